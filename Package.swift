@@ -1,0 +1,89 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// One array for every target, so that no module is compiled by other rules than its neighbours.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    // A C type or another module's type in a public signature must be asked for by `public import`.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // A member is visible only where its module is imported: an import list is then the truth about a file.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // Dynamic dispatch is spelled `any`, so that it is seen where it costs.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+    .enableUpcomingFeature("ExistentialAny"),
+    // An async function without an actor stays on its caller's: the loop's thread never wakes the global pool.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    // A type on the loop's actor may conform to a protocol that knows no actor, such as the Bluetooth seam.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+/// A module of `Sources`; its dependency list is the arrows that the build enforces.
+func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// The tests of the module of that name.
+func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .testTarget(
+        name: name + "Tests",
+        dependencies: [.target(name: name), "TestSupport"] + dependencies,
+        swiftSettings: settings)
+}
+
+let package = Package(
+    name: "jacquard2mqtt",
+    products: [
+        .library(name: "Jacquard", targets: ["Jacquard", "JacquardProtocol", "BlueZ", "Bluetooth", "EventLoop"]),
+        .executable(name: "jacquard2mqtt", targets: ["jacquard2mqtt"]),
+        .executable(name: "jacquard-simulator", targets: ["jacquard-simulator"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+
+        module("EventLoop", "CSystemd"),
+        module("Logging", "CSystemd"),
+        module("ProtobufWire"),
+        module("JacquardProtocol", "ProtobufWire"),
+        module("Bluetooth"),
+        module("DBus", "CDBus", "EventLoop", "Logging"),
+        module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging"),
+        module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging"),
+        module("MQTT", "CMosquitto", "EventLoop", "Logging"),
+        module("Bridge", "JacquardProtocol"),
+        module("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging"),
+        module(
+            "Daemon", "BlueZ", "Bluetooth", "Bridge", "CYAML", "DBus", "EventLoop", "Jacquard", "JacquardProtocol",
+            "Logging", "MQTT", "CSystemd"),
+
+        .executableTarget(name: "jacquard2mqtt", dependencies: ["Daemon"], swiftSettings: settings),
+        .executableTarget(name: "jacquard-simulator", dependencies: ["TagSimulator"], swiftSettings: settings),
+
+        .target(
+            name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/TestSupport", swiftSettings: settings),
+        tests("EventLoop"),
+        tests("Logging"),
+        tests("ProtobufWire"),
+        tests("JacquardProtocol", "ProtobufWire"),
+        tests("Bluetooth"),
+        tests("DBus", "EventLoop", "Logging"),
+        tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "Logging", "TagSimulator"),
+        tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging"),
+        tests("MQTT", "EventLoop", "Logging"),
+        tests("Bridge", "JacquardProtocol"),
+        tests("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging"),
+        tests("Daemon", "EventLoop", "Logging"),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["TestSupport", "MQTT", "EventLoop", "Logging", "jacquard2mqtt", "jacquard-simulator"],
+            swiftSettings: settings),
+    ]
+)

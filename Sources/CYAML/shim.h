@@ -1,0 +1,4 @@
+// libyaml: events with line and column.
+#pragma once
+
+#include <yaml.h>
