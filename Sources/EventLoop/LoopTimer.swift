@@ -1,0 +1,73 @@
+internal import CSystemd
+internal import Glibc
+
+/// Calls back once on the loop when a time has come. Made once, armed as often as needed.
+///
+/// The clock is `CLOCK_BOOTTIME`, that of `ContinuousClock`: it runs on while the machine sleeps, and setting the time
+/// of day does not touch it.
+@LoopActor
+public final class LoopTimer {
+    private var source: OpaquePointer?
+    private let handler: () -> Void
+
+    /// Makes a timer that is not armed.
+    public init(handler: @escaping () -> Void) {
+        self.handler = handler
+    }
+
+    /// Whether it is waiting.
+    public private(set) var isArmed = false
+
+    /// Arms the timer, or moves it.
+    ///
+    /// - Parameters:
+    ///   - instant: when to call; a time that has passed means at once, in a later turn.
+    ///   - accuracy: how late it may be, so that several timers share one wake-up.
+    public func arm(at instant: ContinuousClock.Instant, accuracy: Duration = .milliseconds(1)) {
+        let wait = max(0, (instant - .now).microseconds)
+        isArmed = true
+        guard let source else { return add(wait, accuracy) }
+        sd_event_source_set_time_accuracy(source, UInt64(max(1, accuracy.microseconds)))
+        sd_event_source_set_time_relative(source, UInt64(wait))
+        sd_event_source_set_enabled(source, CInt(SD_EVENT_ONESHOT))
+    }
+
+    /// Arms the timer, or moves it, counting from now.
+    public func arm(after wait: Duration, accuracy: Duration = .milliseconds(1)) {
+        arm(at: .now + wait, accuracy: accuracy)
+    }
+
+    /// Arms the timer for an instant, or disarms it for none.
+    public func arm(at instant: ContinuousClock.Instant?) {
+        if let instant { arm(at: instant) } else { disarm() }
+    }
+
+    /// Stops waiting.
+    public func disarm() {
+        guard isArmed, let source else { return }
+        isArmed = false
+        sd_event_source_set_enabled(source, CInt(SD_EVENT_OFF))
+    }
+
+    private func add(_ wait: Int64, _ accuracy: Duration) {
+        let status = sd_event_add_time_relative(
+            EventLoop.shared.event, &source, CLOCK_BOOTTIME, UInt64(wait), UInt64(max(1, accuracy.microseconds)),
+            { _, _, context in
+                guard let context else { return 0 }
+                let owner = Unmanaged<LoopTimer>.fromOpaque(context).takeUnretainedValue()
+                LoopActor.assumeIsolated { owner.fire() }
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        // All timers share the loop's one timerfd per clock, so this can fail for want of memory alone.
+        precondition(status >= 0, "sd_event_add_time_relative failed: \(status)")
+    }
+
+    private func fire() {
+        isArmed = false
+        handler()
+    }
+
+    isolated deinit {
+        sd_event_source_disable_unref(source)
+    }
+}

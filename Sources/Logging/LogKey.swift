@@ -1,0 +1,38 @@
+/// The name of a variable in a log line. All of them are here, so that one thing has one name everywhere.
+///
+/// In the journal the key is an upper-case field with the prefix `JACQUARD_`.
+public struct LogKey: Hashable, Sendable {
+    /// Lower case, words joined by underscores.
+    public let name: String
+
+    private init(_ name: String) {
+        self.name = name
+    }
+
+    /// The address of a Bluetooth device.
+    public static let address = LogKey("address")
+    /// Which attempt this is, from 1.
+    public static let attempt = LogKey("attempt")
+    /// A bus, broker or file.
+    public static let endpoint = LogKey("endpoint")
+    /// What went wrong, in the words of the library or the kernel.
+    public static let error = LogKey("error")
+    /// The member of a D-Bus call or signal.
+    public static let member = LogKey("member")
+    /// An object on the bus.
+    public static let path = LogKey("path")
+    /// A file descriptor, count or other number.
+    public static let count = LogKey("count")
+    /// Why something was done.
+    public static let reason = LogKey("reason")
+    /// When the next attempt comes, in milliseconds.
+    public static let retryIn = LogKey("retry_in_ms")
+    /// A state that was entered.
+    public static let state = LogKey("state")
+    /// The id of a tag.
+    public static let tag = LogKey("tag")
+    /// An MQTT topic.
+    public static let topic = LogKey("topic")
+    /// The version of a peer.
+    public static let version = LogKey("version")
+}

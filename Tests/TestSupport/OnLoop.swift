@@ -1,0 +1,45 @@
+import EventLoop
+import Foundation
+
+/// Runs a test's body on the loop, which gets a thread of its own with the first test that needs it.
+public func onLoop<Result: Sendable>(
+    _ body: @LoopActor @Sendable () async throws -> Result
+) async throws -> Result {
+    _ = loopThread
+    return try await body()
+}
+
+private let loopThread: Void = Thread.detachNewThread { EventLoop.shared.run() }
+
+/// Something that a test waited for and that did not come.
+public struct Overdue: Error, CustomStringConvertible {
+    /// What was waited for.
+    public let description: String
+}
+
+/// Waits on the loop until a condition holds, looking again whenever the loop has done something.
+///
+/// - Throws: ``Overdue`` after the deadline, which is there to end a broken test and is never reached by a good one.
+@LoopActor
+public func until(
+    _ what: String, within limit: Duration = .seconds(20), _ condition: @LoopActor () throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + limit
+    while try !condition() {
+        guard .now < deadline else { throw Overdue(description: "not within \(limit): \(what)") }
+        await nextLook()
+    }
+}
+
+@LoopActor
+private func nextLook() async {
+    await withCheckedContinuation { continuation in
+        var timer: LoopTimer?
+        timer = LoopTimer {
+            _ = timer
+            timer = nil
+            continuation.resume()
+        }
+        timer?.arm(after: .milliseconds(2))
+    }
+}

@@ -1,0 +1,128 @@
+public import EventLoop
+import Foundation
+
+/// A folder of a test's own; removed with it.
+public final class ScratchFolder: Sendable {
+    /// Absolute path.
+    public let path: String
+
+    /// Makes the folder.
+    ///
+    /// - Throws: when there is no room for it.
+    public init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("j2m-" + UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    /// Writes a file into it and returns the file's path.
+    public func write(_ name: String, _ text: String) throws -> String {
+        let file = path + "/" + name
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        return file
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// A `dbus-daemon` for one test, on a socket in a folder of its own.
+public final class PrivateBus: Sendable {
+    /// What goes into `DBUS_SYSTEM_BUS_ADDRESS`.
+    public let address: String
+    /// The daemon.
+    public let daemon: Program
+    private let folder: ScratchFolder
+
+    /// Starts a bus and waits until it listens.
+    ///
+    /// - Throws: ``Overdue`` when it does not listen in time.
+    @LoopActor
+    public init() async throws {
+        let folder = try ScratchFolder()
+        self.folder = folder
+        address = "unix:path=\(folder.path)/bus"
+        let configuration = try folder.write(
+            "bus.conf",
+            """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
+            <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+            <allow own="*"/></policy></busconfig>
+            """)
+        daemon = try Program("dbus-daemon", ["--nofork", "--nopidfile", "--config-file=\(configuration)"])
+        try await until("the bus listens") { FileManager.default.fileExists(atPath: folder.path + "/bus") }
+    }
+
+    deinit {
+        daemon.stop()
+    }
+}
+
+/// A mosquitto for one test, on a free port of the loopback interface.
+public final class PrivateBroker: Sendable {
+    /// Its port on 127.0.0.1.
+    public let port: UInt16
+    /// The broker.
+    public let daemon: Program
+    private let folder: ScratchFolder
+
+    /// Starts a broker and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - options: further lines of mosquitto.conf.
+    ///   - port: a port of a broker that has gone, to come back on; nil takes a free one.
+    /// - Throws: ``Overdue`` when it does not listen in time.
+    @LoopActor
+    public init(options: [String] = [], port: UInt16? = nil) async throws {
+        let folder = try ScratchFolder()
+        self.folder = folder
+        let port = try port ?? Self.freePort()
+        self.port = port
+        let lines =
+            ["listener \(port) 127.0.0.1", "allow_anonymous true", "persistence false", "max_queued_messages 0"]
+            + options
+        let configuration = try folder.write("mosquitto.conf", lines.joined(separator: "\n") + "\n")
+        daemon = try Program("mosquitto", ["-c", configuration])
+        try await until("the broker listens") { Self.listens(on: port) }
+    }
+
+    /// A port of the loopback interface that nobody uses at the moment.
+    public static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = loopback(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, length) == 0 ? getsockname(descriptor, pointer, &length) : -1
+            }
+        }
+        guard status == 0 else { throw Overdue(description: "no free port") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    private static func listens(on port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = loopback(port: port)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    private static func loopback(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+
+    deinit {
+        daemon.stop()
+    }
+}
