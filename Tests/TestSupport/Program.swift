@@ -1,38 +1,61 @@
 import Foundation
 import Synchronization
 
-/// A program that a test started: its output line by line, and its end.
+/// A program that a test started: what it prints, and its end.
+///
+/// `posix_spawn` and `waitpid`, because Foundation's `Process` waits on a run loop, which the loop's thread has not.
 public final class Program: Sendable {
-    private let process: Process
-    private let input: Pipe
-    private let output: Mutex<(text: String, isClosed: Bool)> = Mutex(("", false))
+    /// Process id.
+    public let identifier: Int32
+    private let input: Int32
+    private let output = Mutex("")
+    private let status = Mutex<Int32?>(nil)
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: an absolute path, or a name to be found in `PATH` and the folders of system programs.
+    ///   - name: an absolute path, or a name to be found in `PATH` and the folders of system programs.
     ///   - arguments: without the program's name.
     ///   - environment: added to this process's own.
-    /// - Throws: when the program cannot be started.
-    public init(_ path: String, _ arguments: [String] = [], environment: [String: String] = [:]) throws {
-        let process = Process()
-        let pipe = Pipe()
-        input = Pipe()
-        process.executableURL = URL(fileURLWithPath: Self.find(path))
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = input
-        process.standardOutput = pipe
-        process.standardError = pipe
-        self.process = process
-        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            self?.output.withLock {
-                if data.isEmpty { $0.isClosed = true } else { $0.text += String(decoding: data, as: UTF8.self) }
-            }
-            if data.isEmpty { handle.readabilityHandler = nil }
+    /// - Throws: ``Overdue`` when the program cannot be started.
+    public init(_ name: String, _ arguments: [String] = [], environment: [String: String] = [:]) throws {
+        var toProgram: [Int32] = [0, 0]
+        var fromProgram: [Int32] = [0, 0]
+        // Socket pairs, because they can be kept from other programs in one step; index 0 is the program's end.
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard
+            socketpair(AF_UNIX, kind, 0, &toProgram) == 0,
+            socketpair(AF_UNIX, kind, 0, &fromProgram) == 0
+        else {
+            throw Overdue(description: "no descriptors for \(name)")
         }
-        try process.run()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, toProgram[0], 0)
+        posix_spawn_file_actions_adddup2(&actions, fromProgram[0], 1)
+        posix_spawn_file_actions_adddup2(&actions, fromProgram[0], 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // What the test's thread has blocked must not reach the program.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let words = ([name] + arguments).map { strdup($0) } + [nil]
+        let variables = merged.map { strdup("\($0)=\($1)") } + [nil]
+        defer { (words + variables).forEach { free($0) } }
+        var identifier: pid_t = 0
+        let failure = posix_spawn(&identifier, Self.find(name), &actions, &attributes, words, variables)
+        close(toProgram[0])
+        close(fromProgram[0])
+        self.identifier = identifier
+        input = toProgram[1]
+        guard failure == 0 else { throw Overdue(description: "\(name): \(String(cString: strerror(failure)))") }
+        let reader = fromProgram[1]
+        Thread.detachNewThread { [self] in collect(reader) }
     }
 
     /// The folder in which this build put its programs.
@@ -42,36 +65,62 @@ public final class Program: Sendable {
     }
 
     /// Everything it has printed so far, standard error included.
-    public var printed: String { output.withLock { $0.text } }
-
-    /// Process id.
-    public var identifier: Int32 { process.processIdentifier }
+    public var printed: String { output.withLock { $0 } }
 
     /// Whether it still runs.
-    public var isRunning: Bool { process.isRunning }
+    public var isRunning: Bool { exitStatus == nil }
 
-    /// Exit status, once it has ended.
-    public var exitStatus: Int32? { process.isRunning ? nil : process.terminationStatus }
+    /// Exit status once it has ended; 128 and the signal's number when a signal ended it.
+    public var exitStatus: Int32? { reap(WNOHANG) }
 
     /// Types a line on its standard input.
     public func type(_ line: String) {
-        try? input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+        let bytes = Array((line + "\n").utf8)
+        _ = write(input, bytes, bytes.count)
+    }
+
+    /// Closes its standard input.
+    public func closeInput() {
+        close(input)
     }
 
     /// Sends it a signal.
     public func signal(_ number: Int32) {
-        kill(process.processIdentifier, number)
+        kill(identifier, number)
     }
 
-    /// Ends it and waits for its end.
+    /// Ends it and waits for its end: politely, and after five seconds without.
     public func stop() {
-        if process.isRunning { process.terminate() }
-        process.waitUntilExit()
+        signal(SIGTERM)
+        let deadline = ContinuousClock.now + .seconds(5)
+        while isRunning, .now < deadline { usleep(1000) }
+        if isRunning { signal(SIGKILL) }
+        waitForExit()
     }
 
     /// Waits for its end, however it comes.
     public func waitForExit() {
-        process.waitUntilExit()
+        _ = reap(0)
+    }
+
+    private func reap(_ options: Int32) -> Int32? {
+        status.withLock { known in
+            var raw: Int32 = 0
+            if known == nil, waitpid(identifier, &raw, options) == identifier {
+                known = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + raw & 0x7F
+            }
+            return known
+        }
+    }
+
+    private func collect(_ descriptor: Int32) {
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = read(descriptor, &bytes, bytes.count)
+            guard count > 0 else { break }
+            output.withLock { $0 += String(decoding: bytes.prefix(count), as: UTF8.self) }
+        }
+        close(descriptor)
     }
 
     private static func find(_ name: String) -> String {

@@ -1,0 +1,198 @@
+internal import CDBus
+public import EventLoop
+public import Logging
+
+/// A private connection to a bus, driven by the loop.
+///
+/// Nothing blocks: the greeting of the bus is an ordinary call, and every call has a deadline. When the connection has
+/// ended, every pending call fails with ``DBusError/disconnected`` and ``onDisconnect`` is called once; the object
+/// is then of no more use.
+@LoopActor
+public final class DBusConnection {
+    /// Called once when the bus is gone.
+    public var onDisconnect: (() -> Void)?
+
+    let pointer: OpaquePointer
+    let log: Logger
+    private let watches = DBusWatches()
+    private let calls = PendingCalls()
+    let signals = SignalTable()
+    var objects: [String: (DBusMethodCall) -> Void] = [:]
+    private var isOpen = true
+    private var isDispatchDue = false
+
+    /// Connects and greets the bus.
+    ///
+    /// - Parameters:
+    ///   - address: such as `unix:path=/run/dbus/system_bus_socket`.
+    ///   - log: where trouble is told.
+    /// - Returns: a connection that has its unique name.
+    /// - Throws: ``DBusError`` with code `disconnected` when nobody listens or the bus does not let us in.
+    public static func open(_ address: String, log: Logger) async throws(DBusError) -> DBusConnection {
+        let connection = try DBusConnection(address, log: log)
+        let name = try await connection.call(
+            .call(to: DBusConnection.bus, "/org/freedesktop/DBus", DBusConnection.bus, "Hello"), within: .seconds(10))
+        guard let name = name.arguments.first?.text else { throw .malformed("Hello is answered without a name") }
+        dbus_bus_set_unique_name(connection.pointer, name)
+        return connection
+    }
+
+    static let bus = "org.freedesktop.DBus"
+
+    private init(_ address: String, log: Logger) throws(DBusError) {
+        var error = DBusFailure()
+        guard let pointer = dbus_connection_open_private(address, &error.value) else {
+            throw error.taken(.disconnected)
+        }
+        self.pointer = pointer
+        self.log = log
+        dbus_connection_set_exit_on_disconnect(pointer, 0)
+        watches.onServed = { [weak self] in self?.dispatch() }
+        calls.onExpiry = { [weak self] in self?.log.debug("a call on the bus has timed out", [(.member, $0)]) }
+        attach()
+    }
+
+    private func attach() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        dbus_connection_set_watch_functions(
+            pointer,
+            { watch, context in
+                guard let watch, let context else { return 0 }
+                return LoopActor.assumeIsolated { owner(context).watches.add(watch) ? 1 : 0 }
+            },
+            { watch, context in
+                guard let watch, let context else { return }
+                LoopActor.assumeIsolated { owner(context).watches.remove(watch) }
+            },
+            { _, context in
+                guard let context else { return }
+                LoopActor.assumeIsolated { owner(context).watches.update() }
+            }, context, nil)
+        dbus_connection_set_dispatch_status_function(
+            pointer,
+            { _, status, context in
+                guard let context, status == DBUS_DISPATCH_DATA_REMAINS else { return }
+                LoopActor.assumeIsolated { owner(context).dispatchLater() }
+            }, context, nil)
+        dbus_connection_add_filter(
+            pointer,
+            { _, message, context in
+                guard let message, let context else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
+                return LoopActor.assumeIsolated { owner(context).handle(DBusMessage(borrowing: message)) }
+            }, context, nil)
+    }
+
+    // MARK: Sending
+
+    /// Sends a message that has no answer.
+    public func send(_ message: DBusMessage) {
+        // Without room in memory libdbus refuses; the peer's deadline then says so.
+        dbus_connection_send(pointer, message.pointer, nil)
+    }
+
+    /// Calls a method.
+    ///
+    /// - Parameters:
+    ///   - message: the call.
+    ///   - limit: how long to wait for the answer.
+    ///   - completion: called once, in a later turn, with the answer or why there is none.
+    public func call(
+        _ message: DBusMessage, within limit: Duration = .seconds(30),
+        completion: @escaping (Result<DBusMessage, DBusError>) -> Void
+    ) {
+        var serial: dbus_uint32_t = 0
+        guard isOpen, dbus_connection_send(pointer, message.pointer, &serial) != 0 else {
+            EventLoop.shared.atEndOfTurn { completion(.failure(.disconnected)) }
+            return
+        }
+        calls.add(serial, message.member, within: limit, completion)
+    }
+
+    /// Calls a method and waits for the answer.
+    ///
+    /// - Throws: the peer's error, ``DBusError/Code/timeout`` or ``DBusError/disconnected``.
+    public func call(
+        _ message: DBusMessage, within limit: Duration = .seconds(30)
+    ) async throws(DBusError) -> DBusMessage {
+        let result = await withCheckedContinuation { continuation in
+            call(message, within: limit) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// Ends the connection; pending calls fail.
+    public func close() {
+        guard isOpen else { return }
+        onDisconnect = nil
+        end()
+    }
+
+    // MARK: Receiving
+
+    private func dispatchLater() {
+        guard !isDispatchDue else { return }
+        isDispatchDue = true
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.dispatch() }
+    }
+
+    /// Hands out what has been read. Called by the loop, never from within a callback of libdbus.
+    private func dispatch() {
+        isDispatchDue = false
+        while isOpen, dbus_connection_dispatch(pointer) == DBUS_DISPATCH_DATA_REMAINS {}
+    }
+
+    private func handle(_ message: DBusMessage) -> DBusHandlerResult {
+        switch message.kind {
+        case .reply: calls.end(dbus_message_get_reply_serial(message.pointer), .success(message))
+        case .error: calls.end(dbus_message_get_reply_serial(message.pointer), .failure(message.error))
+        case .signal where message.isNamed("org.freedesktop.DBus.Local", "Disconnected"): end()
+        case .signal: signals.deliver(message)
+        case .call: return receive(message)
+        case nil: break
+        }
+        return DBUS_HANDLER_RESULT_HANDLED
+    }
+
+    private func end() {
+        guard isOpen else { return }
+        isOpen = false
+        // Not from within a callback of libdbus, in which this may be called.
+        EventLoop.shared.atEndOfTurn { [self] in
+            dbus_connection_close(pointer)
+            watches.cancel()
+            calls.failAll(.disconnected)
+            onDisconnect?()
+        }
+    }
+
+    isolated deinit {
+        if isOpen { dbus_connection_close(pointer) }
+        dbus_connection_set_watch_functions(pointer, nil, nil, nil, nil, nil)
+        dbus_connection_set_dispatch_status_function(pointer, nil, nil, nil)
+        dbus_connection_unref(pointer)
+    }
+}
+
+/// The object behind a callback's context. It detaches from libdbus before it goes, so it is there.
+@LoopActor
+private func owner(_ context: UnsafeMutableRawPointer) -> DBusConnection {
+    Unmanaged<DBusConnection>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// libdbus' error, freed with its owner.
+private struct DBusFailure: ~Copyable {
+    var value = CDBus.DBusError()
+
+    init() {
+        dbus_error_init(&value)
+    }
+
+    mutating func taken(_ code: DBus.DBusError.Code) -> DBus.DBusError {
+        DBus.DBusError(code, name: DBusMessage.text(value.name), text: DBusMessage.text(value.message))
+    }
+
+    deinit {
+        var value = value
+        dbus_error_free(&value)
+    }
+}

@@ -1,0 +1,127 @@
+internal import CDBus
+public import EventLoop
+internal import Glibc
+
+/// A message of the bus. Owns one reference to libdbus' own, and is read and written on the loop only.
+@LoopActor
+public final class DBusMessage {
+    /// What a message is for.
+    public enum Kind: Sendable {
+        /// A method call.
+        case call
+        /// The answer to one.
+        case reply
+        /// A failed one.
+        case error
+        /// A signal.
+        case signal
+    }
+
+    let pointer: OpaquePointer
+
+    /// Takes over a reference that the caller has.
+    init(owning pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    /// Adds a reference of its own to a message that is libdbus' for the length of a callback.
+    init(borrowing pointer: OpaquePointer) {
+        self.pointer = dbus_message_ref(pointer)
+    }
+
+    isolated deinit {
+        dbus_message_unref(pointer)
+    }
+
+    // MARK: Making
+
+    /// A method call.
+    ///
+    /// Path, interface and member come from literals or from messages that libdbus has checked; anything else is a
+    /// defect, which libdbus would answer by ending the process.
+    public static func call(
+        to destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = []
+    ) -> DBusMessage {
+        made(dbus_message_new_method_call(destination, path, interface, member), arguments)
+    }
+
+    /// A signal.
+    public static func signal(
+        _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = []
+    ) -> DBusMessage {
+        made(dbus_message_new_signal(path, interface, member), arguments)
+    }
+
+    /// The answer to a call.
+    public func reply(_ arguments: [DBusValue] = []) -> DBusMessage {
+        Self.made(dbus_message_new_method_return(pointer), arguments)
+    }
+
+    /// The refusal of a call.
+    public func refusal(_ name: String, _ text: String) -> DBusMessage {
+        Self.made(dbus_message_new_error(pointer, name, text), [])
+    }
+
+    private static func made(_ pointer: OpaquePointer?, _ arguments: [DBusValue]) -> DBusMessage {
+        guard let pointer else { preconditionFailure("libdbus makes no message: an invalid name, or no memory") }
+        let message = DBusMessage(owning: pointer)
+        var writer = DBusWriter(message)
+        for argument in arguments { writer.append(argument) }
+        return message
+    }
+
+    // MARK: Reading
+
+    /// What it is for; nil for a kind that this version of libdbus knows and we do not.
+    public var kind: Kind? {
+        switch dbus_message_get_type(pointer) {
+        case DBUS_MESSAGE_TYPE_METHOD_CALL: .call
+        case DBUS_MESSAGE_TYPE_METHOD_RETURN: .reply
+        case DBUS_MESSAGE_TYPE_ERROR: .error
+        case DBUS_MESSAGE_TYPE_SIGNAL: .signal
+        default: nil
+        }
+    }
+
+    /// Object path; empty in replies.
+    public var path: String { Self.text(dbus_message_get_path(pointer)) }
+    /// Interface; may be empty in calls.
+    public var interface: String { Self.text(dbus_message_get_interface(pointer)) }
+    /// Method or signal.
+    public var member: String { Self.text(dbus_message_get_member(pointer)) }
+    /// Unique name of who sent it.
+    public var sender: String { Self.text(dbus_message_get_sender(pointer)) }
+    /// Whether a call wants no answer.
+    public var wantsNoReply: Bool { dbus_message_get_no_reply(pointer) != 0 }
+
+    /// Whether it is this signal or call; cheaper than comparing the texts.
+    public func isNamed(_ interface: StaticString, _ member: StaticString) -> Bool {
+        Self.equals(dbus_message_get_member(pointer), member)
+            && Self.equals(dbus_message_get_interface(pointer), interface)
+    }
+
+    /// All arguments as values.
+    public var arguments: [DBusValue] {
+        var reader = DBusReader(self)
+        var values: [DBusValue] = []
+        while let value = reader.next() { values.append(value) }
+        return values
+    }
+
+    /// The error that an error message holds.
+    var error: DBusError {
+        DBusError(.refused, name: Self.text(dbus_message_get_error_name(pointer)), text: arguments.first?.text ?? "")
+    }
+
+    nonisolated static func text(_ pointer: UnsafePointer<CChar>?) -> String {
+        pointer.map { String(cString: $0) } ?? ""
+    }
+
+    nonisolated static func equals(_ pointer: UnsafePointer<CChar>?, _ text: StaticString) -> Bool {
+        guard let pointer else { return false }
+        // Both end with a zero byte, so neither is read past its end.
+        return text.utf8Start.withMemoryRebound(to: CChar.self, capacity: text.utf8CodeUnitCount + 1) {
+            strcmp(pointer, $0) == 0
+        }
+    }
+}

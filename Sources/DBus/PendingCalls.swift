@@ -1,0 +1,59 @@
+internal import EventLoop
+
+/// Calls that wait for their answer, by serial number. One timer serves all deadlines.
+///
+/// libdbus could keep the deadlines, with a timer for each call; a call for each written value makes that dear.
+@LoopActor
+final class PendingCalls {
+    typealias Completion = (Result<DBusMessage, DBusError>) -> Void
+
+    /// Called with the member of a call whose deadline has passed.
+    var onExpiry: ((String) -> Void)?
+
+    private struct Call {
+        let member: String
+        let deadline: ContinuousClock.Instant
+        let completion: Completion
+    }
+
+    private var calls: [UInt32: Call] = [:]
+    private var earliest: ContinuousClock.Instant?
+    private lazy var timer = LoopTimer { [unowned self] in expire() }
+
+    func add(_ serial: UInt32, _ member: String, within limit: Duration, _ completion: @escaping Completion) {
+        let deadline = ContinuousClock.now + limit
+        calls[serial] = Call(member: member, deadline: deadline, completion: completion)
+        // The timer is left as it is when an answer comes: most calls are answered, and moving it is a system call.
+        guard earliest.map({ deadline < $0 }) ?? true else { return }
+        earliest = deadline
+        timer.arm(at: deadline, accuracy: .milliseconds(50))
+    }
+
+    /// Ends a call; an answer to none, as after its deadline, is dropped.
+    func end(_ serial: UInt32, _ result: Result<DBusMessage, DBusError>) {
+        calls.removeValue(forKey: serial)?.completion(result)
+    }
+
+    func failAll(_ error: DBusError) {
+        let ended = calls
+        calls = [:]
+        earliest = nil
+        timer.disarm()
+        for call in ended.sorted(by: { $0.key < $1.key }) { call.value.completion(.failure(error)) }
+    }
+
+    private func expire() {
+        let now = ContinuousClock.now
+        let due = calls.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }
+        for (serial, _) in due { calls[serial] = nil }
+        earliest = calls.values.map(\.deadline).min()
+        if let earliest { timer.arm(at: earliest, accuracy: .milliseconds(50)) }
+        for (_, call) in due {
+            onExpiry?(call.member)
+            call.completion(
+                .failure(
+                    DBusError(
+                        .timeout, name: "org.freedesktop.DBus.Error.NoReply", text: "no answer to \(call.member)")))
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import EventLoop
+
+/// Who wants which signals, and which unique name stands behind each well-known one.
+@LoopActor
+final class SignalTable {
+    typealias Handler = (DBusMessage) -> Void
+
+    private struct Entry {
+        let number: Int
+        let rule: DBusMatchRule
+        let handler: Handler
+    }
+
+    private var entries: [Entry] = []
+    private var last = 0
+    /// Owners of the well-known names that are watched. A signal is believed only from the owner: anyone on a bus may
+    /// send anyone a signal that looks like another's.
+    var owners: [String: String] = [:]
+
+    func add(_ rule: DBusMatchRule, _ handler: @escaping Handler) -> Int {
+        last += 1
+        entries.append(Entry(number: last, rule: rule, handler: handler))
+        return last
+    }
+
+    func remove(_ number: Int) {
+        entries.removeAll { $0.number == number }
+    }
+
+    func deliver(_ message: DBusMessage) {
+        let (member, interface, path, sender) = (message.member, message.interface, message.path, message.sender)
+        for entry in entries
+        where entry.rule.member == member && entry.rule.interface == interface && entry.rule.covers(path)
+            && isFrom(entry.rule.sender, sender)
+        {
+            if let wanted = entry.rule.argument0, message.arguments.first?.text != wanted { continue }
+            entry.handler(message)
+        }
+    }
+
+    private func isFrom(_ name: String, _ sender: String) -> Bool {
+        sender == name || owners[name] == sender
+    }
+}

@@ -1,0 +1,219 @@
+import DBus
+import EventLoop
+import Glibc
+import Logging
+import TestSupport
+import Testing
+
+/// A bus with a service and a client on it.
+@LoopActor
+struct Pair {
+    let bus: PrivateBus
+    let service: DBusConnection
+    let client: DBusConnection
+
+    init() async throws {
+        bus = try await PrivateBus()
+        service = try await DBusConnection.open(bus.address, log: Logger("service", to: MemorySink()))
+        client = try await DBusConnection.open(bus.address, log: Logger("client", to: MemorySink()))
+        try await service.requestName("org.example")
+    }
+
+    func call(_ member: String, _ arguments: [DBusValue] = []) -> DBusMessage {
+        .call(to: "org.example", "/thing", "org.example.Thing", member, arguments)
+    }
+}
+
+@Suite("D-Bus connection")
+struct DBusConnectionTests {
+    @Test("carries every type there and back")
+    func types() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            pair.service.serve("/") { $0.reply($0.message.arguments) }
+            let values: [DBusValue] = [
+                .byte(255), .boolean(true), .int16(-2), .uint16(65535), .int32(-3), .uint32(.max), .int64(.min),
+                .uint64(.max), .double(1.5), .string("ä"), .objectPath("/a/b"), .signature("a{sv}"), .bytes([1, 2]),
+                .bytes([]), .strings(["x", "y"]), .properties([("k", .uint16(7)), ("l", .bytes([9]))]),
+                .dictionary([(.uint16(224), .variant(.bytes([1])))], key: "q", value: "v"),
+                .structure([.byte(1), .string("s")]), .array([], element: "(oa{sv})"), .variant(.variant(.byte(3))),
+            ]
+            let answer = try await pair.client.call(pair.call("Echo", values)).arguments
+            #expect(answer.map(\.signature) == values.map(\.signature))
+            #expect("\(answer)" == "\(values)")
+        }
+    }
+
+    @Test("hands over a descriptor that is ours to close")
+    func descriptors() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            pair.service.serve("/") { call in
+                var ends: [CInt] = [0, 0]
+                pipe(&ends)
+                _ = write(ends[1], "hello", 5)
+                close(ends[1])
+                call.reply([.descriptor(DBusDescriptor(owning: ends[0])), .uint16(64)])
+            }
+            let answer = try await pair.client.call(pair.call("Acquire")).arguments
+            guard case .descriptor(let descriptor) = try #require(answer.first) else {
+                Issue.record("no descriptor")
+                return
+            }
+            let number = try #require(descriptor.take())
+            #expect(descriptor.take() == nil)
+            var bytes = [UInt8](repeating: 0, count: 8)
+            #expect(read(number, &bytes, 8) == 5)
+            close(number)
+        }
+    }
+
+    @Test("keeps the peer's error name and text")
+    func refusal() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            pair.service.serve("/") { $0.refuse("org.bluez.Error.Failed", "le-connection-abort-by-local") }
+            await #expect(
+                throws: DBusError(.refused, name: "org.bluez.Error.Failed", text: "le-connection-abort-by-local")
+            ) {
+                try await pair.client.call(pair.call("Connect"))
+            }
+        }
+    }
+
+    @Test("ends a call that nobody answers, and drops the answer that comes later")
+    func deadline() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            var held: [DBusMethodCall] = []
+            pair.service.serve("/") { held.append($0) }
+            let error = await #expect(throws: DBusError.self) {
+                try await pair.client.call(pair.call("Hang"), within: .milliseconds(20))
+            }
+            #expect(error?.code == .timeout)
+            held.forEach { $0.reply() }
+            pair.service.serve("/") { $0.reply([.byte(1)]) }
+            #expect(try await pair.client.call(pair.call("Next")).arguments.first?.integer == 1)
+        }
+    }
+
+    @Test("tells a service that is not there from one that does not know the object")
+    func missing() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            let nobody = await #expect(throws: DBusError.self) {
+                try await pair.client.call(.call(to: "org.nobody", "/", "org.nobody", "X"))
+            }
+            #expect(nobody?.name == "org.freedesktop.DBus.Error.ServiceUnknown")
+            let nothing = await #expect(throws: DBusError.self) { try await pair.client.call(pair.call("X")) }
+            #expect(nothing?.name == "org.freedesktop.DBus.Error.UnknownMethod")
+        }
+    }
+
+    @Test("fails every pending call and says so once when the bus goes")
+    func busGone() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            pair.service.serve("/") { _ in }
+            var failures: [DBusError] = []
+            var ends = 0
+            pair.client.onDisconnect = { ends += 1 }
+            for _ in 0..<3 {
+                pair.client.call(pair.call("Hang")) { if case .failure(let error) = $0 { failures.append(error) } }
+            }
+            pair.bus.daemon.signal(SIGKILL)
+            try await until("the end of the connection") { ends > 0 }
+            #expect(failures == Array(repeating: .disconnected, count: 3))
+            await #expect(throws: DBusError.disconnected) { try await pair.client.call(pair.call("More")) }
+            #expect(ends == 1)
+        }
+    }
+
+    @Test("says why it cannot connect")
+    func noBus() async throws {
+        try await onLoop {
+            let error = await #expect(throws: DBusError.self) {
+                try await DBusConnection.open("unix:path=/nonexistent/bus", log: Logger("x", to: MemorySink()))
+            }
+            #expect(error?.code == .disconnected)
+            #expect(error?.text.contains("/nonexistent/bus") == true)
+        }
+    }
+}
+
+@Suite("D-Bus signals")
+struct DBusSignalTests {
+    @Test("reach whom they are meant for: path, member and first argument")
+    func matching() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            var seen: [String] = []
+            let name = pair.client.watchName("org.example") { _ in }
+            let below = pair.client.subscribe(
+                to: DBusMatchRule(
+                    sender: "org.example", interface: "org.example.Thing", member: "Changed", pathNamespace: "/a")
+            ) { seen.append("below \($0.path)") }
+            let exact = pair.client.subscribe(
+                to: DBusMatchRule(
+                    sender: "org.example", interface: "org.example.Thing", member: "Changed", path: "/ab",
+                    argument0: "yes")
+            ) { seen.append("exact \($0.path)") }
+            pair.service.serve("/") { $0.reply() }
+            _ = try await pair.client.call(pair.call("Settle"))
+            for (path, argument) in [("/a", "x"), ("/a/b", "x"), ("/ab", "no"), ("/ab", "yes"), ("/c", "yes")] {
+                pair.service.send(.signal(path, "org.example.Thing", "Changed", [.string(argument)]))
+            }
+            _ = try await pair.client.call(pair.call("Settle"))
+            #expect(seen == ["below /a", "below /a/b", "exact /ab"])
+            below.cancel()
+            exact.cancel()
+            pair.service.send(.signal("/a", "org.example.Thing", "Changed", [.string("x")]))
+            _ = try await pair.client.call(pair.call("Settle"))
+            #expect(seen.count == 3)
+            name.cancel()
+        }
+    }
+
+    @Test("are not believed from anyone but the owner of the name")
+    func forged() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            let forger = try await DBusConnection.open(pair.bus.address, log: Logger("forger", to: MemorySink()))
+            pair.service.serve("/") { $0.reply() }
+            forger.serve("/") { $0.reply() }
+            var seen = 0
+            let name = pair.client.watchName("org.example") { _ in }
+            let all = pair.client.subscribe(
+                to: DBusMatchRule(sender: "org.example", interface: "org.example.Thing", member: "Changed")
+            ) { _ in seen += 1 }
+            // A rule of the client's own lets the forger's signal through the bus.
+            let careless = pair.client.subscribe(
+                to: DBusMatchRule(
+                    sender: "org.other", interface: "org.example.Thing", member: "Changed")
+            ) { _ in seen += 100 }
+            try await forger.requestName("org.other")
+            _ = try await pair.client.call(pair.call("Settle"))
+            forger.send(.signal("/a", "org.example.Thing", "Changed"))
+            pair.service.send(.signal("/a", "org.example.Thing", "Changed"))
+            _ = try await pair.client.call(.call(to: "org.other", "/thing", "org.example.Thing", "Settle"))
+            _ = try await pair.client.call(pair.call("Settle"))
+            #expect(seen == 1)
+            withExtendedLifetime((name, all, careless)) {}
+        }
+    }
+
+    @Test("tell who owns a name, and when it goes and comes")
+    func owners() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            var owners: [Bool] = []
+            let watch = pair.client.watchName("org.example") { owners.append($0 != nil) }
+            try await until("the first owner") { owners == [true] }
+            pair.service.releaseName("org.example")
+            try await until("the end of it") { owners == [true, false] }
+            try await pair.service.requestName("org.example")
+            try await until("the next owner") { owners == [true, false, true] }
+            watch.cancel()
+        }
+    }
+}
