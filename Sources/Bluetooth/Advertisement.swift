@@ -1,0 +1,16 @@
+/// What a device tells everyone, advertisement and scan response taken together.
+public struct Advertisement: Hashable, Sendable {
+    /// The local name; nil when it tells none.
+    public var name: String?
+    /// Manufacturer specific data by company identifier, without the identifier's own bytes.
+    public var manufacturerData: [UInt16: [UInt8]]
+    /// Signal strength in dBm; nil when it is not available (127 on the air).
+    public var rssi: Int?
+
+    /// Puts the parts together; an RSSI of 127 becomes nil.
+    public init(name: String?, manufacturerData: [UInt16: [UInt8]], rssi: Int?) {
+        self.name = name
+        self.manufacturerData = manufacturerData
+        self.rssi = rssi == 127 ? nil : rssi
+    }
+}

@@ -1,0 +1,36 @@
+/// A UUID of a service or characteristic, 128 bits.
+public struct BluetoothUUID: Hashable, Sendable, CustomStringConvertible {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Parses the form with four dashes, either case.
+    ///
+    /// - Returns: nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
+        guard groups.allSatisfy({ $0.allSatisfy(\.isHexDigit) }) else { return nil }
+        guard
+            let high = UInt64(groups[0...2].joined(), radix: 16),
+            let low = UInt64(groups[3...4].joined(), radix: 16)
+        else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    /// Lower case, with dashes.
+    public var description: String {
+        let digits = Self.hex(high) + Self.hex(low)
+        var result = ""
+        for (index, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(index) { result += "-" }
+            result.append(digit)
+        }
+        return result
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+}

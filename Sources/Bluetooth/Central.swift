@@ -1,0 +1,97 @@
+/// The side of Bluetooth that scans and connects. Requests go in, events come out, and both are values: a test can play
+/// either side.
+///
+/// A request never fails at once; what becomes of it comes as an event, in a later turn. Whatever happens, each `connect`
+/// is followed by one `connected` or `disconnected`, each `connected` by one `disconnected`, and each `discover`,
+/// `subscribe` and `write` by one event of theirs unless `disconnected` comes first.
+public protocol Central: AnyObject {
+    /// Who is told what happens. Set before the first request.
+    var onEvent: ((CentralEvent) -> Void)? { get set }
+
+    /// Does something, or begins to.
+    func perform(_ request: CentralRequest)
+}
+
+/// What a central can be asked for. A device is known by its address.
+public enum CentralRequest: Hashable, Sendable {
+    /// Scans for devices with a service, or stops scanning. The central pauses the scan by itself while it connects.
+    case scan(ScanOptions?)
+    /// Makes a link as soon as the device is heard. Waits for that without a limit of its own: `disconnect` ends it.
+    case connect(BluetoothAddress)
+    /// Drops the link, or gives up making it.
+    case disconnect(BluetoothAddress)
+    /// Looks for a service and its characteristics on a linked device.
+    case discover(BluetoothUUID, characteristics: [BluetoothUUID], of: BluetoothAddress)
+    /// Switches notifications of a characteristic on.
+    case subscribe(BluetoothUUID, of: BluetoothAddress)
+    /// Writes a value. One write of a device at a time: the next after `written` or `writeFailed`.
+    case write([UInt8], to: BluetoothUUID, of: BluetoothAddress, WriteType)
+}
+
+/// What a scan looks for.
+public struct ScanOptions: Hashable, Sendable {
+    /// Only devices that advertise this service.
+    public let service: BluetoothUUID
+    /// Whether every signal of a device is told, not only the first of a scan.
+    public let allowsDuplicates: Bool
+
+    /// Describes a scan.
+    public init(service: BluetoothUUID, allowsDuplicates: Bool) {
+        self.service = service
+        self.allowsDuplicates = allowsDuplicates
+    }
+}
+
+/// How a value is written.
+public enum WriteType: Hashable, Sendable {
+    /// The device confirms.
+    case withResponse
+    /// The device does not; the stack's acceptance is all there is.
+    case withoutResponse
+}
+
+/// What can be done with a characteristic.
+public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
+    /// Bits of our own.
+    public let rawValue: UInt8
+
+    /// Takes the bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Write with response.
+    public static let write = CharacteristicProperties(rawValue: 1)
+    /// Write without response.
+    public static let writeWithoutResponse = CharacteristicProperties(rawValue: 2)
+    /// Notifications.
+    public static let notify = CharacteristicProperties(rawValue: 4)
+}
+
+/// What happens on a central.
+public enum CentralEvent: Hashable, Sendable {
+    /// Bluetooth became usable or unusable. Below `poweredOn` all links are gone; each is told first.
+    case stateChanged(CentralState)
+    /// An adapter came, went or changed; all that there are.
+    case adaptersChanged([Adapter])
+    /// A device was heard.
+    case discovered(BluetoothAddress, Advertisement)
+    /// The link is up.
+    case connected(BluetoothAddress)
+    /// The link is down, or could not be made; nil when it was asked for.
+    case disconnected(BluetoothAddress, BluetoothError?)
+    /// The service is there, with these characteristics.
+    case characteristicsDiscovered(BluetoothAddress, [BluetoothUUID: CharacteristicProperties])
+    /// The service or one of its characteristics is not there.
+    case discoveryFailed(BluetoothAddress, BluetoothError)
+    /// Notifications of a characteristic are on.
+    case subscribed(BluetoothAddress, BluetoothUUID)
+    /// They could not be switched on.
+    case subscribeFailed(BluetoothAddress, BluetoothUUID, BluetoothError)
+    /// The write was confirmed, or accepted where no confirmation was wanted.
+    case written(BluetoothAddress)
+    /// The write was refused.
+    case writeFailed(BluetoothAddress, BluetoothError)
+    /// A characteristic notified a value.
+    case notified(BluetoothAddress, BluetoothUUID, [UInt8])
+}
