@@ -1,0 +1,66 @@
+extension Configuration {
+    /// How the broker is reached.
+    struct MQTT: Hashable, Sendable {
+        /// The keys of `mqtt`.
+        enum Key: String, ConfigurationKey {
+            case host, port, version
+            case baseTopic = "base_topic"
+            case clientID = "client_id"
+            case username, password
+            case passwordFile = "password_file"
+            case keepalive = "keepalive_s"
+            case tls
+        }
+
+        /// The protocol spoken with the broker.
+        enum Version: String, CaseIterable, Sendable {
+            /// MQTT 5, and 3.1.1 when the broker refuses it.
+            case automatic = "auto"
+            /// MQTT 5 only.
+            case v5 = "5"
+            /// MQTT 3.1.1 only.
+            case v311 = "3.1.1"
+        }
+
+        /// Name or address, without a port.
+        var host = "127.0.0.1"
+        /// 1 to 65535; 1883, and with TLS 8883, unless it is configured.
+        var port = 1883
+        /// Which protocol.
+        var version = Version.automatic
+        /// What every topic of the bridge begins with; no slash at either end.
+        var baseTopic = "jacquard"
+        /// The client id; `jacquard-<instance>` unless it is configured.
+        var clientID: String
+        /// The user name, if the broker asks for one.
+        var username: String?
+        /// The password, wherever it came from.
+        var password: Secret?
+        /// Whether the password stands in the configuration file itself, so that who may read the file knows it.
+        var isPasswordInFile = false
+        /// After how much silence a ping is sent; whole seconds.
+        var keepalive: Duration = .seconds(30)
+        /// nil: no TLS.
+        var tls: TLS?
+    }
+
+    /// How the connection to the broker is secured.
+    struct TLS: Hashable, Sendable {
+        /// The keys of `mqtt.tls`.
+        enum Key: String, ConfigurationKey {
+            case authorityFile = "ca_file"
+            case certificateFile = "certificate_file"
+            case keyFile = "key_file"
+            case insecure
+        }
+
+        /// Certificates of the authorities to trust; nil: the system's store.
+        var authorityFile: String?
+        /// The bridge's own certificate; only together with `keyFile`.
+        var certificateFile: String?
+        /// The private key of `certificateFile`.
+        var keyFile: String?
+        /// Whether the broker's name is left unchecked.
+        var isInsecure = false
+    }
+}

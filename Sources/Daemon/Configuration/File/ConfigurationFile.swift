@@ -1,0 +1,70 @@
+import Glibc
+
+/// A configuration and where it came from.
+struct LoadedConfiguration: Hashable, Sendable {
+    /// What the user has decided.
+    let configuration: Configuration
+    /// The file that was looked for, whether or not it is there.
+    let file: String
+    /// What is allowed but should be known; one sentence each.
+    let notices: [String]
+}
+
+/// Finds and reads the configuration file: the one place that touches files for the configuration.
+enum ConfigurationFile {
+    /// The file of an installed bridge; only this one may be missing.
+    static let defaultPath = "/etc/jacquard2mqtt/config.yaml"
+    /// The greatest size in bytes; a hundred tags take ten thousand.
+    static let sizeLimit = 1 << 20
+
+    /// Reads the configuration.
+    ///
+    /// - Parameters:
+    ///   - path: the file of `--config`; nil: that of `$JACQUARD2MQTT_CONFIG`, and without it the default one.
+    ///   - environment: all variables of the process.
+    ///   - defaultPath: the file that may be missing.
+    /// - Returns: the configuration, or everything that is wrong with it.
+    static func load(
+        path: String?, environment: [String: String], defaultPath: String = defaultPath
+    ) -> Result<LoadedConfiguration, ConfigurationErrors> {
+        let named = path ?? environment[EnvironmentSetting.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
+        let file = named ?? defaultPath
+        do throws(FileError) {
+            return read(try FileContents(path: file, limit: sizeLimit), file, environment)
+        } catch  where error.isMissing && named == nil {
+            return read(nil, file, environment)
+        } catch {
+            var findings = ConfigurationFindings()
+            let reason = error.code == EFBIG ? "larger than \(sizeLimit) bytes" : error.reason
+            findings.add("cannot be read: \(reason)", at: .file)
+            return .failure(findings.errors(in: file))
+        }
+    }
+
+    private static func read(
+        _ contents: FileContents?, _ file: String, _ environment: [String: String]
+    ) -> Result<LoadedConfiguration, ConfigurationErrors> {
+        let passwordFile = PasswordFile(
+            folder: ConfigurationFolder(of: file), credentials: environment["CREDENTIALS_DIRECTORY"])
+        return ConfigurationReader.read(
+            yaml: contents?.bytes ?? [], file: file, environment: environment, hostName: hostName(),
+            readPassword: passwordFile.read
+        ).map { configuration in
+            let notices = notices(contents, configuration) + configuration.notices
+            return LoadedConfiguration(configuration: configuration, file: file, notices: notices)
+        }
+    }
+
+    private static func notices(_ contents: FileContents?, _ configuration: Configuration) -> [String] {
+        guard let contents else { return ["there is no such file: every key has its default"] }
+        guard contents.isReadableByOthers, configuration.mqtt.isPasswordInFile else { return [] }
+        return ["every user may read the file, and mqtt.password stands in it: chmod o-r, or use mqtt.password_file"]
+    }
+
+    private static func hostName() -> String {
+        // The kernel's limit is 64; the last byte stays 0.
+        var buffer = [CChar](repeating: 0, count: 65)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

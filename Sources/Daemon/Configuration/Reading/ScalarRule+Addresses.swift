@@ -1,0 +1,73 @@
+extension ScalarRule where Value == String {
+    /// A Bluetooth address; becomes upper case.
+    static var address: ScalarRule {
+        ScalarRule(allowed: "six pairs of hexadecimal digits such as F0:00:00:00:00:01") { text throws(Rejection) in
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+            let arePairs = parts.allSatisfy { $0.utf8.count == 2 && $0.utf8.allSatisfy(ASCII.isHexadecimal) }
+            guard parts.count == 6, arePairs else { throw Rejection("is not a Bluetooth address") }
+            return text.uppercased()
+        }
+    }
+
+    /// A host's name or address. A value is not shown: a URL in its place often holds a password.
+    static var hostName: ScalarRule {
+        ScalarRule(allowed: "a host name or address; port, user and password have keys of their own") {
+            text throws(Rejection) in
+            guard !text.isEmpty else { throw Rejection("is empty") }
+            guard text.utf8.count <= 253 else { throw Rejection("is too long") }
+            guard text.utf8.allSatisfy(isOfHost) else { throw Rejection("holds characters that no host name has") }
+            // Two colons or more are an IPv6 address.
+            guard text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1 else {
+                throw Rejection("holds a port; write it to mqtt.port")
+            }
+            return text
+        }.hidden()
+    }
+
+    /// A topic that other levels are appended to, or that stands for itself.
+    ///
+    /// Source: MQTT 5.0, sections 4.7.1 (wildcards), 4.7.2 (`$` belongs to the broker).
+    static var topic: ScalarRule {
+        let rule = text(bytes: 128)
+        let allowed = "\(rule.allowed), + and #, no $ in front, no empty level"
+        return ScalarRule(allowed: allowed) { text throws(Rejection) in
+            let topic = try rule.parse(text)
+            guard !topic.contains(where: { $0 == "+" || $0 == "#" }) else { throw Rejection("holds a wildcard") }
+            guard !topic.hasPrefix("$") else { throw Rejection("begins with $") }
+            guard !topic.hasPrefix("/"), !topic.hasSuffix("/") else { throw Rejection("begins or ends with a slash") }
+            guard !topic.contains("//") else { throw Rejection("holds an empty level") }
+            return topic
+        }
+    }
+
+    /// A path; a relative one counts from the configuration file's folder.
+    static func path(in folder: ConfigurationFolder) -> ScalarRule {
+        let rule = text(bytes: 4095)
+        return ScalarRule(allowed: "a path, absolute or from the folder of the configuration file") {
+            text throws(Rejection) in folder.resolve(try rule.parse(text))
+        }
+    }
+}
+
+extension ScalarRule where Value == Configuration.Bluetooth.Adapter {
+    /// `auto`, a name of the kernel, or an address.
+    static var adapter: ScalarRule {
+        let address = ScalarRule<String>.address
+        return ScalarRule(allowed: "auto, hci and a number, or an address such as F0:00:00:00:00:01") {
+            text throws(Rejection) in
+            if text == "auto" { return .automatic }
+            if text.hasPrefix("hci"), (1...3).contains(text.utf8.count - 3),
+                text.utf8.dropFirst(3).allSatisfy(ASCII.isDigit)
+            {
+                return .name(text)
+            }
+            guard let address = try? address.parse(text) else { throw Rejection("is not an adapter") }
+            return .address(address)
+        }
+    }
+}
+
+private func isOfHost(_ byte: UInt8) -> Bool {
+    // The percent sign begins the zone of a link-local address.
+    ASCII.isAlphanumeric(byte) || "-._:%".utf8.contains(byte)
+}

@@ -1,0 +1,30 @@
+/// Finds the word that somebody may have meant.
+enum Spelling {
+    /// The candidate that differs by the fewest letters: at most two, and fewer than the word has.
+    static func nearest(to word: String, in candidates: [String]) -> String? {
+        let limit = min(2, word.count - 1)
+        let close = candidates.filter { abs($0.count - word.count) <= limit }
+        let distances = close.map { (word: $0, distance: distance(Array(word), Array($0))) }
+        return distances.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.word
+    }
+
+    /// ` (did you mean WORD?)`, or nothing.
+    static func hint(for word: String, in candidates: [String]) -> String {
+        nearest(to: word, in: candidates).map { " (did you mean \($0)?)" } ?? ""
+    }
+
+    /// Levenshtein's distance: insertions, deletions and replacements.
+    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+        var row = Array(0...right.count)
+        for (i, letter) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, other) in right.enumerated() {
+                let replaced = diagonal + (letter == other ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,65 @@
+import CYAML
+
+/// One step of libyaml through a text, copied to values of Swift.
+struct YAMLEvent: Hashable, Sendable {
+    /// What was met.
+    enum Kind: Hashable, Sendable {
+        case streamStart, streamEnd
+        case documentStart, documentEnd
+        /// `*name`.
+        case alias
+        /// A text as it is written, without any guess at its type; plain: neither quoted nor a block.
+        case scalar(text: String, isPlain: Bool)
+        case sequenceStart, sequenceEnd
+        case mappingStart, mappingEnd
+    }
+
+    /// What.
+    let kind: Kind
+    /// Where it begins.
+    let position: YAMLPosition
+    /// Whether a name was given to it: `&name`.
+    let hasAnchor: Bool
+    /// Whether a type was given to it: `!name`.
+    let hasTag: Bool
+}
+
+extension YAMLEvent {
+    /// Copies what libyaml reports; the event of libyaml stays its caller's to delete.
+    init(_ event: yaml_event_t) {
+        position = YAMLPosition(event.start_mark)
+        switch event.type {
+        case YAML_SCALAR_EVENT:
+            let scalar = event.data.scalar
+            kind = .scalar(
+                text: Self.text(scalar.value, scalar.length), isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE)
+            (hasAnchor, hasTag) = (scalar.anchor != nil, scalar.tag != nil)
+        case YAML_SEQUENCE_START_EVENT:
+            kind = .sequenceStart
+            (hasAnchor, hasTag) = (event.data.sequence_start.anchor != nil, event.data.sequence_start.tag != nil)
+        case YAML_MAPPING_START_EVENT:
+            kind = .mappingStart
+            (hasAnchor, hasTag) = (event.data.mapping_start.anchor != nil, event.data.mapping_start.tag != nil)
+        default:
+            kind = Self.bareKind(event.type)
+            (hasAnchor, hasTag) = (false, false)
+        }
+    }
+
+    private static func bareKind(_ type: yaml_event_type_t) -> Kind {
+        switch type {
+        case YAML_STREAM_START_EVENT: .streamStart
+        case YAML_DOCUMENT_START_EVENT: .documentStart
+        case YAML_DOCUMENT_END_EVENT: .documentEnd
+        case YAML_ALIAS_EVENT: .alias
+        case YAML_SEQUENCE_END_EVENT: .sequenceEnd
+        case YAML_MAPPING_END_EVENT: .mappingEnd
+        // libyaml answers a call after the end with an event of no type.
+        default: .streamEnd
+        }
+    }
+
+    private static func text(_ start: UnsafePointer<yaml_char_t>?, _ length: Int) -> String {
+        String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+    }
+}

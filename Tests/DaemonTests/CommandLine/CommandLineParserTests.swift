@@ -1,0 +1,75 @@
+import Testing
+
+@testable import Daemon
+
+@Suite("Command line")
+struct CommandLineParserTests {
+    @Test(
+        "a command line has one meaning",
+        arguments: [
+            (["--help"], .help(topic: nil)),
+            (["--version"], .version),
+            (["run"], .run(config: nil, state: nil, logLevel: nil)),
+            (["run", "--config", "a"], .run(config: "a", state: nil, logLevel: nil)),
+            (
+                ["run", "--config=a=b", "--log-level", "debug", "--state", "d"],
+                .run(config: "a=b", state: "d", logLevel: .debug)
+            ),
+            (["run", "--config", "-"], .run(config: "-", state: nil, logLevel: nil)),
+            (["run", "--help"], .help(topic: "run")),
+            (["run", "--nonsense", "--help"], .help(topic: "run")),
+            (["check-config"], .checkConfig(config: nil)),
+            (["check-config", "--config", "a", "--"], .checkConfig(config: "a")),
+            (["check-config", "--version"], .version),
+        ] as [([String], Invocation)])
+    func meaning(arguments: [String], invocation: Invocation) throws {
+        #expect(try parse(arguments) == invocation)
+    }
+
+    @Test(
+        "a command line without meaning is refused with a hint",
+        arguments: [
+            ([], "a command is missing", ""),
+            (["rnu"], "unknown command \"rnu\" (did you mean run?)", ""),
+            (["check"], "unknown command \"check\"", ""),
+            (["--verison"], "unknown option \"--verison\" (did you mean --version?)", ""),
+            (["run", "--confg", "a"], "unknown option \"--confg\" (did you mean --config?)", " run"),
+            (["run", "--password=hunter2"], "unknown option \"--password\"", " run"),
+            (["run", "--config"], "--config needs a value: --config FILE", " run"),
+            (["run", "--config="], "--config needs a value: --config FILE", " run"),
+            (["run", "--config", "a", "--config", "b"], "--config is given twice", " run"),
+            (
+                ["run", "--log-level", "loud"],
+                "--log-level: \"loud\" is not one of these; allowed: error, warning, notice, info, debug, trace", " run"
+            ),
+            (["run", "now"], "\"now\" is one word too many", " run"),
+            (["check-config", "--state", "d"], "unknown option \"--state\"", " check-config"),
+            (["check-config", "--", "--help"], "\"--help\" is one word too many", " check-config"),
+        ] as [([String], String, String)])
+    func refusal(arguments: [String], message: String, command: String) {
+        let error = #expect(throws: UsageError.self) { try parse(arguments) }
+        #expect(error?.lines == ["jacquard2mqtt: \(message)", "Try \"jacquard2mqtt\(command) --help\"."])
+    }
+
+    @Test("a row of the table is all that a command needs")
+    func row() throws {
+        let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON."])
+        let pair = CommandDescription(
+            name: "pair", summary: "pair a tag", details: ["Pairs a tag."], options: [json], operands: ["SERIAL"]
+        ) { arguments throws(UsageError) in
+            .help(topic: arguments.operands.joined() + (arguments.options["--json"] == nil ? "" : " as JSON"))
+        }
+        let parser = CommandLineParser(commands: [pair])
+        #expect(pair.synopsis == "pair [--json] SERIAL")
+        #expect(try parser.parse(["pair", "003R"]) == .help(topic: "003R"))
+        #expect(try parser.parse(["pair", "--json", "--", "-b-a"]) == .help(topic: "-b-a as JSON"))
+        #expect(throws: UsageError(message: "SERIAL is missing", command: "pair")) { try parser.parse(["pair"]) }
+        #expect(throws: UsageError(message: "--json takes no value", command: "pair")) {
+            try parser.parse(["pair", "--json=1", "003R"])
+        }
+    }
+
+    private func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+        try CommandLineParser(commands: CommandTable.commands).parse(arguments)
+    }
+}

@@ -1,0 +1,26 @@
+@testable import Daemon
+
+/// Reads a text as the configuration file `x.yaml` of the host `Attic`.
+func readConfiguration(
+    _ yaml: String,
+    environment: [String: String] = [:],
+    hostName: String = "Attic",
+    readPassword: @escaping (String) throws(Rejection) -> Secret = { _ throws(Rejection) in Secret(value: "from-file") }
+) -> Result<Configuration, ConfigurationErrors> {
+    ConfigurationReader.read(
+        yaml: Array(yaml.utf8), file: "/etc/x.yaml", environment: environment, hostName: hostName,
+        readPassword: readPassword)
+}
+
+/// The lines of all errors; empty if there is none.
+func errorLines(_ yaml: String, environment: [String: String] = [:]) -> [String] {
+    errorLines(readConfiguration(yaml, environment: environment))
+}
+
+/// The lines of all errors; empty if there is none.
+func errorLines<Value>(_ result: Result<Value, ConfigurationErrors>) -> [String] {
+    switch result {
+    case .success: []
+    case .failure(let failure): failure.lines
+    }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import Daemon
+
+@Suite("Errors of the configuration's structure")
+struct ConfigurationStructureErrorsTests {
+    @Test(
+        "an unknown key is named with the known ones and the nearest spelling",
+        arguments: [
+            (
+                "mqqt: 1",
+                "1:1: mqqt: unknown key (did you mean mqtt?)"
+                    + "; allowed: instance, mqtt, bluetooth, home_assistant, tags, log, defaults, limits"
+            ),
+            (
+                "mqtt:\n  tls:\n    cafile: x",
+                "3:5: mqtt.tls.cafile: unknown key (did you mean ca_file?)"
+                    + "; allowed: ca_file, certificate_file, key_file, insecure"
+            ),
+            ("log: {color: true}", "1:7: log.color: unknown key; allowed: level, format"),
+            (
+                "tags:\n  - serial: 003R\n    adress: x",
+                "3:5: tags.0.adress: unknown key (did you mean address?); allowed: serial, id, name, address, connect"
+            ),
+            ("log: {\"\": 1}", "1:7: log: unknown key; allowed: level, format"),
+        ])
+    func unknownKey(yaml: String, line: String) {
+        #expect(errorLines(yaml) == ["/etc/x.yaml:\(line)"])
+    }
+
+    @Test(
+        "a section, a list and a value are not mistaken for each other",
+        arguments: [
+            ("log: info", "1:6: log: one value where keys belong; allowed: level, format"),
+            ("log: [info]", "1:6: log: a list where keys belong; allowed: level, format"),
+            (
+                "[1]",
+                "1:1: a list where keys belong"
+                    + "; allowed: instance, mqtt, bluetooth, home_assistant, tags, log, defaults, limits"
+            ),
+            ("tags: 003R", "1:7: tags: one value where a list belongs; allowed: items that begin with \"- \""),
+            ("tags: {serial: 003R}", "1:7: tags: keys where a list belongs; allowed: items that begin with \"- \""),
+            ("tags: [003R]", "1:8: tags.0: one value where keys belong; allowed: serial, id, name, address, connect"),
+        ])
+    func shape(yaml: String, line: String) {
+        #expect(errorLines(yaml).first == "/etc/x.yaml:\(line)")
+    }
+
+    @Test(
+        "tags have to be told apart",
+        arguments: [
+            ("- id: a", ["2:3: tags.0.serial: missing; allowed: the serial printed on the tag"]),
+            ("-", ["2:2: tags.0.serial: missing; allowed: the serial printed on the tag"]),
+            (
+                "- serial: 0 1",
+                ["2:11: tags.0.serial: \"0 1\" holds other characters; allowed: 1 to 32 of 0-9 A-Z a-z -"]
+            ),
+            (
+                "- serial: A\n- serial: A",
+                [
+                    "3:11: tags.1.serial: \"A\" is the serial of tags.0, too"
+                        + "; allowed: a serial for one tag, or an id and an address for each that shares it"
+                ]
+            ),
+            (
+                "- {serial: A, id: x}\n- {serial: B, id: x}",
+                ["3:19: tags.1.id: \"x\" is the id of tags.0, too; allowed: an id for each tag"]
+            ),
+            (
+                "- {serial: A, id: B}\n- {serial: B}",
+                ["3:12: tags.1.serial: \"B\" is the id of tags.0, too; allowed: an id for each tag"]
+            ),
+            (
+                "- {serial: A, address: \"F0:00:00:00:00:0a\"}\n- {serial: B, address: \"F0:00:00:00:00:0A\"}",
+                [
+                    "3:24: tags.1.address: \"F0:00:00:00:00:0A\" is the address of tags.0, too"
+                        + "; allowed: an address for one tag"
+                ]
+            ),
+            (
+                "- {serial: A, address: F0-00}",
+                [
+                    "2:24: tags.0.address: \"F0-00\" is not a Bluetooth address"
+                        + "; allowed: six pairs of hexadecimal digits such as F0:00:00:00:00:01"
+                ]
+            ),
+            (
+                "- {serial: A, connect: sometimes}",
+                ["2:24: tags.0.connect: \"sometimes\" is not one of these; allowed: always, on_demand, never"]
+            ),
+            (
+                "- {serial: A, id: a/b}",
+                ["2:19: tags.0.id: \"a/b\" holds other characters; allowed: 1 to 64 of 0-9 A-Z a-z _ -"]
+            ),
+        ])
+    func tags(items: String, lines: [String]) {
+        #expect(errorLines("tags:\n\(items)") == lines.map { "/etc/x.yaml:\($0)" })
+    }
+
+    @Test(
+        "keys that exclude or need each other are checked",
+        arguments: [
+            (
+                "mqtt:\n  password: a\n  password_file: b",
+                ["3:18: mqtt.password_file: set together with mqtt.password; allowed: one of the two"]
+            ),
+            (
+                "mqtt:\n  tls:\n    key_file: k",
+                ["3:15: mqtt.tls.key_file: set without mqtt.tls.certificate_file; allowed: both or none of the two"]
+            ),
+            (
+                "mqtt:\n  tls:\n    certificate_file: c",
+                ["3:23: mqtt.tls.certificate_file: set without mqtt.tls.key_file; allowed: both or none of the two"]
+            ),
+            (
+                "mqtt:\n  tls: true",
+                ["2:8: mqtt.tls: one value where keys belong; allowed: ca_file, certificate_file, key_file, insecure"]
+            ),
+        ])
+    func relations(yaml: String, lines: [String]) {
+        #expect(errorLines(yaml) == lines.map { "/etc/x.yaml:\($0)" })
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import Daemon
+
+@Suite("Environment of the configuration")
+struct EnvironmentTests {
+    @Test("every key can be set", arguments: Configuration.Key.paths)
+    func everyKey(path: String) throws {
+        let name = "JACQUARD2MQTT_" + path.split(separator: ".").joined(separator: "__").uppercased()
+        let variable = name.split(separator: "__N__").joined(separator: "__0__")
+        // A NUL is no value of any key: the error shows that the variable arrived at its key.
+        let lines = errorLines("tags: [{serial: A}]", environment: [variable: "\0"])
+        let key = path.split(separator: ".").map { $0 == "N" ? "0" : $0 }.joined(separator: ".")
+        #expect(lines.contains { $0.hasPrefix("\(variable): \(key): ") })
+    }
+
+    @Test("a variable wins over the file")
+    func precedence() throws {
+        let configuration = try readConfiguration(
+            "mqtt: {host: a, port: 1}\nlog: {level: error}",
+            environment: [
+                "JACQUARD2MQTT_MQTT__HOST": "b", "JACQUARD2MQTT_LOG__LEVEL": "trace",
+                "JACQUARD2MQTT_HOME_ASSISTANT__STATUS_TOPIC": "x", "JACQUARD2MQTT_CONFIG": "/ignored", "HOME": "/root",
+            ]
+        ).get()
+        #expect(configuration.mqtt.host == "b")
+        #expect(configuration.mqtt.port == 1)
+        #expect(configuration.log.level == .trace)
+        #expect(configuration.homeAssistant.statusTopic == "x")
+    }
+
+    @Test("a key of tls switches TLS on")
+    func tls() throws {
+        let mqtt = try readConfiguration("", environment: ["JACQUARD2MQTT_MQTT__TLS__INSECURE": "false"]).get().mqtt
+        #expect(mqtt.tls == Configuration.TLS())
+        #expect(mqtt.port == 8883)
+    }
+
+    @Test("a password of the environment does not stand in the file")
+    func password() throws {
+        let mqtt = try readConfiguration("", environment: ["JACQUARD2MQTT_MQTT__PASSWORD": "null"]).get().mqtt
+        #expect(mqtt.password == Secret(value: "null"))
+        #expect(!mqtt.isPasswordInFile)
+    }
+
+    @Test("tags are changed and appended by number")
+    func tags() throws {
+        let added = Dictionary(uniqueKeysWithValues: (1...11).map { ("JACQUARD2MQTT_TAGS__\($0)__SERIAL", "000\($0)") })
+        let environment = added.merging(["JACQUARD2MQTT_TAGS__0__ID": "sleeve"]) { first, _ in first }
+        let tags = try readConfiguration("tags: [{serial: 003R}]", environment: environment).get().tags
+        #expect(tags.first == TagConfiguration(serial: "003R", id: "sleeve"))
+        #expect(tags.dropFirst().map(\.serial) == (1...11).map { "000\($0)" })
+    }
+
+    @Test(
+        "an error names the variable",
+        arguments: [
+            ("MQTT__PORT", "abc", "mqtt.port: \"abc\" is not a whole number; allowed: 1 to 65535"),
+            ("MQTT__PORT", "", "mqtt.port: \"\" is not a whole number; allowed: 1 to 65535"),
+            (
+                "MQTT__PASSWORD", "a\nb",
+                "mqtt.password: the value holds a control character"
+                    + "; allowed: 1 to 65535 bytes without control characters"
+            ),
+            ("LOG", "info", "names a section, not a key; allowed: JACQUARD2MQTT_LOG__LEVEL, JACQUARD2MQTT_LOG__FORMAT"),
+            ("TAGS__2__SERIAL", "A", "tags.2.serial: leaves a gap: the list has 0 items"),
+            ("TAGS__0__ID", "a", "tags.0.serial: missing; allowed: the serial printed on the tag"),
+        ])
+    func errors(suffix: String, value: String, message: String) {
+        let variable = "JACQUARD2MQTT_\(suffix)"
+        #expect(errorLines("", environment: [variable: value]) == ["\(variable): \(message)"])
+    }
+
+    @Test(
+        "a variable that names no key is an error that names the nearest one",
+        arguments: [
+            ("MQTT_PORT", " (did you mean JACQUARD2MQTT_MQTT__PORT?)"),
+            ("TAGS__0__SERAIL", " (did you mean JACQUARD2MQTT_TAGS__0__SERIAL?)"),
+            ("TAGS__00__SERIAL", " (did you mean JACQUARD2MQTT_TAGS__0__SERIAL?)"),
+            ("mqtt__port", ""),
+            ("", ""),
+        ])
+    func unknown(suffix: String, hint: String) {
+        let variable = "JACQUARD2MQTT_\(suffix)"
+        let allowed = "a key in upper case with __ for each dot, such as JACQUARD2MQTT_MQTT__HOST for mqtt.host"
+        let line = "\(variable): names no key\(hint); allowed: \(allowed)"
+        #expect(errorLines("", environment: [variable: "1"]) == [line])
+    }
+
+    @Test("errors of the file come first, then those of the variables by name")
+    func order() {
+        let environment = ["JACQUARD2MQTT_MQTT__PORT": "x", "JACQUARD2MQTT_INSTANCE": "X"]
+        let places = errorLines("log: {level: x}", environment: environment).map { $0.prefix { $0 != " " } }
+        #expect(places == ["/etc/x.yaml:1:14:", "JACQUARD2MQTT_INSTANCE:", "JACQUARD2MQTT_MQTT__PORT:"])
+    }
+
+    @Test(
+        "a file of another shape is an error of the file alone",
+        arguments: ["mqtt: 1", "mqtt: [1]", "mqtt: *a", "[]", "{a"])
+    func shape(yaml: String) {
+        let lines = errorLines(
+            yaml, environment: ["JACQUARD2MQTT_MQTT__HOST": "a", "JACQUARD2MQTT_TAGS__0__SERIAL": "A"])
+        #expect(lines.count == 1)
+        #expect(lines.allSatisfy { $0.hasPrefix("/etc/x.yaml:1:") })
+    }
+}

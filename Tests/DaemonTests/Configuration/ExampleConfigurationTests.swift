@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Daemon
+
+@Suite("Example configuration")
+struct ExampleConfigurationTests {
+    @Test("as delivered it changes nothing")
+    func delivered() throws {
+        #expect(try readConfiguration(ExampleConfiguration.text()).get() == readConfiguration("").get())
+    }
+
+    @Test("with every key set it is valid, and a key shows its default")
+    func uncommented() throws {
+        let configuration = try readConfiguration(ExampleConfiguration.uncommented()).get()
+        var expected = try readConfiguration("instance: attic").get()
+        expected.mqtt.username = "bridge"
+        expected.mqtt.password = Secret(value: "secret")
+        expected.mqtt.isPasswordInFile = true
+        expected.mqtt.tls = Configuration.TLS(
+            authorityFile: "/etc/jacquard2mqtt/ca.pem", certificateFile: "/etc/jacquard2mqtt/bridge.pem",
+            keyFile: "/etc/jacquard2mqtt/bridge.key")
+        expected.tags = [
+            TagConfiguration(serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:01")
+        ]
+        #expect(configuration == expected)
+    }
+
+    @Test("it holds every key", arguments: Configuration.Key.paths)
+    func everyKey(path: String) throws {
+        var findings = ConfigurationFindings()
+        let text = try ExampleConfiguration.uncommented()
+            // The one key that cannot stand beside another: it has the form of a key in an explanation.
+            .split(separator: "\n").map { $0.hasPrefix("  # password_file: ") ? "  \($0.dropFirst(4))" : $0 }
+            .joined(separator: "\n")
+        let root = ConfigurationNodeBuilder.build(Array(text.utf8), &findings)
+        #expect(findings.isEmpty)
+        #expect(path.split(separator: ".").reduce(root) { $0?.child($1) } != nil)
+    }
+}
+
+extension ConfigurationNode {
+    /// What stands below a key, or in a list its first item.
+    fileprivate func child(_ key: Substring) -> ConfigurationNode? {
+        switch content {
+        case .section(let entries): entries.first { $0.key == key }?.value
+        case .list(let items): items.first
+        case .scalar, .unusable: nil
+        }
+    }
+}
