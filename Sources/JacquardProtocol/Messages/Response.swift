@@ -53,7 +53,7 @@ public struct Response: Hashable, Sendable {
 
     /// Reads a packet.
     ///
-    /// - Returns: the answer. The body is nil if there is none or it is unknown; of several the last counts.
+    /// - Returns: the answer. The body is nil if there is none, it is unknown, or incomplete; of several the last counts.
     /// - Throws: ``MessageError`` if the bytes are no protobuf or a required field is missing.
     public static func decode(_ packet: ArraySlice<UInt8>) throws(MessageError) -> Response {
         var reader = WireReader(packet)
@@ -66,7 +66,8 @@ public struct Response: Hashable, Sendable {
             case 1: field.read(&id)
             case 2: field.read(&status)
             case 3: field.read(&componentID)
-            default: body = try Body(field) ?? body
+            // A body that cannot be read is as good as none: the id still says whose answer it is.
+            default: body = (try? Body(field)) ?? body
             }
         }
         return Response(
