@@ -114,7 +114,6 @@ extension BlueZCentral {
     /// Properties of a device have changed.
     func deviceChanged(_ path: String) {
         guard let device = tree.devices[path], device.adapter == adapter, let address = device.address else { return }
-        publishAdapters()
         switch (peripherals[address]?.phase, device.isConnected) {
         // The link is up before `Connect` returns, which waits for the services as well.
         case (.connecting, true): linked(address)

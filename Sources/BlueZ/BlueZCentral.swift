@@ -199,6 +199,7 @@ public final class BlueZCentral: Central {
         if interfaces[BlueZNames.device] != nil {
             heard(path)
             deviceChanged(path)
+            publishAdapters()
         }
         if interfaces[BlueZNames.gattCharacteristic] != nil { finishDiscoveries() }
     }
@@ -211,6 +212,7 @@ public final class BlueZCentral: Central {
         if names.contains(BlueZNames.adapter) { adapterChanged() }
         // BlueZ need not say `Connected=false` before.
         if names.contains(BlueZNames.device), let address = device?.address, device?.adapter == adapter {
+            publishAdapters()
             lost(address, BluetoothError(.notFound, text: "BlueZ has removed the device"))
         }
     }
@@ -232,6 +234,7 @@ public final class BlueZCentral: Central {
         case BlueZNames.device:
             if values["RSSI"] != nil || values["ManufacturerData"] != nil { heard(path) }
             deviceChanged(path)
+            if values["Connected"] != nil { publishAdapters() }
         default: break
         }
     }

@@ -1,0 +1,145 @@
+public import Bluetooth
+public import EventLoop
+public import JacquardProtocol
+public import Logging
+
+/// Finds tags, connects them and keeps them connected. Source: JacquardSDKiOS, `JacquardManager`.
+///
+/// It scans only while somebody wants a scan or a wanted tag is missing. Tags are wanted by their identity; the address
+/// is taken from the air where none is fixed.
+@LoopActor
+public final class JacquardManager {
+    /// What a manager tells.
+    public enum Event: Sendable {
+        /// Bluetooth became usable or unusable.
+        case centralState(CentralState)
+        /// An adapter came, went or changed; all that there are.
+        case adapters([Adapter])
+        /// A tag was heard.
+        case advertised(AdvertisedTag)
+        /// Something about a wanted tag.
+        case tag(TagIdentity, TagEvent)
+    }
+
+    /// Who is told. Called on the loop, in the order of events; the path of every gesture.
+    public var onEvent: ((Event) -> Void)?
+    /// Whether Bluetooth can be used.
+    public private(set) var centralState = CentralState.unknown
+
+    private let central: any Central
+    private let timing: TagSession.Timing
+    private let log: Logger
+    private var tags: [TagIdentity: TagDriver] = [:]
+    /// Who is at which address: every event of a link is looked up here.
+    private var drivers: [BluetoothAddress: TagDriver] = [:]
+    private var scan: ScanOptions?
+
+    /// How long a tag may be silent at its address before it is believed at another.
+    private static let silence = Duration.seconds(30)
+
+    /// A manager on a central.
+    ///
+    /// - Parameters:
+    ///   - central: the Bluetooth stack. Its events are this manager's from now on.
+    ///   - timing: how long the steps of a connection may take.
+    ///   - log: where trouble is told.
+    public init(central: any Central, timing: TagSession.Timing = TagSession.Timing(), log: Logger) {
+        self.central = central
+        self.timing = timing
+        self.log = log
+        central.onEvent = { [weak self] in self?.handle($0) }
+    }
+
+    /// Connects a tag and keeps it connected; nothing happens if it is wanted already.
+    public func connect(_ identity: TagIdentity) {
+        let driver = tags[identity] ?? add(identity)
+        driver.drive { session, now in session.connect(at: now) }
+        if centralState != .poweredOn { driver.drive { session, now in session.poweredOff(at: now) } }
+        updateScan()
+    }
+
+    /// Disconnects a tag, until somebody wants it again.
+    public func disconnect(_ identity: TagIdentity) {
+        tags[identity]?.drive { session, now in session.disconnect(at: now) }
+        updateScan()
+    }
+
+    /// Gives a tag something to do. It ends with one ``JacquardProtocol/TagEvent/commandEnded(token:_:)``.
+    public func enqueue(_ command: TagCommand, on identity: TagIdentity, token: UInt64) {
+        guard let driver = tags[identity] else {
+            onEvent?(.tag(identity, .commandEnded(token: token, .failure(.notConnected))))
+            return
+        }
+        driver.drive { session, now in session.enqueue(command, token: token, at: now) }
+    }
+
+    private func add(_ identity: TagIdentity) -> TagDriver {
+        let session = TagSession(timing: timing, seed: .random(in: .min ... .max))
+        let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
+            self?.onEvent?(.tag(identity, event))
+        }
+        tags[identity] = driver
+        if let address = identity.address { drivers[address] = driver }
+        return driver
+    }
+
+    // MARK: Events
+
+    private func handle(_ event: CentralEvent) {
+        switch event {
+        case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
+            .subscribed(let address, _), .subscribeFailed(let address, _, _):
+            drivers[address]?.handle(event)
+        case .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
+            .discoveryFailed(let address, _):
+            drivers[address]?.handle(event)
+            updateScan()
+        case .discovered(let address, let advertisement): heard(address, advertisement)
+        case .adaptersChanged(let adapters): onEvent?(.adapters(adapters))
+        case .stateChanged(let state): stateChanged(state)
+        }
+    }
+
+    private func stateChanged(_ state: CentralState) {
+        let wasUsable = centralState == .poweredOn
+        centralState = state
+        if wasUsable {
+            for driver in tags.values { driver.drive { session, now in session.poweredOff(at: now) } }
+        }
+        onEvent?(.centralState(state))
+        updateScan()
+    }
+
+    private func heard(_ address: BluetoothAddress, _ advertisement: Advertisement) {
+        guard let tag = AdvertisedTag(address, advertisement) else { return }
+        bind(tag)
+        onEvent?(.advertised(tag))
+    }
+
+    /// Finds out whose address it is. A tag that is known at one address is believed at another only after it has been
+    /// silent at the first: two tags may share a serial, and must not be mixed up.
+    private func bind(_ tag: AdvertisedTag) {
+        if let driver = drivers[tag.identifier] { return driver.lastHeard = .now }
+        guard let driver = tags.values.first(where: { $0.identity.matches(tag) }) else { return }
+        if let known = driver.address {
+            guard driver.isLooking, driver.lastHeard.map({ .now - $0 > Self.silence }) ?? true else { return }
+            driver.forgetAddress()
+            drivers[known] = nil
+        }
+        log.debug(
+            "found a tag", [(.tag, tag.pairingSerialNumber.description), (.address, tag.identifier.description)])
+        drivers[tag.identifier] = driver
+        driver.lastHeard = .now
+        driver.heard(at: tag.identifier)
+    }
+
+    // MARK: Scanning
+
+    private func updateScan() {
+        let isMissing = centralState == .poweredOn && tags.values.contains(where: \.isLooking)
+        let wanted = isMissing ? ScanOptions(service: JacquardGATT.service, allowsDuplicates: true) : nil
+        guard wanted != scan else { return }
+        scan = wanted
+        central.perform(.scan(wanted))
+    }
+}

@@ -1,0 +1,23 @@
+import Bluetooth
+import JacquardProtocol
+
+extension TagConnectionError {
+    /// The SDK's name for what the Bluetooth stack says. Source: JacquardSDKiOS, `TagConnectionError`.
+    init(_ error: BluetoothError) {
+        let code: Code =
+            switch error.code {
+            case .notFound: .bluetoothDeviceNotFound
+            case .poweredOff: .bluetoothPowerOff
+            case .connectionFailed, .canceled, .timeout, .authenticationFailed: .bluetoothConnectionError
+            case .serviceMissing: .serviceDiscoveryError
+            case .characteristicMissing: .characteristicDiscoveryError
+            case .notPermitted, .other: .unknownBluetoothError
+            }
+        self.init(code, error)
+    }
+
+    /// A code of our own choice, and the stack's words.
+    init(_ code: Code, _ error: BluetoothError) {
+        self.init(code, error.text, stackName: error.name.isEmpty ? nil : error.name)
+    }
+}
