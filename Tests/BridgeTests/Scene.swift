@@ -1,3 +1,4 @@
+import FoundationEssentials
 import JacquardProtocol
 
 @testable import Bridge
@@ -139,4 +140,28 @@ struct SaidError: Decodable, Equatable {
     let text: String
     let hint: String?
     let retryable: Bool
+}
+
+/// A result, as a reader of its topic understands it.
+struct SaidResult: Decodable, Equatable {
+    let id: String?
+    let status: String
+    let final: Bool
+    let error: SaidError?
+    let took_ms: Int
+    let time: String
+    let bridge: String
+}
+
+extension Scene {
+    /// All results so far.
+    var results: [SaidResult] {
+        publications.compactMap { publication in
+            guard case .result = publication.kind else { return nil }
+            return try? JSONDecoder().decode(SaidResult.self, from: Data(publication.payload))
+        }
+    }
+
+    /// The error of the last result.
+    var lastError: SaidError? { results.last?.error }
 }
