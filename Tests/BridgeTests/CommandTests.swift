@@ -109,7 +109,8 @@ struct CommandTests {
         #expect(
             scene.lastError
                 == SaidError(
-                    code: "payload_too_large", text: "The payload has 4097 bytes; a command has at most 4096", hint: nil,
+                    code: "payload_too_large", text: "The payload has 4097 bytes; a command has at most 4096",
+                    hint: nil,
                     retryable: false))
     }
 
@@ -128,7 +129,8 @@ struct CommandTests {
         #expect(scene.performed == [])
     }
 
-    @Test("may hold anything that is JSON without doing harm", arguments: ["[]", "null", "[[]]", #"{"state":{}}"#, "-"])
+    @Test(
+        "may hold anything that is JSON without doing harm", arguments: ["[]", "null", "[[]]", #"{"state":{}}"#, "-"])
     func oddJSON(payload: String) {
         var scene = Scene.connected()
         scene.send(led, payload)
@@ -179,7 +181,9 @@ struct CommandTests {
                     hint: "Report this with the bridge's log and the command", retryable: false))
     }
 
-    @Test("of another topic mean nothing", arguments: ["tag/003R/led", "tag/003R/led/set/x", "tag//set", "bridge/b/request/scan", "x"])
+    @Test(
+        "of another topic mean nothing",
+        arguments: ["tag/003R/led", "tag/003R/led/set/x", "tag//set", "bridge/b/request/scan", "x"])
     func otherTopics(topic: String) {
         var scene = Scene.connected()
         #expect(scene.send(topic, "on") == [])

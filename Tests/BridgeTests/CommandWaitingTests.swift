@@ -16,12 +16,15 @@ struct CommandWaitingTests {
         scene.wait(.seconds(9))
         scene.connect()
         #expect(scene.performed.count == 2)
-        #expect(scene.performed.first == .playLEDPattern(.predefined(.solid, color: .white, durationMilliseconds: 10_000), on: .tag))
+        #expect(
+            scene.performed.first
+                == .playLEDPattern(.predefined(.solid, color: .white, durationMilliseconds: 10_000), on: .tag))
         scene.wait(.seconds(20))
         #expect(scene.results.allSatisfy { $0.status == "accepted" })
     }
 
-    @Test("has expired after ten seconds, or after its own time", arguments: [("", 10_000), (#","ttl_ms":1500"#, 1_500)])
+    @Test(
+        "has expired after ten seconds, or after its own time", arguments: [("", 10_000), (#","ttl_ms":1500"#, 1_500)])
     func expiry(key: String, milliseconds: Int) {
         var scene = Scene()
         scene.send(led, #"{"state":"ON"\#(key)}"#)
@@ -33,7 +36,7 @@ struct CommandWaitingTests {
                 == SaidError(
                     code: "expired", text: "Tag 003R did not become reachable in time; nothing was sent",
                     hint: "not seen since the bridge started", retryable: true))
-        #expect(scene.results.last?.took_ms == milliseconds)
+        #expect(scene.results.last?.tookMilliseconds == milliseconds)
         scene.connect()
         #expect(scene.performed == [])
         #expect(scene.state.deadline == nil)

@@ -69,10 +69,15 @@ struct GestureTests {
     private struct Document: Encodable {
         var boot: String
         var bridge: String
-        var event_type: String
+        var eventType: String
         var gesture: UInt32
         var seq: UInt64
         var time: String
+
+        private enum CodingKeys: String, CodingKey {
+            case boot, bridge, gesture, seq, time
+            case eventType = "event_type"
+        }
     }
 
     @Test(
@@ -85,7 +90,7 @@ struct GestureTests {
         let now = Moment(instant: .now, unixMilliseconds: time)
         let name = GestureName(Gesture(rawValue: number))
         let document = Document(
-            boot: boot, bridge: bridge, event_type: name.rawValue, gesture: number, seq: sequence, time: now.text)
+            boot: boot, bridge: bridge, eventType: name.rawValue, gesture: number, seq: sequence, time: now.text)
         var payload = GesturePayload(boot: boot, bridge: bridge)
         let bytes = payload.bytes(name: name, number: number, sequence: sequence, at: now)
         #expect(bytes == JSONText.bytes(of: document))

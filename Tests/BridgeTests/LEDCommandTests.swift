@@ -45,14 +45,26 @@ struct LEDCommandTests {
             (#"{"state":"ON","brightness":-1}"#, #""brightness" is -1; it may be 0 to 255"#),
             (#"{"state":"ON","brightness":"full"}"#, #""brightness" is "full"; it may be 0 to 255"#),
             (#"{"state":"ON","brightness":1.5}"#, #""brightness" is 1.5; it may be 0 to 255"#),
-            (#"{"color":"red"}"#, ##""color" is "red"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##),
-            (##"{"color":"#ff00"}"##, ##""color" is "#ff00"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##),
-            (##"{"color":"#+f0000"}"##, ##""color" is "#+f0000"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##),
+            (
+                #"{"color":"red"}"#,
+                ##""color" is "red"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+            ),
+            (
+                ##"{"color":"#ff00"}"##,
+                ##""color" is "#ff00"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+            ),
+            (
+                ##"{"color":"#+f0000"}"##,
+                ##""color" is "#+f0000"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+            ),
             (
                 #"{"color":{"r":256,"g":0,"b":0}}"#,
                 ##""color" is an object; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
             ),
-            (#"{"color":[1,2,3]}"#, ##""color" is a list; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##),
+            (
+                #"{"color":[1,2,3]}"#,
+                ##""color" is a list; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+            ),
             (#"{"pattern":"solid","duration_ms":0}"#, #""duration_ms" is 0; it may be 1 to 86400000"#),
             (#"{"pattern":"solid","duration_ms":86400001}"#, #""duration_ms" is 86400001; it may be 1 to 86400000"#),
             (#"{"state":"ON","flash":"short"}"#, #""flash" is "short"; it may be 0.001 to 86400 seconds"#),

@@ -148,9 +148,14 @@ struct SaidResult: Decodable, Equatable {
     let status: String
     let final: Bool
     let error: SaidError?
-    let took_ms: Int
+    let tookMilliseconds: Int
     let time: String
     let bridge: String
+
+    private enum CodingKeys: String, CodingKey {
+        case id, status, final, error, time, bridge
+        case tookMilliseconds = "took_ms"
+    }
 }
 
 extension Scene {
