@@ -1,0 +1,100 @@
+import JacquardProtocol
+
+/// The keys of a command, with the one way to say what is wrong with a value. `null` counts as not there.
+struct CommandArguments: Hashable, Sendable {
+    private let values: [String: JSONValue]
+
+    init(_ values: [String: JSONValue]) {
+        self.values = values.filter { $0.value != .null }
+    }
+
+    /// The one argument of a command that is a bare word; errors call it `payload`.
+    init(bareWord text: String) throws(CommandFailure) {
+        self.init(["payload": .string(try CommandPayload.singleWord(text))])
+    }
+
+    /// Whether one of the keys is there.
+    func containsAny(of keys: [String]) -> Bool {
+        keys.contains { values[$0] != nil }
+    }
+
+    /// One of a few words; the synonyms are understood too, and no error text lists them.
+    func word<Meaning>(
+        _ key: String, of words: [Word<Meaning>], synonyms: [Word<Meaning>] = []
+    ) throws(CommandFailure) -> Meaning? {
+        guard let value = values[key] else { return nil }
+        if case .string(let text) = value, let match = (words + synonyms).first(where: { $0.text == text }) {
+            return match.meaning
+        }
+        throw .invalid(key, is: value, mayBe: words.listed())
+    }
+
+    /// A text of so many bytes at most.
+    func text(_ key: String, longest: Int) throws(CommandFailure) -> String? {
+        guard let value = values[key] else { return nil }
+        if case .string(let text) = value, text.utf8.count <= longest { return text }
+        throw .invalid(key, is: value, mayBe: "a text of at most \(longest) bytes")
+    }
+
+    /// A whole number in a range.
+    func integer<Number: FixedWidthInteger & Sendable>(
+        _ key: String, _ range: ClosedRange<Number>, unit: String = ""
+    ) throws(CommandFailure) -> Number? {
+        guard let value = values[key] else { return nil }
+        if case .integer(let integer) = value, let number = Number(exactly: integer), range.contains(number) {
+            return number
+        }
+        throw .invalid(key, is: value, mayBe: "\(range.lowerBound) to \(range.upperBound)\(unit)")
+    }
+
+    /// A number of seconds, whole or not, as milliseconds.
+    func seconds(_ key: String, _ range: ClosedRange<UInt32>) throws(CommandFailure) -> UInt32? {
+        guard let value = values[key] else { return nil }
+        let seconds: Double? =
+            switch value {
+            case .integer(let integer): Double(integer)
+            case .number(let number): number
+            default: nil
+            }
+        let milliseconds = seconds.flatMap { UInt32(exactly: ($0 * 1_000).rounded()) }
+        if let milliseconds, range.contains(milliseconds) { return milliseconds }
+        let allowed = "\(Double(range.lowerBound) / 1_000) to \(range.upperBound / 1_000) seconds"
+        throw .invalid(key, is: value, mayBe: allowed)
+    }
+
+    /// True or false.
+    func flag(_ key: String) throws(CommandFailure) -> Bool? {
+        guard let value = values[key] else { return nil }
+        if case .bool(let flag) = value { return flag }
+        throw .invalid(key, is: value, mayBe: "true or false")
+    }
+
+    /// A colour: `"#rrggbb"` or `{"r":0,"g":0,"b":0}`.
+    func color(_ key: String) throws(CommandFailure) -> LEDPattern.Color? {
+        guard let value = values[key] else { return nil }
+        if let color = LEDPattern.Color(value) { return color }
+        throw .invalid(key, is: value, mayBe: ##"a text such as "#ff8000", or r, g and b, each 0 to 255"##)
+    }
+
+    /// A list of objects, so many at least and at most.
+    func list(_ key: String, _ range: ClosedRange<Int>) throws(CommandFailure) -> [CommandArguments]? {
+        guard let value = values[key] else { return nil }
+        guard case .array(let elements) = value, range.contains(elements.count) else {
+            throw .invalid(key, is: value, mayBe: "a list of \(range.lowerBound) to \(range.upperBound) objects")
+        }
+        var list: [CommandArguments] = []
+        for element in elements {
+            guard case .object(let object) = element else {
+                throw .invalid(key, is: value, mayBe: "a list of objects, and one element is \(element)")
+            }
+            list.append(CommandArguments(object))
+        }
+        return list
+    }
+
+    /// The value of a key that has to be there.
+    static func required<Value>(_ value: Value?, _ key: String, mayBe allowed: String) throws(CommandFailure) -> Value {
+        if let value { return value }
+        throw CommandFailure(.invalidArgument, "\(key.quoted) is missing; it may be \(allowed)")
+    }
+}

@@ -1,0 +1,74 @@
+/// Who waits for the result of a command: where it has to go, and what has to be in it.
+struct CommandAsker: Hashable, Sendable {
+    /// `T/<command>/result` or `G/response/<verb>`.
+    let resultTopic: String
+    /// MQTT 5: a second place for the result.
+    let responseTopic: String?
+    /// MQTT 5: comes back on the second place.
+    let correlationData: [UInt8]?
+    /// When the command came.
+    let receivedAt: Moment
+    /// The command's `id`.
+    let id: String?
+    /// When a result that is not final is due; nil once it was given.
+    var acceptedAt: ContinuousClock.Instant?
+
+    /// A final result that takes longer than this is announced.
+    private static let patience = Duration.milliseconds(250)
+
+    init(_ address: CommandAddress, _ message: IncomingMessage, id: String?, at now: Moment) {
+        resultTopic = address.resultTopic
+        responseTopic = message.responseTopic.flatMap { Self.isTopic($0) ? $0 : nil }
+        correlationData = message.correlationData
+        receivedAt = now
+        self.id = id
+        acceptedAt = now.instant.advanced(by: Self.patience)
+    }
+
+    /// What the answers to a repetition are found by; nil without an `id`.
+    var key: AnsweredCommands.Key? {
+        id.map { AnsweredCommands.Key(resultTopic: resultTopic, id: $0) }
+    }
+
+    private static func isTopic(_ text: String) -> Bool {
+        !text.isEmpty && !text.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") || $0 == 0 }
+    }
+}
+
+extension CommandAsker {
+    /// How long a result waits for the broker.
+    private static let lifetime = Duration.seconds(60)
+
+    /// The result's publications: on the result topic, and on the response topic when that is another one.
+    func publications(_ payload: [UInt8], at now: Moment) -> [Publication] {
+        let kind = Publication.Kind.result(expires: now.instant.advanced(by: Self.lifetime))
+        let isSame = responseTopic == resultTopic
+        let result = Publication(
+            topic: resultTopic, payload: payload, kind: kind, correlationData: isSame ? correlationData : nil)
+        guard let responseTopic, !isSame else { return [result] }
+        return [
+            result,
+            Publication(topic: responseTopic, payload: payload, kind: kind, correlationData: correlationData),
+        ]
+    }
+
+    /// The bytes of a result.
+    func payload(
+        _ status: ResultDocument.Status,
+        data: CommandData = .none,
+        error: CommandFailure? = nil,
+        bridge: String,
+        at now: Moment
+    ) -> [UInt8] {
+        JSONText.bytes(
+            of: ResultDocument(
+                id: id,
+                status: status,
+                isFinal: status != .accepted,
+                data: data,
+                error: error,
+                tookMilliseconds: max(0, receivedAt.instant.duration(to: now.instant).wholeMilliseconds),
+                time: now.text,
+                bridge: bridge))
+    }
+}

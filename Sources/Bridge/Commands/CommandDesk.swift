@@ -1,0 +1,156 @@
+import JacquardProtocol
+
+/// The commands that have no final result yet, and the results of those that had one a moment ago.
+struct CommandDesk: Sendable {
+    /// The bridge's instance name, for results.
+    let bridge: String
+    /// How many commands of one tag may be pending.
+    let commandsPerTag: Int
+
+    private var pending: [PendingCommand] = []
+    private var answered = AnsweredCommands()
+    private var lastToken: UInt64 = 0
+
+    init(bridge: String, commandsPerTag: Int) {
+        self.bridge = bridge
+        self.commandsPerTag = commandsPerTag
+    }
+
+    /// When something is due without an event.
+    var deadline: ContinuousClock.Instant? {
+        pending.lazy.flatMap { [$0.expiresAt] + $0.askers.compactMap(\.acceptedAt) }.min()
+    }
+}
+
+// MARK: Coming in
+
+extension CommandDesk {
+    /// The stored result of a command that comes again.
+    func storedResult(for asker: CommandAsker, at now: Moment) -> [Publication]? {
+        asker.key.flatMap { answered.result(for: $0, at: now.instant) }.map { asker.publications($0, at: now) }
+    }
+
+    /// Lets an asker wait for the result of the same command, if that is pending.
+    ///
+    /// - Returns: whether it is.
+    mutating func join(_ asker: CommandAsker) -> Bool {
+        guard let key = asker.key, let index = pending.firstIndex(where: { $0.askers.first?.key == key }) else {
+            return false
+        }
+        pending[index].askers.append(asker)
+        return true
+    }
+
+    /// Refuses a command of a tag that has too many already.
+    func checkRoom(for tag: TagID) throws(CommandFailure) {
+        let count = pending.lazy.filter { $0.tag == tag }.reduce(0) { $0 + $1.askers.count }
+        guard count < commandsPerTag else {
+            throw CommandFailure(
+                .busy, "Tag \(tag) has \(count) commands pending, which is the limit", hint: "Wait for their results")
+        }
+    }
+
+    /// Takes a command that waits for its tag.
+    mutating func add(
+        _ request: any TagRequest, for tag: TagID, asker: CommandAsker, until: ContinuousClock.Instant
+    ) {
+        lastToken += 1
+        pending.append(
+            PendingCommand(token: lastToken, tag: tag, request: request, askers: [asker], reachableUntil: until))
+    }
+}
+
+// MARK: On the way
+
+extension CommandDesk {
+    /// How long a tag may take to answer before it is a defect: longer than a full queue of timeouts.
+    private static let answerLimit = Duration.seconds(600)
+
+    /// Sends off every command that waited for a tag.
+    mutating func send(to tag: TagID, at now: Moment) -> [BridgeAction] {
+        var actions: [BridgeAction] = []
+        for index in pending.indices where pending[index].tag == tag && !pending[index].isSent {
+            pending[index].answeredUntil = now.instant.advanced(by: Self.answerLimit)
+            actions.append(.perform(pending[index].request.command, on: tag, token: pending[index].token))
+        }
+        return actions
+    }
+
+    /// Lets a command wait again that could not be sent after all.
+    mutating func waitAgain(_ token: UInt64) {
+        guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
+        pending[index].answeredUntil = nil
+    }
+
+    /// Gives "accepted" to those who have waited long enough for it.
+    mutating func acceptOverdue(at now: Moment) -> [Publication] {
+        var publications: [Publication] = []
+        for index in pending.indices {
+            for position in pending[index].askers.indices {
+                let asker = pending[index].askers[position]
+                guard let acceptedAt = asker.acceptedAt, acceptedAt <= now.instant else { continue }
+                pending[index].askers[position].acceptedAt = nil
+                publications += asker.publications(asker.payload(.accepted, bridge: bridge, at: now), at: now)
+            }
+        }
+        return publications
+    }
+}
+
+// MARK: Going out
+
+extension CommandDesk {
+    /// The command of a token, which stays.
+    func command(_ token: UInt64) -> PendingCommand? {
+        pending.first { $0.token == token }
+    }
+
+    /// Takes out the commands that have run out of time.
+    mutating func removeExpired(at now: ContinuousClock.Instant) -> [PendingCommand] {
+        remove { $0.expiresAt <= now }
+    }
+
+    /// Takes out every command.
+    mutating func removeAll() -> [PendingCommand] {
+        remove { _ in true }
+    }
+
+    /// Takes out the command of a token.
+    mutating func remove(_ token: UInt64) -> PendingCommand? {
+        remove { $0.token == token }.first
+    }
+
+    private mutating func remove(where isGone: (PendingCommand) -> Bool) -> [PendingCommand] {
+        let gone = pending.filter(isGone)
+        pending.removeAll(where: isGone)
+        return gone
+    }
+
+    /// The final result for each asker of a command that was carried out.
+    mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Moment) -> [Publication] {
+        command.askers.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
+    }
+
+    /// The final result for each asker of a command that was not.
+    mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [Publication] {
+        command.askers.flatMap { fail($0, failure, at: now) }
+    }
+
+    /// The final result of a command that never became pending.
+    mutating func fail(_ asker: CommandAsker, _ failure: CommandFailure, at now: Moment) -> [Publication] {
+        finish(asker, asker.payload(.error, error: failure, bridge: bridge, at: now), at: now)
+    }
+
+    /// The final result of a command with the retain flag. It is not stored: the same command without it is welcome.
+    func refuseRetained(_ asker: CommandAsker, at now: Moment) -> [Publication] {
+        let failure = CommandFailure(
+            .retainedRejected, "The command was published with the retain flag",
+            hint: "Publish an empty retained message to its topic, then the command without retain")
+        return asker.publications(asker.payload(.error, error: failure, bridge: bridge, at: now), at: now)
+    }
+
+    private mutating func finish(_ asker: CommandAsker, _ payload: [UInt8], at now: Moment) -> [Publication] {
+        if let key = asker.key { answered.store(payload, for: key, at: now.instant) }
+        return asker.publications(payload, at: now)
+    }
+}

@@ -1,0 +1,54 @@
+import JacquardProtocol
+
+extension CommandFailure {
+    /// What the end of a command without an answer means for its asker.
+    init(_ error: TagCommandError, tag: TagMirror, at now: Moment) {
+        switch error {
+        case .gearNotAttached:
+            self.init(
+                .unsupported, "No gear is attached to tag \(tag.entry.id)", hint: "Attach the gear, then ask again")
+        case .componentDoesNotSupportPlayLEDPattern:
+            self.init(.unsupported, "The component has no LED", hint: "T/gear lists what the gear can do")
+        case .componentDoesNotSupportPlayHaptic:
+            self.init(.unsupported, "The component has no motor", hint: "T/gear lists what the gear can do")
+        case .componentDoesNotSupportTouchMode:
+            self.init(.unsupported, "The component feels no touch", hint: "T/gear lists what the gear can do")
+        case .notConnected:
+            self = tag.offlineFailure(at: now)
+        case .timeout:
+            self.init(.timeout, "Tag \(tag.entry.id) did not answer in time; whether it obeyed is not known")
+        case .linkLost:
+            self.init(.linkLost, "The link broke before the answer; whether the tag obeyed is not known")
+        case .writeFailed(let name, let text):
+            self.init(.linkLost, "The link did not carry the command: \(name): \(text)")
+        case .status(let status):
+            self.init(.tagError, "The tag refused: \(status)", isRetryable: status == .busy)
+        case .malformedResponse:
+            self.init(.tagError, "The tag's answer lacks what it must hold")
+        }
+    }
+}
+
+extension TagMirror {
+    /// The tag is away.
+    func offlineFailure(at now: Moment) -> CommandFailure {
+        CommandFailure(.tagOffline, "Tag \(entry.id) is not connected", hint: lastSeenHint(at: now))
+    }
+
+    /// The tag was away for as long as the command could wait.
+    func expiredFailure(at now: Moment) -> CommandFailure {
+        CommandFailure(
+            .expired, "Tag \(entry.id) did not become reachable in time; nothing was sent",
+            hint: lastSeenHint(at: now))
+    }
+
+    private func lastSeenHint(at now: Moment) -> String {
+        guard let lastSeen else { return "not seen since the bridge started" }
+        let seconds = max(0, lastSeen.instant.duration(to: now.instant).components.seconds)
+        switch seconds {
+        case ..<120: return "last seen \(seconds) s ago"
+        case ..<7_200: return "last seen \(seconds / 60) min ago"
+        default: return "last seen \(seconds / 3_600) h ago"
+        }
+    }
+}

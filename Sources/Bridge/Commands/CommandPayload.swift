@@ -1,0 +1,59 @@
+/// What a command says: nothing, a word, or a JSON object.
+enum CommandPayload: Hashable, Sendable {
+    case empty
+    /// One bare word, or a JSON string.
+    case text(String)
+    case object([String: JSONValue])
+
+    /// The longest payload, in bytes.
+    static let longest = 4_096
+
+    private static let spaces: Set<Character> = [" ", "\t", "\r", "\n", "\r\n"]
+
+    /// Reads the bytes of a message.
+    ///
+    /// - Throws: `payload_too_large`, `invalid_json`, or `invalid_argument` for JSON that no command has.
+    init(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard bytes.count <= Self.longest else {
+            throw CommandFailure(
+                .payloadTooLarge, "The payload has \(bytes.count) bytes; a command has at most \(Self.longest)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+            throw CommandFailure(.invalidJSON, "The payload is not UTF-8 text")
+        }
+        let trimmed = text.trimmingSpaces(Self.spaces)
+        switch trimmed.first {
+        case nil: self = .empty
+        case "{", "[", "\"": self = try Self.json(String(trimmed))
+        default: self = .text(String(trimmed))
+        }
+    }
+
+    private static func json(_ text: String) throws(CommandFailure) -> CommandPayload {
+        switch JSONText.value(of: text) {
+        case .object(let object): return .object(object)
+        case .string(let text): return .text(text)
+        case nil:
+            throw CommandFailure(.invalidJSON, "The payload \(text.quoted) is not JSON")
+        default:
+            throw CommandFailure(.invalidArgument, "The payload is a list; it may be an object or one word")
+        }
+    }
+
+    /// The word, where one bare word is what a command may be besides an object.
+    ///
+    /// - Throws: `invalid_json` for several words.
+    static func singleWord(_ text: String) throws(CommandFailure) -> String {
+        guard !text.contains(where: spaces.contains) else {
+            throw CommandFailure(.invalidJSON, "The payload \(text.quoted) is neither JSON nor one word")
+        }
+        return text
+    }
+}
+
+extension String {
+    fileprivate func trimmingSpaces(_ spaces: Set<Character>) -> Substring {
+        guard let end = lastIndex(where: { !spaces.contains($0) }) else { return "" }
+        return self[...end].drop(while: spaces.contains)
+    }
+}

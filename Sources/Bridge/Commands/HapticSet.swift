@@ -1,0 +1,65 @@
+import JacquardProtocol
+
+/// `haptic/set`: `short`, `long`, `stop`, or an object with `pattern`, `on_ms`, `off_ms`, `amplitude`, `repeat`.
+struct HapticSet: TagRequest {
+    static let name = "haptic/set"
+
+    private let pattern: HapticPattern
+
+    var command: TagCommand { .playHaptic(pattern) }
+
+    /// What `pattern` may be, with what each plays when nothing else is said. `short` and `long` are ours.
+    private static let patterns = [
+        Word("short", plain(.constantOn)),
+        Word("long", plain(.constantOn, onMilliseconds: 1_000)),
+        Word("stop", .stop),
+        Word("sine_increase", plain(.sineIncrease)),
+        Word("sine_decrease", plain(.sineDecrease)),
+        Word("linear_increase", plain(.linearIncrease)),
+        Word("linear_decrease", plain(.linearDecrease)),
+        Word("parabolic_increase", plain(.parabolicIncrease)),
+        Word("parabolic_decrease", plain(.parabolicDecrease)),
+        Word("constant_on", plain(.constantOn)),
+    ]
+
+    /// The protocol's own word for `stop`.
+    private static let synonyms = [Word("halted", HapticPattern.stop)]
+
+    private static func plain(_ symbol: HapticPattern.Symbol, onMilliseconds: UInt16 = 200) -> HapticPattern {
+        HapticPattern(
+            symbol: symbol, onMilliseconds: onMilliseconds, offMilliseconds: 0, maxAmplitudePercent: 100,
+            repeatNMinusOne: 0)
+    }
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        switch payload {
+        case .empty: pattern = try Self.required(nil)
+        case .text(let text):
+            let arguments = try CommandArguments(bareWord: text)
+            pattern = try Self.required(arguments.word("payload", of: Self.patterns, synonyms: Self.synonyms))
+        case .object(let object): pattern = try Self.pattern(CommandArguments(object))
+        }
+    }
+
+    private static func pattern(_ arguments: CommandArguments) throws(CommandFailure) -> HapticPattern {
+        var pattern = try required(arguments.word("pattern", of: patterns, synonyms: synonyms))
+        let onMilliseconds = try arguments.integer("on_ms", 0...UInt16.max)
+        let offMilliseconds = try arguments.integer("off_ms", 0...UInt16.max)
+        let amplitude = try arguments.integer("amplitude", 0...100 as ClosedRange<UInt8>)
+        let plays = try arguments.integer("repeat", 1...256 as ClosedRange<UInt16>)
+        guard pattern.symbol != .halted else { return pattern }
+        pattern.onMilliseconds = onMilliseconds ?? pattern.onMilliseconds
+        pattern.offMilliseconds = offMilliseconds ?? pattern.offMilliseconds
+        pattern.maxAmplitudePercent = amplitude ?? pattern.maxAmplitudePercent
+        pattern.repeatNMinusOne = plays.map { UInt8(truncatingIfNeeded: $0 - 1) } ?? pattern.repeatNMinusOne
+        return pattern
+    }
+
+    private static func required(_ pattern: HapticPattern?) throws(CommandFailure) -> HapticPattern {
+        try CommandArguments.required(pattern, "pattern", mayBe: patterns.listed())
+    }
+
+    func carriedOut(_ answer: TagCommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        TagRequestOutcome()
+    }
+}

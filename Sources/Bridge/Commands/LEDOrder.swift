@@ -1,0 +1,45 @@
+import JacquardProtocol
+
+/// What a command wants of an LED.
+///
+/// With `"state":"ON"`, Home Assistant's form, what is not said stays as it was. Without `state`, what is not said is
+/// white, full and solid. `transition` is ignored: the tag has none.
+struct LEDOrder: Sendable {
+    /// Dark, or a light and the pattern that makes it.
+    enum Wish: Sendable {
+        case dark
+        case light(LEDLook, LEDPattern)
+    }
+
+    let target: TagCommand.Target
+    let wish: Wish
+
+    /// 1 ms to 24 hours: long enough for a lamp, short enough to end.
+    static let duration: ClosedRange<UInt32> = 1...86_400_000
+    /// Fifty frames of 18 bytes fit into the 1,024 bytes of a packet, with the rest of the request.
+    static let frames = 1...50
+
+    /// The keys that say something; a command without any of them is empty.
+    private static let keys = [
+        "state", "color", "brightness", "effect", "flash", "pattern", "duration_ms", "frames", "halt_all",
+    ]
+
+    init(
+        _ arguments: CommandArguments, for tag: TagMirror, defaults: BridgeConfiguration
+    ) throws(CommandFailure) {
+        guard arguments.containsAny(of: Self.keys) else {
+            throw CommandFailure(
+                .invalidArgument, "There is nothing to do; the keys are \(Self.keys.joined(separator: ", "))")
+        }
+        target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
+        let isOn = try arguments.word(
+            "state", of: [Word("ON", true), Word("OFF", false)], synonyms: [Word("on", true), Word("off", false)])
+        let haltsAll = try arguments.flag("halt_all") ?? false
+        guard !haltsAll, isOn != false else {
+            wish = .dark
+            return
+        }
+        let light = try LightArguments(arguments)
+        wish = light.wish(remembered: isOn == true ? tag[target].orderedLook : .initial, ledOn: defaults.ledOn)
+    }
+}

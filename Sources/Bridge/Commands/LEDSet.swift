@@ -1,0 +1,54 @@
+import JacquardProtocol
+
+/// `led/set`: a pattern for the LED of the tag or its gear; ``LEDOrder`` reads its forms.
+struct LEDSet: TagRequest {
+    static let name = "led/set"
+
+    private let order: LEDOrder
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        let arguments: CommandArguments =
+            switch payload {
+            case .empty: CommandArguments([:])
+            case .text(let text): CommandArguments(try Self.object(for: try CommandPayload.singleWord(text)))
+            case .object(let object): CommandArguments(object)
+            }
+        order = try LEDOrder(arguments, for: tag, defaults: defaults)
+    }
+
+    /// The object that a bare word stands for.
+    private static func object(for word: String) throws(CommandFailure) -> [String: JSONValue] {
+        switch word.lowercased() {
+        case "on": return ["state": "ON"].mapValues(JSONValue.string)
+        case "off": return ["state": "OFF"].mapValues(JSONValue.string)
+        case "flash": return ["flash": .integer(1)]
+        case let color where LEDPattern.Color(.string(color)) != nil: return ["color": .string(color)]
+        default:
+            throw .invalid(
+                "payload", is: .string(word), mayBe: "on, off, flash, a colour such as #ff8000, or a JSON object")
+        }
+    }
+
+    var command: TagCommand {
+        switch order.wish {
+        case .dark: .playLEDPattern(.haltAll, on: order.target)
+        case .light(_, let pattern): .playLEDPattern(pattern, on: order.target)
+        }
+    }
+
+    func accepted(by tag: inout TagMirror) {
+        if case .light(let look, _) = order.wish { tag[order.target].orderedLook = look }
+    }
+
+    func carriedOut(_ answer: TagCommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        switch order.wish {
+        case .dark: tag[order.target].goDark()
+        case .light(let look, let pattern): tag[order.target].plays(pattern, look: look, at: now.instant)
+        }
+        return TagRequestOutcome(publications: [tag.ledFact])
+    }
+
+    func failed(at tag: inout TagMirror) {
+        tag[order.target].forgetOrder()
+    }
+}

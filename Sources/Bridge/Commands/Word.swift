@@ -1,0 +1,19 @@
+/// A word that a value may be, and what it means.
+struct Word<Meaning> {
+    let text: String
+    let meaning: Meaning
+
+    init(_ text: String, _ meaning: Meaning) {
+        self.text = text
+        self.meaning = meaning
+    }
+}
+
+extension Word: Sendable where Meaning: Sendable {}
+
+extension Array {
+    /// The words, for an error text.
+    func listed<Meaning>() -> String where Element == Word<Meaning> {
+        map(\.text).joined(separator: ", ")
+    }
+}

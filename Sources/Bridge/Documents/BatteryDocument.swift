@@ -1,0 +1,15 @@
+import JacquardProtocol
+
+/// `T/battery`, and the data of the result of `battery/get`.
+struct BatteryDocument: Encodable {
+    @OrNull var level: UInt8?
+    @OrNull var charging: Bool?
+    @OrNull var time: String?
+
+    /// All unknown when the tag has not told its battery yet.
+    init(_ battery: Told<BatteryStatus>?) {
+        level = battery?.value.level
+        charging = battery?.value.isCharging
+        time = battery?.at.text
+    }
+}

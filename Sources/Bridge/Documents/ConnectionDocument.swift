@@ -1,0 +1,46 @@
+import JacquardProtocol
+
+/// `T/connection`.
+struct ConnectionDocument: Encodable {
+    let state: String
+    @OrNull var step: Int?
+    @OrNull var of: Int?
+    let attempt: Int
+    let since: String
+    @OrNull var adapter: String?
+    @OrNull var rssi: Int?
+    @OrNull var error: ConnectionErrorDocument?
+    @OrNull var retryInMilliseconds: Int64?
+
+    init(_ connection: TagConnection, since: Moment, adapter: String?, rssi: Int?, at now: Moment) {
+        state = connection.state.word
+        step = connection.state.step
+        of = connection.state.step == nil ? nil : TagConnection.totalSteps
+        attempt = connection.attempt
+        self.since = since.text
+        self.adapter = adapter
+        self.rssi = rssi
+        error = connection.error.map(ConnectionErrorDocument.init)
+        retryInMilliseconds = connection.retryAt.map { max(0, now.instant.duration(to: $0).wholeMilliseconds) }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case state, step, of, attempt, since, adapter, rssi, error
+        case retryInMilliseconds = "retry_in_ms"
+    }
+}
+
+/// Why a connection failed, in `T/connection`.
+struct ConnectionErrorDocument: Encodable {
+    let code: String
+    let text: String
+    @OrNull var hint: String?
+    @OrNull var bluez: String?
+
+    init(_ error: TagConnectionError) {
+        code = error.code.word
+        text = error.text
+        hint = error.code.hint
+        bluez = error.stackName
+    }
+}

@@ -1,0 +1,39 @@
+/// The result of a command.
+struct ResultDocument: Encodable {
+    /// The three things that a result can say.
+    enum Status: String, Encodable {
+        case ok, error, accepted
+    }
+
+    @OrNull var id: String?
+    let status: Status
+    let isFinal: Bool
+    let data: CommandData
+    @OrNull var error: CommandFailure?
+    let tookMilliseconds: Int64
+    let time: String
+    let bridge: String
+
+    private enum CodingKeys: String, CodingKey {
+        case id, status, data, error, time, bridge
+        case isFinal = "final"
+        case tookMilliseconds = "took_ms"
+    }
+}
+
+/// What a command brought back: any document, or an empty object.
+struct CommandData: Encodable, Sendable {
+    private let document: any Encodable & Sendable
+
+    /// Wraps a document.
+    init(_ document: some Encodable & Sendable) {
+        self.document = document
+    }
+
+    /// `{}`
+    static let none = CommandData([String: String]())
+
+    func encode(to encoder: any Encoder) throws {
+        try document.encode(to: encoder)
+    }
+}

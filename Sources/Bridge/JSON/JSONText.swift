@@ -1,0 +1,22 @@
+import FoundationEssentials
+
+/// The one way in which documents become bytes: sorted keys, so that equal documents are equal bytes.
+enum JSONText {
+    private static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+
+    /// The bytes of a document.
+    static func bytes(of document: some Encodable) -> [UInt8] {
+        // Only numbers that are not finite can fail to be encoded, and no document of ours holds fractions.
+        guard let data = try? encoder.encode(document) else { return Array("null".utf8) }
+        return Array(data)
+    }
+
+    /// What a text says, or nil when it is not JSON.
+    static func value(of text: String) -> JSONValue? {
+        try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    }
+}

@@ -1,0 +1,16 @@
+/// Decides which signal strengths are worth telling: one every 30 s, or a change of 5 dB.
+struct SignalThrottle: Sendable {
+    private static let interval = Duration.seconds(30)
+    private static let step: UInt = 5
+
+    private var last: (rssi: Int, at: ContinuousClock.Instant)?
+
+    /// Whether to tell this one.
+    mutating func admits(_ rssi: Int, at now: ContinuousClock.Instant) -> Bool {
+        if let last, (rssi &- last.rssi).magnitude < Self.step, last.at.duration(to: now) < Self.interval {
+            return false
+        }
+        last = (rssi, now)
+        return true
+    }
+}

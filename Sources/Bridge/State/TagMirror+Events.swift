@@ -1,0 +1,123 @@
+import JacquardProtocol
+
+/// What happens to a tag, and what the world has to know of it.
+extension TagMirror {
+    /// Takes what a session told, except gestures and answers.
+    mutating func take(_ event: TagEvent, at now: Moment) -> [Publication] {
+        if isAvailable { lastSeen = now }
+        switch event {
+        case .connection(let connection): return connectionChanged(to: connection, at: now)
+        case .information(let component): return informed(component)
+        case .battery(let battery): return batteryTold(battery, at: now)
+        case .gear(let gear): return gearTold(gear, at: now)
+        case .touchMode(let mode): return touchModeTold(mode)
+        case .touch(let touch): return [touchSample(touch, at: now)]
+        case .fragmentsLost:
+            counters.lostFragments += 1
+            return statsChanged(at: now)
+        case .gesture, .commandEnded: return []
+        }
+    }
+
+    /// Counts a gesture and gives its number.
+    mutating func countGesture(_ name: GestureName, at now: Moment) -> UInt64 {
+        lastSeen = now
+        counters.lastSequence += 1
+        counters.gestures.add(name)
+        return counters.lastSequence
+    }
+
+    /// The connection is another: a new state goes out at once, progress within one at most ten times a second.
+    private mutating func connectionChanged(to new: TagConnection, at now: Moment) -> [Publication] {
+        let isProgress = new.state.word == connection.state.word
+        connection = new
+        if isProgress {
+            return progress.admits(at: now.instant) ? [connectionFact(at: now)] : []
+        }
+        progress.happened(at: now.instant)
+        since = now
+        return [availabilityFact, connectionFact(at: now)] + (isAvailable ? cameBack(at: now) : [])
+    }
+
+    private mutating func cameBack(at now: Moment) -> [Publication] {
+        lastSeen = now
+        guard wasEverConnected else {
+            wasEverConnected = true
+            return []
+        }
+        counters.reconnects += 1
+        return statsChanged(at: now)
+    }
+
+    private mutating func informed(_ component: Component) -> [Publication] {
+        self.component = component
+        return [infoFact]
+    }
+
+    /// Takes the battery, told by the tag or as an answer.
+    mutating func batteryTold(_ battery: BatteryStatus, at now: Moment) -> [Publication] {
+        self.battery = Told(value: battery, at: now)
+        return batteryFacts
+    }
+
+    private mutating func gearTold(_ component: Component?, at now: Moment) -> [Publication] {
+        gear = Told(value: component, at: now)
+        if component == nil { gearLED.goDark() }
+        return [gearFact]
+    }
+
+    /// Takes the mode that gear is in.
+    mutating func touchModeTold(_ mode: TouchMode) -> [Publication] {
+        touchMode = mode
+        return [touchModeFact]
+    }
+
+    /// Takes what the Bluetooth stack noticed.
+    mutating func sighted(_ new: TagSighting, at now: Moment) -> [Publication] {
+        lastSeen = now
+        let adapter = sighting.adapter
+        sighting.address = new.address ?? sighting.address
+        sighting.adapter = new.adapter ?? sighting.adapter
+        sighting.name = new.name ?? sighting.name
+        sighting.isPaired = new.isPaired ?? sighting.isPaired
+        var publications = [infoFact]
+        if let rssi = new.rssi, rssi != TagSighting.signalNotAvailable {
+            sighting.rssi = rssi
+            publications += signal.admits(rssi, at: now.instant) ? [rssiFact] : []
+        }
+        publications += adapter == sighting.adapter ? [] : [connectionFact(at: now)]
+        return publications
+    }
+
+    /// Gestures grew too old while the broker was away.
+    mutating func gesturesExpired(_ count: Int, at now: Moment) -> [Publication] {
+        counters.expired += count
+        return statsChanged(at: now)
+    }
+
+    /// The statistics are other ones: they go out now or when they are due.
+    mutating func statsChanged(at now: Moment) -> [Publication] {
+        stats.admits(at: now.instant) ? [statsFact(at: now)] : []
+    }
+
+    /// Time has passed.
+    mutating func deadlineReached(at now: Moment) -> [Publication] {
+        var publications: [Publication] = []
+        if progress.isDue(at: now.instant) { publications.append(connectionFact(at: now)) }
+        if stats.isDue(at: now.instant) { publications.append(statsFact(at: now)) }
+        if let darkAt = gearLED.darkAt, darkAt <= now.instant { gearLED.goDark() }
+        if let darkAt = tagLED.darkAt, darkAt <= now.instant {
+            tagLED.goDark()
+            publications.append(ledFact)
+        }
+        return publications
+    }
+
+    /// The bridge ends.
+    mutating func stop(at now: Moment) -> [Publication] {
+        let isFinal = connection.state == .disconnected
+        connection = TagConnection(state: .disconnected, attempt: connection.attempt, error: connection.error)
+        since = isFinal ? since : now
+        return [availabilityFact, connectionFact(at: now)]
+    }
+}

@@ -1,0 +1,52 @@
+import JacquardProtocol
+
+/// The tag in the words of its topics.
+extension TagMirror {
+    /// Everything, so that a reader of retained topics sees no gap.
+    func allFacts(at now: Moment) -> [Publication] {
+        [availabilityFact, connectionFact(at: now)] + batteryFacts
+            + [gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)]
+    }
+
+    var availabilityFact: Publication {
+        .fact(topics.availability, word: isAvailable ? "online" : "offline")
+    }
+
+    func connectionFact(at now: Moment) -> Publication {
+        .fact(
+            topics.connection,
+            ConnectionDocument(
+                connection, since: since, adapter: sighting.adapter, rssi: sighting.rssi, at: now))
+    }
+
+    var batteryFacts: [Publication] {
+        [
+            .fact(topics.battery, BatteryDocument(battery)),
+            .fact(topics.batteryLevel, word: battery.map { String($0.value.level) } ?? "null"),
+        ]
+    }
+
+    var gearFact: Publication { .fact(topics.gear, GearDocument(gear)) }
+
+    var infoFact: Publication {
+        .fact(topics.info, TagInfoDocument(entry, sighting: sighting, component: component, bridge: bridge))
+    }
+
+    var touchModeFact: Publication { .fact(topics.touchMode, word: touchMode.word) }
+
+    /// `T/led` shows the tag's own LED; the one of gear has no topic.
+    var ledFact: Publication { .fact(topics.led, LightDocument(tagLED)) }
+
+    var rssiFact: Publication {
+        .fact(topics.rssi, word: sighting.rssi.map(String.init) ?? "null", qos: 0)
+    }
+
+    func statsFact(at now: Moment) -> Publication {
+        .fact(topics.stats, StatsDocument(counters, boot: boot, at: now))
+    }
+
+    func touchSample(_ touch: TouchData, at now: Moment) -> Publication {
+        Publication(
+            topic: topics.touch, payload: JSONText.bytes(of: TouchDocument(touch, at: now)), qos: 0, kind: .stream)
+    }
+}

@@ -1,0 +1,125 @@
+/// The one place where a topic is spelled.
+struct Topics: Hashable, Sendable {
+    private let base: String
+    private let bridge: String
+
+    /// `G/state`
+    let state: String
+    /// `G/info`
+    let info: String
+    /// `G/health`
+    let health: String
+    /// `G/adapter`
+    let adapter: String
+
+    init(base: String, instance: String) {
+        self.base = base
+        bridge = "\(base)/bridge/\(instance)"
+        state = bridge + "/state"
+        info = bridge + "/info"
+        health = bridge + "/health"
+        adapter = bridge + "/adapter"
+    }
+
+    /// What the bridge listens to.
+    var filters: [String] {
+        ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
+            + ["\(base)/bridge/+/info", "\(base)/bridge/+/state"]
+    }
+
+    /// What a message on a topic is about, or nil when it does not concern the bridge.
+    func subject(of topic: String) -> TopicSubject? {
+        guard topic.utf8.count <= TopicSubject.longestTopic, topic.hasPrefix(base + "/") else { return nil }
+        let levels = topic.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
+        switch levels.first {
+        case "tag" where levels.count == 4:
+            return tagSubject(tag: levels[1], command: levels[2], verb: levels[3])
+        case "bridge" where levels.count == 4 && levels[2] == "request" && topic.hasPrefix(bridge + "/"):
+            return .command(CommandAddress(request: levels[3], resultTopic: "\(bridge)/response/\(levels[3])"))
+        case "bridge" where levels.count == 3 && levels[2] == "info":
+            return .neighbourInfo(instance: String(levels[1]))
+        case "bridge" where levels.count == 3 && levels[2] == "state":
+            return .neighbourState(instance: String(levels[1]))
+        default:
+            return nil
+        }
+    }
+
+    private func tagSubject(tag: Substring, command: Substring, verb: Substring) -> TopicSubject? {
+        guard verb == "set" || verb == "get" else { return nil }
+        return .command(
+            CommandAddress(
+                tag: tag, name: "\(command)/\(verb)", resultTopic: "\(base)/tag/\(tag)/\(command)/result"))
+    }
+
+    /// The topics of a tag.
+    func tag(_ id: TagID) -> TagTopics {
+        TagTopics(prefix: "\(base)/tag/\(id.text)/")
+    }
+}
+
+/// What a message from the broker is about.
+enum TopicSubject: Hashable, Sendable {
+    /// Longer topics are none of ours; it bounds what a caller can make us answer.
+    static let longestTopic = 1_024
+
+    /// Somebody wants something.
+    case command(CommandAddress)
+    /// A bridge of this base topic, perhaps this one, tells its tags.
+    case neighbourInfo(instance: String)
+    /// A bridge of this base topic, perhaps this one, comes or goes.
+    case neighbourState(instance: String)
+}
+
+/// Whom a command is for, what it is called, and where its result goes.
+struct CommandAddress: Hashable, Sendable {
+    /// The tag's topic level; nil for a request to the bridge itself.
+    let tag: String?
+    /// `led/set`, or the verb of a request.
+    let name: String
+    /// `T/<command>/result` or `G/response/<verb>`.
+    let resultTopic: String
+
+    init(tag: Substring, name: String, resultTopic: String) {
+        self.tag = String(tag)
+        self.name = name
+        self.resultTopic = resultTopic
+    }
+
+    init(request: Substring, resultTopic: String) {
+        tag = nil
+        name = String(request)
+        self.resultTopic = resultTopic
+    }
+}
+
+/// The topics of one tag, spelled once so that an event costs no string.
+struct TagTopics: Hashable, Sendable {
+    let availability: String
+    let connection: String
+    let battery: String
+    let batteryLevel: String
+    let gear: String
+    let info: String
+    let touchMode: String
+    let led: String
+    let rssi: String
+    let gesture: String
+    let stats: String
+    let touch: String
+
+    fileprivate init(prefix: String) {
+        availability = prefix + "availability"
+        connection = prefix + "connection"
+        battery = prefix + "battery"
+        batteryLevel = prefix + "battery/level"
+        gear = prefix + "gear"
+        info = prefix + "info"
+        touchMode = prefix + "touch_mode"
+        led = prefix + "led"
+        rssi = prefix + "rssi"
+        gesture = prefix + "gesture"
+        stats = prefix + "stats"
+        touch = prefix + "touch"
+    }
+}

@@ -1,0 +1,80 @@
+import JacquardProtocol
+
+extension TouchMode {
+    /// The mode as topics and commands say it.
+    var word: String {
+        switch self {
+        case .gesture: "gesture"
+        case .continuous: "continuous"
+        }
+    }
+}
+
+extension Capability {
+    /// The capability as documents say it.
+    var word: String {
+        switch self {
+        case .led: "led"
+        case .gesture: "gesture"
+        case .touchDataStream: "touch_data_stream"
+        case .haptic: "haptic"
+        }
+    }
+}
+
+extension TagConnection.State {
+    /// The state as documents say it.
+    var word: String {
+        switch self {
+        case .preparingToConnect: "preparing_to_connect"
+        case .connecting: "connecting"
+        case .initializing: "initializing"
+        case .configuring: "configuring"
+        case .connected: "connected"
+        case .disconnected: "disconnected"
+        }
+    }
+
+    /// The SDK's number, for the states that have one.
+    var step: Int? {
+        switch self {
+        case .connecting(let step), .initializing(let step), .configuring(let step): step
+        case .preparingToConnect, .connected, .disconnected: nil
+        }
+    }
+}
+
+extension TagConnectionError.Code {
+    /// The SDK's name in snake case.
+    var word: String {
+        switch self {
+        case .internalError: "internal_error"
+        case .malformedResponseError: "malformed_response_error"
+        case .unknownBluetoothError: "unknown_bluetooth_error"
+        case .bluetoothConnectionError: "bluetooth_connection_error"
+        case .bluetoothNotificationUpdateError: "bluetooth_notification_update_error"
+        case .serviceDiscoveryError: "service_discovery_error"
+        case .characteristicDiscoveryError: "characteristic_discovery_error"
+        case .jacquardInitializationError: "jacquard_initialization_error"
+        case .bluetoothDeviceNotFound: "bluetooth_device_not_found"
+        case .unconnectableTag: "unconnectable_tag"
+        case .bluetoothPowerOff: "bluetooth_power_off"
+        case .connectionTimeout: "connection_timeout"
+        case .peerRemovedPairingInfo: "peer_removed_pairing_info"
+        }
+    }
+
+    /// What a person can do about it, where that is known.
+    var hint: String? {
+        switch self {
+        case .peerRemovedPairingInfo: "The tag has forgotten this host; pair it again"
+        case .bluetoothPowerOff: "Switch the Bluetooth adapter on"
+        case .connectionTimeout, .bluetoothConnectionError:
+            "Bring the tag near the adapter and move it, so that it wakes"
+        case .bluetoothDeviceNotFound: "Scan for the tag, then pair it"
+        case .unconnectableTag: "Check the serial and the address in the configuration"
+        case .internalError: "Report this with the bridge's log"
+        default: nil
+        }
+    }
+}

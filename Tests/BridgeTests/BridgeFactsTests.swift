@@ -1,0 +1,131 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("The bridge itself")
+struct BridgeFactsTests {
+    @Test("listens to commands and to other bridges")
+    func subscriptions() {
+        let subscriptions = Scene().state.subscriptions
+        #expect(
+            subscriptions.map(\.filter) == [
+                "jacquard/tag/+/+/set", "jacquard/tag/+/+/get", "jacquard/bridge/attic/request/+",
+                "jacquard/bridge/+/info", "jacquard/bridge/+/state",
+            ])
+        #expect(subscriptions.allSatisfy { $0.qos == 1 })
+    }
+
+    @Test("leaves a will that says offline, retained")
+    func will() {
+        let will = Scene().state.will
+        #expect(will.line == "jacquard/bridge/attic/state offline")
+        #expect(will.isRetained)
+        #expect(will.qos == 1)
+    }
+
+    @Test("may have a base topic of several levels")
+    func baseTopic() {
+        let configuration = BridgeConfiguration(
+            baseTopic: "home/up", instance: "attic", version: "0.1.0", tags: [.tag003R])
+        var state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Scene.beginning)
+        #expect(state.will.topic == "home/up/bridge/attic/state")
+        let message = IncomingMessage(topic: "home/up/tag/003R/led/set", payload: [])
+        #expect(state.received(message, at: Scene.beginning).count == 1)
+        let other = IncomingMessage(topic: "home/tag/003R/led/set", payload: [])
+        #expect(state.received(other, at: Scene.beginning).isEmpty)
+    }
+
+    @Test("counts a tag that is listed twice once")
+    func doubleTag() {
+        #expect(Scene(tags: [.tag003R, .tag003R]).state.tags.count == 1)
+    }
+
+    @Test("tells the versions of what it talks to")
+    func versions() {
+        var scene = Scene()
+        scene.note(scene.state.bluez(version: "5.66", at: scene.now))
+        #expect(
+            scene.note(scene.state.broker(protocolVersion: 5, at: scene.now)) == [
+                #"jacquard/bridge/attic/info {"bluez":"5.66","boot":"9f3c","contract":1,"instance":"attic","mqtt":5,"#
+                    + #""started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#
+            ])
+    }
+
+    @Test("tells the adapters, sorted")
+    func adapters() {
+        var scene = Scene()
+        let list = [
+            AdapterFacts(id: "hci1", address: nil, state: .poweredOn, isDiscovering: true),
+            AdapterFacts(id: "hci0", address: "F0:00:00:00:00:01", state: .poweredOn, connectedCount: 2),
+        ]
+        #expect(
+            scene.note(scene.state.adapters(list, at: scene.now)) == [
+                "jacquard/bridge/attic/adapter "
+                    + #"[{"address":"F0:00:00:00:00:01","connected":2,"discovering":false,"id":"hci0","#
+                    + #""state":"powered_on"},{"address":null,"connected":0,"discovering":true,"id":"hci1","#
+                    + #""state":"powered_on"}]"#
+            ])
+    }
+
+    @Test(
+        "names the states of an adapter",
+        arguments: zip(
+            AdapterFacts.State.allCases,
+            ["unknown", "resetting", "unsupported", "unauthorized", "powered_off", "powered_on"]))
+    func adapterStates(state: AdapterFacts.State, word: String) {
+        #expect(state.rawValue == word)
+    }
+
+    @Test("has failed without a ready adapter, and is well again with one")
+    func failed() {
+        var scene = Scene()
+        let off = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
+        let health = #"""
+            jacquard/bridge/attic/health {"broker_reconnects":0,"dropped":0,"problems":[\#
+            {"code":"adapter_not_ready","since":"2026-11-20T10:15:02.114Z",\#
+            "text":"Bluetooth adapter hci0 is powered off"},\#
+            {"code":"no_adapter","since":"2026-11-20T10:15:02.114Z",\#
+            "text":"No Bluetooth adapter is ready: no tag can be reached"}],\#
+            "queue":0,"rss_kb":null,"status":"failed","uptime_s":0}
+            """#
+        #expect(scene.note(scene.state.adapters([off], at: scene.now)).last == health)
+        let on = AdapterFacts(id: "hci0", address: nil, state: .poweredOn)
+        #expect(scene.note(scene.state.adapters([on], at: scene.now)).last?.contains(#""status":"ok""#) == true)
+        #expect(scene.note(scene.state.adapters([on], at: scene.now)).count == 1)
+    }
+
+    @Test("has a problem while a tag has firmware that is known to be bad")
+    func badFirmware() throws {
+        var component = Component.tag
+        component.version = FirmwareVersion(1, 1, 0)
+        var scene = Scene.connected()
+        let lines = scene.tell(.information(component))
+        #expect(lines.last?.contains(#""text":"Tag 003R has firmware 1.1.0, which is known to be bad""#) == true)
+        #expect(lines.last?.contains(#""status":"degraded""#) == true)
+        #expect(scene.tell(.information(.tag)).last?.contains(#""problems":[]"#) == true)
+    }
+
+    @Test("tells what the process has measured")
+    func measurement() {
+        var scene = Scene()
+        scene.now = scene.now.advanced(by: .seconds(12))
+        let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 1, dropped: 2, brokerReconnects: 3)
+        #expect(
+            scene.note(scene.state.measured(measurement, at: scene.now)) == [
+                #"jacquard/bridge/attic/health {"broker_reconnects":3,"dropped":2,"problems":[],"queue":1,"#
+                    + #""rss_kb":9120,"status":"ok","uptime_s":12}"#
+            ])
+    }
+
+    @Test(
+        "takes ids that are one topic level",
+        arguments: [
+            ("003R", true), ("Left sleeve", true), ("ä", true), ("", false), ("a/b", false), ("+", false),
+            ("a#", false), ("a\u{0}", false), (String(repeating: "x", count: 64), true),
+            (String(repeating: "x", count: 65), false),
+        ])
+    func ids(text: String, isGood: Bool) {
+        #expect((TagID(text) != nil) == isGood)
+    }
+}

@@ -1,0 +1,210 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Commands")
+struct CommandTests {
+    private let led = "tag/003R/led/set"
+
+    @Test("get one result, on their own topic, when the tag has answered")
+    func result() {
+        var scene = Scene.connected()
+        #expect(scene.send(led, #"{"state":"ON","id":"abc-1"}"#) == [])
+        scene.now = scene.now.advanced(by: .milliseconds(41))
+        #expect(
+            scene.answer().first
+                == #"jacquard/tag/003R/led/result {"bridge":"attic","data":{},"error":null,"final":true,"#
+                + #""id":"abc-1","status":"ok","time":"2026-11-20T10:15:02.155Z","took_ms":41}"#)
+        #expect(scene.answer() == [])
+        #expect(scene.wait(.seconds(5)) == [])
+    }
+
+    @Test("say in a result what went wrong")
+    func error() {
+        var scene = Scene.connected()
+        #expect(
+            scene.send(led, #"{"state":"x","id":"abc-1"}"#) == [
+                #"jacquard/tag/003R/led/result {"bridge":"attic","data":{},"error":{"code":"invalid_argument","#
+                    + #""hint":null,"retryable":false,"text":"\"state\" is \"x\"; it may be ON, OFF"},"final":true,"#
+                    + #""id":"abc-1","status":"error","time":"2026-11-20T10:15:02.114Z","took_ms":0}"#
+            ])
+    }
+
+    @Test(
+        "end with the code that fits what the tag's session said",
+        arguments: [
+            (.gearNotAttached, "unsupported", false), (.componentDoesNotSupportPlayLEDPattern, "unsupported", false),
+            (.componentDoesNotSupportPlayHaptic, "unsupported", false),
+            (.componentDoesNotSupportTouchMode, "unsupported", false), (.notConnected, "tag_offline", true),
+            (.timeout, "timeout", true), (.linkLost, "link_lost", true),
+            (.writeFailed(name: "org.bluez.Error.Failed", text: "no"), "link_lost", true),
+            (.status(.badParameter), "tag_error", false), (.status(.busy), "tag_error", true),
+            (.malformedResponse, "tag_error", false),
+        ] as [(TagCommandError, String, Bool)])
+    func failures(error: TagCommandError, code: String, isRetryable: Bool) {
+        var scene = Scene.connected()
+        scene.send(led, "on")
+        #expect(scene.fail(error).count == 1)
+        #expect(scene.lastError?.code == code)
+        #expect(scene.lastError?.retryable == isRetryable)
+    }
+
+    @Test("name the status with which the tag refused")
+    func status() {
+        var scene = Scene.connected()
+        scene.send(led, "on")
+        scene.fail(.status(.badParameter))
+        #expect(scene.lastError?.text == "The tag refused: ERROR_BADPARAM")
+    }
+
+    @Test("are answered when nobody knows them, with those that there are")
+    func unknownCommand() {
+        var scene = Scene.connected()
+        let names = "battery/get, haptic/set, led/set, touch_mode/set"
+        for (topic, text) in [
+            ("tag/003R/name/set", "There is no command \"name/set\"; there are \(names)"),
+            ("tag/003R/led/get", "There is no command \"led/get\"; there are \(names)"),
+            ("bridge/attic/request/scan", "There is no request \"scan\"; this version has none yet"),
+        ] {
+            #expect(scene.send(topic, "").count == 1)
+            #expect(scene.lastError == SaidError(code: "unknown_command", text: text, hint: nil, retryable: false))
+        }
+        #expect(
+            scene.publications.suffix(3).map(\.topic) == [
+                "jacquard/tag/003R/name/result", "jacquard/tag/003R/led/result", "jacquard/bridge/attic/response/scan",
+            ])
+    }
+
+    @Test("for a tag that is not there are answered on that tag's topic")
+    func unknownTag() {
+        var scene = Scene.connected()
+        scene.send("tag/9999/led/set", "on")
+        #expect(scene.publications.last?.topic == "jacquard/tag/9999/led/result")
+        #expect(
+            scene.lastError
+                == SaidError(
+                    code: "unknown_tag", text: #"There is no tag "9999"; there are 003R"#, hint: nil, retryable: false))
+    }
+
+    @Test("with the retain flag are refused, and do not stand in the way of the same command without it")
+    func retained() {
+        var scene = Scene.connected()
+        let payload = Array(#"{"state":"ON","id":"r"}"#.utf8)
+        scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: payload, isRetained: true))
+        #expect(scene.lastError?.code == "retained_rejected")
+        #expect(scene.results.last?.id == "r")
+        #expect(scene.performed == [])
+        scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: payload))
+        #expect(scene.performed.count == 1)
+    }
+
+    @Test("may be as long as 4 KiB and no longer")
+    func length() {
+        var scene = Scene.connected()
+        let longest = #"{"state":"ON"}"# + String(repeating: " ", count: 4_096 - 14)
+        scene.send(led, longest)
+        #expect(scene.performed.count == 1)
+        scene.send(led, longest + " ")
+        #expect(
+            scene.lastError
+                == SaidError(
+                    code: "payload_too_large", text: "The payload has 4097 bytes; a command has at most 4096",
+                    hint: nil,
+                    retryable: false))
+    }
+
+    @Test(
+        "must be UTF-8, and JSON or one word",
+        arguments: [
+            [0xFF, 0xFE], [0xC3], Array("{\"state\":\"ON\"".utf8), Array("{state:ON}".utf8), Array("turn it on".utf8),
+            Array("\"on".utf8), [0x6F, 0x6E, 0x00], Array("{\"state\":\"\u{0}\"}".utf8),
+            Array(#"{"state":"ON"} {"state":"OFF"}"#.utf8), Array(#"{"state":"ON","x":1e999}"#.utf8),
+            [UInt8](repeating: UInt8(ascii: "["), count: 4_096), Array(#"{"a":"#.utf8) + [0xED, 0xA0, 0x80],
+        ] as [[UInt8]])
+    func invalidJSON(payload: [UInt8]) {
+        var scene = Scene.connected()
+        scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: payload))
+        #expect(scene.lastError?.code == "invalid_json")
+        #expect(scene.performed == [])
+    }
+
+    @Test(
+        "may hold anything that is JSON without doing harm", arguments: ["[]", "null", "[[]]", #"{"state":{}}"#, "-"])
+    func oddJSON(payload: String) {
+        var scene = Scene.connected()
+        scene.send(led, payload)
+        #expect(scene.lastError?.code == "invalid_argument")
+    }
+
+    @Test("quote what was wrong, but not all of it")
+    func longQuotes() {
+        var scene = Scene.connected()
+        scene.send(led, #"{"state":"\#(String(repeating: "a", count: 1_000))"}"#)
+        #expect(scene.lastError?.text == #""state" is "\#(String(repeating: "a", count: 40))…"; it may be ON, OFF"#)
+    }
+
+    @Test("to a tag that is switched off are not permitted")
+    func policy() {
+        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .never)])
+        scene.send(led, "on")
+        #expect(scene.lastError?.code == "not_permitted")
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("are too many when 32 of the tag are pending")
+    func busy() {
+        let other = TagEntry(id: .known("0001"), serial: "0001")
+        var scene = Scene.connected(tags: [.tag003R, other])
+        for _ in 0..<32 { scene.send(led, "on") }
+        #expect(scene.results == [])
+        scene.send(led, "on")
+        #expect(scene.lastError?.code == "busy")
+        #expect(scene.lastError?.retryable == true)
+        #expect(scene.performed.count == 32)
+        scene.send("tag/0001/led/set", #"{"state":"ON","ttl_ms":0}"#)
+        #expect(scene.lastError?.code == "tag_offline")
+        scene.answer()
+        scene.send(led, "on")
+        #expect(scene.performed.count == 33)
+    }
+
+    @Test("that the session never ends are a defect, with what to report")
+    func defect() {
+        var scene = Scene.connected()
+        scene.send(led, "on")
+        scene.wait(.seconds(600))
+        #expect(
+            scene.lastError
+                == SaidError(
+                    code: "internal", text: "The command never ended",
+                    hint: "Report this with the bridge's log and the command", retryable: false))
+    }
+
+    @Test(
+        "of another topic mean nothing",
+        arguments: ["tag/003R/led", "tag/003R/led/set/x", "tag//set", "bridge/b/request/scan", "x"])
+    func otherTopics(topic: String) {
+        var scene = Scene.connected()
+        #expect(scene.send(topic, "on") == [])
+        #expect(scene.performed == [])
+    }
+
+    @Test("all have their end when the bridge stops, and the bridge's own offline is the last word")
+    func stop() {
+        var scene = Scene.connected()
+        scene.send(led, #"{"state":"ON","id":"sent"}"#)
+        scene.disconnect()
+        scene.send(led, #"{"state":"ON","id":"waiting"}"#)
+        let lines = scene.note(scene.state.stop(at: scene.now))
+        #expect(scene.results.map(\.id) == ["sent", "waiting"])
+        #expect(scene.results.map(\.error?.code) == ["link_lost", "tag_offline"])
+        #expect(lines[2] == "jacquard/tag/003R/availability offline")
+        #expect(lines[3].contains(#""state":"disconnected""#))
+        #expect(lines.last == "jacquard/bridge/attic/state offline")
+        #expect(scene.send(led, "on") == [])
+        #expect(scene.tell(.gesture(.doubleTap)) == [])
+        #expect(scene.note(scene.state.stop(at: scene.now)) == [])
+        #expect(scene.state.deadline == nil)
+    }
+}

@@ -1,0 +1,160 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("A command that waits")
+struct CommandWaitingTests {
+    private let led = "tag/003R/led/set"
+
+    @Test("is carried out when the tag becomes available, in order with the others")
+    func waiting() {
+        var scene = Scene()
+        scene.send(led, #"{"state":"ON","id":"1"}"#)
+        scene.send("tag/003R/haptic/set", "short")
+        #expect(scene.performed == [])
+        scene.wait(.seconds(9))
+        scene.connect()
+        #expect(scene.performed.count == 2)
+        #expect(
+            scene.performed.first
+                == .playLEDPattern(.predefined(.solid, color: .white, durationMilliseconds: 10_000), on: .tag))
+        scene.wait(.seconds(20))
+        #expect(scene.results.allSatisfy { $0.status == "accepted" })
+    }
+
+    @Test(
+        "has expired after ten seconds, or after its own time", arguments: [("", 10_000), (#","ttl_ms":1500"#, 1_500)])
+    func expiry(key: String, milliseconds: Int) {
+        var scene = Scene()
+        scene.send(led, #"{"state":"ON"\#(key)}"#)
+        scene.wait(.milliseconds(milliseconds - 1))
+        #expect(scene.lastError == nil)
+        scene.wait(.milliseconds(1))
+        #expect(
+            scene.lastError
+                == SaidError(
+                    code: "expired", text: "Tag 003R did not become reachable in time; nothing was sent",
+                    hint: "not seen since the bridge started", retryable: true))
+        #expect(scene.results.last?.tookMilliseconds == milliseconds)
+        scene.connect()
+        #expect(scene.performed == [])
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("may not wait at all, and the error says when the tag was last seen")
+    func noWaiting() {
+        var scene = Scene.connected()
+        scene.disconnect()
+        for (seconds, hint) in [
+            (0, "last seen 0 s ago"), (119, "last seen 119 s ago"), (601, "last seen 12 min ago"),
+            (7_200, "last seen 2 h ago"),
+        ] {
+            scene.now = scene.now.advanced(by: .seconds(seconds))
+            scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
+            #expect(
+                scene.lastError
+                    == SaidError(code: "tag_offline", text: "Tag 003R is not connected", hint: hint, retryable: true))
+        }
+    }
+
+    @Test("is not hurried by its time once it is sent")
+    func sent() {
+        var scene = Scene.connected()
+        scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
+        scene.wait(.seconds(8))
+        scene.answer()
+        #expect(scene.results.map(\.status) == ["accepted", "ok"])
+    }
+
+    @Test("waits again when the tag had gone before it was sent")
+    func gone() {
+        var scene = Scene.connected()
+        scene.send(led, "on")
+        scene.disconnect()
+        #expect(scene.fail(.notConnected) == [])
+        scene.connect()
+        #expect(scene.performed.count == 2)
+        scene.answer()
+        #expect(scene.results.map(\.status) == ["ok"])
+    }
+
+    @Test("is accepted once, when the answer takes longer than 250 ms")
+    func accepted() {
+        var scene = Scene.connected()
+        scene.send(led, #"{"state":"ON","id":"a"}"#)
+        #expect(scene.wait(.milliseconds(249)) == [])
+        #expect(
+            scene.wait(.milliseconds(1)) == [
+                #"jacquard/tag/003R/led/result {"bridge":"attic","data":{},"error":null,"final":false,"id":"a","#
+                    + #""status":"accepted","time":"2026-11-20T10:15:02.364Z","took_ms":250}"#
+            ])
+        #expect(scene.wait(.seconds(1)) == [])
+        scene.answer()
+        #expect(scene.results.map(\.final) == [false, true])
+    }
+
+    @Test("says which time is wrong", arguments: [("-1", "-1"), ("86400001", "86400001"), (#""1 s""#, #""1 s""#)])
+    func wrongTime(value: String, shown: String) {
+        var scene = Scene()
+        scene.send(led, #"{"state":"ON","id":"a","ttl_ms":\#(value)}"#)
+        #expect(scene.lastError?.text == #""ttl_ms" is \#(shown); it may be 0 to 86400000"#)
+        #expect(scene.results.last?.id == "a")
+    }
+}
+
+@Suite("MQTT 5")
+struct MQTT5Tests {
+    private func message(
+        _ payload: String = "on", response: String? = nil, expiry: UInt32? = nil
+    ) -> IncomingMessage {
+        IncomingMessage(
+            topic: "jacquard/tag/003R/led/set", payload: Array(payload.utf8), responseTopic: response,
+            correlationData: [1, 2, 3], messageExpirySeconds: expiry)
+    }
+
+    @Test("gets the result on the response topic too, with the correlation data")
+    func response() {
+        var scene = Scene.connected()
+        scene.receive(message(response: "me/answers"))
+        scene.wait(.seconds(1))
+        scene.answer()
+        let results = scene.publications.filter { $0.topic.hasSuffix("result") || $0.topic == "me/answers" }
+        #expect(
+            results.map(\.topic) == [
+                "jacquard/tag/003R/led/result", "me/answers", "jacquard/tag/003R/led/result", "me/answers",
+            ])
+        #expect(results.map(\.correlationData) == [nil, [1, 2, 3], nil, [1, 2, 3]])
+        #expect(results[2].payload == results[3].payload)
+    }
+
+    @Test("gets the result once when the response topic is the result's own")
+    func sameTopic() {
+        var scene = Scene.connected()
+        scene.receive(message("nonsense", response: "jacquard/tag/003R/led/result"))
+        #expect(scene.results.count == 1)
+        #expect(scene.publications.last?.correlationData == [1, 2, 3])
+    }
+
+    @Test("response topics that are none are ignored", arguments: ["", "a/+", "#", "a\u{0}"])
+    func wrongTopic(topic: String) {
+        var scene = Scene.connected()
+        scene.receive(message("nonsense", response: topic))
+        #expect(scene.results.count == 1)
+    }
+
+    @Test(
+        "message expiry counts as the time to wait, and the shorter of both holds",
+        arguments: [
+            ("on", 3, 3_000), ("on", 60, 60_000), ("on", 0, 0), (#"{"state":"ON","ttl_ms":500}"#, 3, 500),
+            (#"{"state":"ON","ttl_ms":5000}"#, 3, 3_000), ("on", UInt32.max, 86_400_000),
+        ] as [(String, UInt32, Int)])
+    func expiry(payload: String, seconds: UInt32, milliseconds: Int) {
+        var scene = Scene()
+        scene.receive(message(payload, expiry: seconds))
+        scene.wait(.milliseconds(milliseconds - 1))
+        #expect(scene.lastError?.code == (milliseconds == 0 ? "tag_offline" : nil))
+        scene.wait(.milliseconds(1))
+        #expect(scene.lastError?.code == (milliseconds == 0 ? "tag_offline" : "expired"))
+    }
+}

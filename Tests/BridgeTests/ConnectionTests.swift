@@ -1,0 +1,99 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Connection of a tag")
+struct ConnectionTests {
+    private func line(_ state: String, step: String = "null", of: String = "null", since: String = "02.114") -> String {
+        #"jacquard/tag/003R/connection {"adapter":null,"attempt":1,"error":null,"of":\#(of),"retry_in_ms":null,"#
+            + #""rssi":null,"since":"2026-11-20T10:15:\#(since)Z","state":"\#(state)","step":\#(step)}"#
+    }
+
+    private func event(_ state: TagConnection.State) -> TagEvent {
+        .connection(TagConnection(state: state, attempt: 1))
+    }
+
+    @Test("makes the tag available only while it is connected")
+    func availability() {
+        var scene = Scene()
+        #expect(
+            scene.tell(event(.connecting(step: 0))) == [
+                "jacquard/tag/003R/availability offline", line("connecting", step: "0", of: "14"),
+            ])
+        #expect(
+            scene.tell(event(.connected)) == ["jacquard/tag/003R/availability online", line("connected")])
+        #expect(
+            scene.tell(event(.disconnected)) == ["jacquard/tag/003R/availability offline", line("disconnected")])
+    }
+
+    @Test(
+        "names every state",
+        arguments: [
+            (.preparingToConnect, "preparing_to_connect", "null"), (.connecting(step: 2), "connecting", "2"),
+            (.initializing(step: 6), "initializing", "6"), (.configuring(step: 10), "configuring", "10"),
+            (.connected, "connected", "null"), (.disconnected, "disconnected", "null"),
+        ] as [(TagConnection.State, String, String)])
+    func states(state: TagConnection.State, word: String, step: String) {
+        var scene = Scene()
+        scene.tell(event(state == .preparingToConnect ? .connected : .preparingToConnect))
+        scene.now = scene.now.advanced(by: .seconds(1))
+        scene.tell(event(state))
+        let text = scene.publications.last { $0.topic.hasSuffix("connection") }?.text
+        #expect(text?.contains(#""state":"\#(word)","step":\#(step)}"#) == true)
+    }
+
+    @Test("tells progress ten times a second, and always the last step")
+    func coalescing() {
+        var scene = Scene()
+        scene.tell(event(.connecting(step: 0)))
+        for step in 1...4 {
+            #expect(scene.tell(event(.connecting(step: step))) == [])
+        }
+        #expect(scene.wait(.milliseconds(99)) == [])
+        #expect(scene.wait(.milliseconds(1)) == [line("connecting", step: "4", of: "14")])
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("tells a new state at once, and the step before it no more")
+    func stateChange() {
+        var scene = Scene()
+        scene.tell(event(.connecting(step: 0)))
+        #expect(scene.tell(event(.connecting(step: 1))) == [])
+        #expect(scene.tell(event(.initializing(step: 5))).last == line("initializing", step: "5", of: "14"))
+        #expect(scene.wait(.seconds(1)) == [])
+    }
+
+    @Test("says what went wrong, what to do, and when it is tried again")
+    func failure() {
+        var scene = Scene()
+        let error = TagConnectionError(
+            .peerRemovedPairingInfo, "No bond", stackName: "org.bluez.Error.AuthenticationFailed")
+        let connection = TagConnection(
+            state: .preparingToConnect, attempt: 3, error: error,
+            retryAt: scene.now.instant.advanced(by: .milliseconds(1_500)))
+        #expect(
+            scene.tell(.connection(connection)) == [
+                #"jacquard/tag/003R/connection {"adapter":null,"attempt":3,"error":{"#
+                    + #""bluez":"org.bluez.Error.AuthenticationFailed","code":"peer_removed_pairing_info","#
+                    + #""hint":"The tag has forgotten this host; pair it again","text":"No bond"},"of":null,"#
+                    + #""retry_in_ms":1500,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
+                    + #""state":"preparing_to_connect","step":null}"#
+            ])
+    }
+
+    @Test("has a snake-case name for every error of the SDK", arguments: TagConnectionError.Code.allCases)
+    func errorCodes(code: TagConnectionError.Code) {
+        let snake = "\(code)".reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) }
+        #expect(code.word == snake)
+    }
+
+    @Test("counts how often the tag came back")
+    func reconnects() {
+        var scene = Scene.connected()
+        scene.disconnect()
+        scene.now = scene.now.advanced(by: .seconds(5))
+        scene.connect()
+        #expect(scene.publications.last?.text.contains(#""reconnects":1,"time":"2026-11-20T10:15:07.114Z""#) == true)
+    }
+}

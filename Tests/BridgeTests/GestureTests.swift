@@ -1,0 +1,98 @@
+import FoundationEssentials
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Gestures")
+struct GestureTests {
+    @Test(
+        "have a name and keep their number",
+        arguments: [
+            (1, "double_tap"), (2, "brush_in"), (3, "brush_out"), (7, "cover"), (13, "brush_up"), (14, "brush_down"),
+            (0, "unknown"), (4, "unknown"), (UInt32.max, "unknown"),
+        ] as [(UInt32, String)])
+    func names(number: UInt32, name: String) {
+        var scene = Scene.connected()
+        #expect(
+            scene.tell(.gesture(Gesture(rawValue: number))).first
+                == #"jacquard/tag/003R/gesture {"boot":"9f3c","bridge":"attic","event_type":"\#(name)","#
+                + #""gesture":\#(number),"seq":1,"time":"2026-11-20T10:15:02.114Z"}"#)
+    }
+
+    @Test("are events of QoS 1 that live five seconds")
+    func kind() throws {
+        var scene = Scene.connected()
+        scene.tell(.gesture(.doubleTap))
+        let gesture = try #require(scene.publications.first { $0.topic == "jacquard/tag/003R/gesture" })
+        #expect(gesture.kind == .event(expires: scene.now.instant.advanced(by: .seconds(5))))
+        #expect(gesture.messageExpirySeconds == 5)
+        #expect(gesture.qos == 1)
+        #expect(!gesture.isRetained)
+    }
+
+    @Test("are counted for each tag by itself")
+    func sequence() {
+        let other = TagEntry(id: .known("0001"), serial: "0001")
+        var scene = Scene(tags: [.tag003R, other])
+        scene.tell(.gesture(.brushIn))
+        scene.tell(.gesture(.brushIn))
+        #expect(scene.tell(.gesture(.brushIn), of: other.id).first?.contains(#""seq":1,"#) == true)
+        #expect(scene.tell(.gesture(.brushIn)).first?.contains(#""seq":3,"#) == true)
+    }
+
+    @Test("are summed up once a second at most, the first at once")
+    func stats() {
+        var scene = Scene.connected()
+        func stats(_ gestures: String, last: Int, time: String) -> String {
+            #"jacquard/tag/003R/stats {"boot":"9f3c","expired":0,"gestures":{\#(gestures)},"last_seq":\#(last),"#
+                + #""lost_fragments":0,"reconnects":0,"time":"2026-11-20T10:15:\#(time)Z"}"#
+        }
+        #expect(scene.tell(.gesture(.doubleTap)).last == stats(#""double_tap":1"#, last: 1, time: "02.114"))
+        #expect(scene.tell(.gesture(.doubleTap)).count == 1)
+        #expect(scene.tell(.gesture(.shortCover)).count == 1)
+        #expect(scene.wait(.seconds(3)) == [stats(#""cover":1,"double_tap":2"#, last: 3, time: "03.114")])
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("that were dropped, and fragments that were lost, are in the sum")
+    func losses() {
+        var scene = Scene.connected()
+        scene.note(scene.state.eventsDropped(["jacquard/tag/003R/gesture": 4, "other": 9], at: scene.now))
+        #expect(scene.publications.last?.text.contains(#""expired":4,"#) == true)
+        scene.tell(.fragmentsLost)
+        scene.wait(.seconds(1))
+        #expect(scene.publications.last?.text.contains(#""lost_fragments":1,"#) == true)
+    }
+
+    /// The document as an encoder would write it.
+    private struct Document: Encodable {
+        var boot: String
+        var bridge: String
+        var eventType: String
+        var gesture: UInt32
+        var seq: UInt64
+        var time: String
+
+        private enum CodingKeys: String, CodingKey {
+            case boot, bridge, gesture, seq, time
+            case eventType = "event_type"
+        }
+    }
+
+    @Test(
+        "are written by hand with the bytes of the encoder",
+        arguments: [
+            ("9f3c", "attic", 1, 1, 1_795_169_702_114), ("", "b-2", 99, .max, 0),
+            (#"q"\/"#, "ä\u{1}", .max, 10, 1_795_169_702_999), ("9f3c", "attic", 14, 100, -1),
+        ] as [(String, String, UInt32, UInt64, Int64)])
+    func encoder(boot: String, bridge: String, number: UInt32, sequence: UInt64, time: Int64) {
+        let now = Moment(instant: .now, unixMilliseconds: time)
+        let name = GestureName(Gesture(rawValue: number))
+        let document = Document(
+            boot: boot, bridge: bridge, eventType: name.rawValue, gesture: number, seq: sequence, time: now.text)
+        var payload = GesturePayload(boot: boot, bridge: bridge)
+        let bytes = payload.bytes(name: name, number: number, sequence: sequence, at: now)
+        #expect(bytes == JSONText.bytes(of: document))
+    }
+}

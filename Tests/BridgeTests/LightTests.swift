@@ -1,0 +1,131 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Light of a tag")
+struct LightTests {
+    private func light(
+        _ state: String, _ color: (Int, Int, Int) = (255, 255, 255), brightness: Int = 255, effect: String = "solid"
+    ) -> String {
+        #"jacquard/tag/003R/led {"brightness":\#(brightness),"color":{"b":\#(color.2),"g":\#(color.1),"r":\#(color.0)},"#
+            + #""color_mode":"rgb","effect":"\#(effect)","state":"\#(state)"}"#
+    }
+
+    /// Sends a command, lets the tag carry it out, and gives what is told of the light.
+    private func told(_ payload: String, in scene: inout Scene) -> String? {
+        scene.send("tag/003R/led/set", payload)
+        return scene.answer().first { $0.hasPrefix("jacquard/tag/003R/led ") }
+    }
+
+    @Test("shows what it was last told, in the words of whoever told it")
+    func words() {
+        var scene = Scene.connected()
+        #expect(
+            told(#"{"state":"ON","color":{"r":10,"g":20,"b":30},"brightness":77,"effect":"blink"}"#, in: &scene)
+                == light("ON", (10, 20, 30), brightness: 77, effect: "blink"))
+        #expect(
+            told(##"{"color":"#ff0000","pattern":"breathing","duration_ms":2000}"##, in: &scene)
+                == light("ON", (255, 0, 0), effect: "breathing"))
+        #expect(
+            told(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
+                == light("ON", (0, 255, 0), effect: "custom"))
+        #expect(told("off", in: &scene) == light("OFF", (0, 255, 0), effect: "custom"))
+    }
+
+    @Test("goes dark when the pattern has played")
+    func darkness() {
+        var scene = Scene.connected()
+        #expect(told(#"{"state":"ON","flash":1}"#, in: &scene) == light("ON"))
+        #expect(scene.wait(.milliseconds(999)) == [])
+        #expect(scene.wait(.milliseconds(1)) == [light("OFF")])
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("plays for as long as it was told last")
+    func restart() {
+        var scene = Scene.connected()
+        _ = told(#"{"state":"ON"}"#, in: &scene)
+        scene.wait(.seconds(9))
+        _ = told(#"{"state":"ON"}"#, in: &scene)
+        #expect(scene.wait(.seconds(9)) == [])
+        #expect(scene.wait(.seconds(1)) == [light("OFF")])
+    }
+
+    @Test("remembers colour, brightness and effect for the next plain on")
+    func memory() {
+        var scene = Scene.connected()
+        _ = told(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":100,"effect":"pulse"}"#, in: &scene)
+        _ = told("off", in: &scene)
+        #expect(told("on", in: &scene) == light("ON", (255, 0, 0), brightness: 100, effect: "pulse"))
+        #expect(
+            told(#"{"state":"ON","brightness":50}"#, in: &scene)
+                == light("ON", (255, 0, 0), brightness: 50, effect: "pulse"))
+        #expect(
+            scene.performed.last
+                == .playLEDPattern(
+                    .predefined(
+                        .pulsing, color: .init(red: 50, green: 0, blue: 0), durationMilliseconds: 10_000), on: .tag))
+    }
+
+    @Test("is white, full and solid for a flash that says no more, whatever it was before")
+    func flash() {
+        var scene = Scene.connected()
+        _ = told(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"effect":"pulse"}"#, in: &scene)
+        #expect(told("flash", in: &scene) == light("ON"))
+    }
+
+    @Test("is solid when it comes on again after frames")
+    func afterFrames() {
+        var scene = Scene.connected()
+        _ = told(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
+        #expect(told("on", in: &scene) == light("ON", (0, 255, 0)))
+    }
+
+    @Test("builds on a command that is still on its way")
+    func underWay() {
+        var scene = Scene.connected()
+        scene.send("tag/003R/led/set", #"{"state":"ON","color":{"r":255,"g":0,"b":0}}"#)
+        scene.send("tag/003R/led/set", #"{"state":"ON","brightness":51}"#)
+        #expect(
+            scene.performed.last
+                == .playLEDPattern(
+                    .predefined(
+                        .solid, color: .init(red: 51, green: 0, blue: 0), durationMilliseconds: 10_000), on: .tag))
+    }
+
+    @Test("is as it was when a command fails")
+    func failure() {
+        var scene = Scene.connected()
+        scene.send("tag/003R/led/set", ##"{"color":"#ff0000"}"##)
+        #expect(scene.fail(.timeout).filter { $0.hasPrefix("jacquard/tag/003R/led ") } == [])
+        #expect(told("on", in: &scene) == light("ON"))
+    }
+
+    @Test("stops when a running pattern is toggled, and starts again when it has stopped")
+    func toggle() {
+        let payload = ##"{"color":"#ff0000","pattern":"solid","duration_ms":1000,"play":"toggle"}"##
+        var scene = Scene.connected()
+        #expect(told(payload, in: &scene) == light("ON", (255, 0, 0)))
+        #expect(told(payload, in: &scene) == light("OFF", (255, 0, 0)))
+        #expect(told(payload, in: &scene) == light("ON", (255, 0, 0)))
+        scene.wait(.seconds(1))
+        #expect(told(payload, in: &scene) == light("ON", (255, 0, 0)))
+        #expect(
+            told(##"{"color":"#0000ff","pattern":"solid","duration_ms":1000,"play":"toggle"}"##, in: &scene)
+                == light("ON", (0, 0, 255)))
+    }
+
+    @Test("is the tag's own: the LED of gear is remembered apart and not shown")
+    func gear() {
+        var scene = Scene.connected()
+        #expect(told(##"{"color":"#ff0000","component":"gear"}"##, in: &scene) == light("OFF"))
+        #expect(told(#"{"state":"ON"}"#, in: &scene) == light("ON"))
+        _ = told(#"{"state":"ON","component":"gear"}"#, in: &scene)
+        #expect(
+            scene.performed.last
+                == .playLEDPattern(
+                    .predefined(
+                        .solid, color: .init(red: 255, green: 0, blue: 0), durationMilliseconds: 10_000), on: .gear))
+    }
+}

@@ -1,0 +1,235 @@
+import Testing
+
+@testable import Bridge
+
+@Suite("Outbox")
+struct OutboxTests {
+    private let start = ContinuousClock.now
+
+    private func time(_ seconds: Double) -> ContinuousClock.Instant {
+        start.advanced(by: .seconds(seconds))
+    }
+
+    private func fact(_ topic: String, _ text: String, qos: UInt8 = 1) -> Publication {
+        .fact(topic, word: text, qos: qos)
+    }
+
+    /// An event made at a time, which lives five seconds.
+    private func event(_ text: String, at seconds: Double = 0, topic: String = "gesture") -> Publication {
+        Publication(
+            topic: topic, payload: Array(text.utf8), kind: .event(expires: time(seconds + 5)), messageExpirySeconds: 5)
+    }
+
+    private func result(_ text: String, at seconds: Double = 0) -> Publication {
+        Publication(topic: "result", payload: Array(text.utf8), kind: .result(expires: time(seconds + 60)))
+    }
+
+    private func lines(_ deliveries: [Outbox.Delivery]) -> [String] {
+        deliveries.map(\.publication.line)
+    }
+
+    private func connected(window: Int = 100) -> Outbox {
+        var outbox = Outbox(window: window)
+        _ = outbox.connected(at: start)
+        return outbox
+    }
+
+    @Test("hands over at once what comes while there is a connection")
+    func straightOn() {
+        var outbox = connected()
+        #expect(lines(outbox.submit(event("1"), at: start)) == ["gesture 1"])
+        #expect(lines(outbox.submit(fact("state", "online"), at: start)) == ["state online"])
+        #expect(lines(outbox.submit(result("ok"), at: start)) == ["result ok"])
+        let stream = Publication(topic: "touch", payload: [], qos: 0, kind: .stream)
+        #expect(outbox.submit(stream, at: start) == [Outbox.Delivery(ticket: nil, publication: stream)])
+    }
+
+    @Test("publishes an equal fact once on each connection")
+    func equalFacts() {
+        var outbox = connected()
+        #expect(outbox.submit(fact("level", "87"), at: start).count == 1)
+        #expect(outbox.submit(fact("level", "87"), at: start).isEmpty)
+        #expect(outbox.submit(fact("level", "86"), at: start).count == 1)
+        #expect(outbox.submit(fact("level", "87"), at: start).count == 1)
+        outbox.disconnected(at: start)
+        #expect(lines(outbox.connected(at: start)) == ["level 87"])
+        #expect(outbox.submit(fact("level", "87"), at: start).isEmpty)
+    }
+
+    @Test("keeps the latest of each fact without a connection, and gives all in the order of their first coming")
+    func offlineFacts() {
+        var outbox = Outbox()
+        for (topic, text) in [("state", "online"), ("level", "1"), ("gear", "a"), ("level", "2"), ("level", "3")] {
+            #expect(outbox.submit(fact(topic, text), at: start).isEmpty)
+        }
+        #expect(lines(outbox.connected(at: start)) == ["state online", "level 3", "gear a"])
+    }
+
+    @Test("gives facts first on a connection, then events and results in their order")
+    func connection() {
+        var outbox = Outbox()
+        for publication in [event("1"), fact("state", "online"), result("ok"), event("2"), fact("rssi", "-1", qos: 0)] {
+            _ = outbox.submit(publication, at: start)
+        }
+        let deliveries = outbox.connected(at: time(1))
+        #expect(lines(deliveries) == ["state online", "rssi -1", "gesture 1", "result ok", "gesture 2"])
+        #expect(deliveries.map { $0.ticket == nil } == [false, true, false, false, false])
+    }
+
+    @Test("lets events wait until they expire, and results a minute")
+    func expiry() {
+        var outbox = Outbox()
+        _ = outbox.submit(result("old"), at: start)
+        _ = outbox.submit(event("1"), at: start)
+        _ = outbox.submit(event("2", at: 3), at: time(3))
+        #expect(lines(outbox.connected(at: time(5))) == ["result old", "gesture 2"])
+        outbox.disconnected(at: time(60))
+        #expect(outbox.connected(at: time(60)).isEmpty)
+        #expect(outbox.dropped == Outbox.Dropped(events: 2, results: 1, streams: 0))
+        #expect(outbox.dropped.total == 3)
+        #expect(outbox.takeDroppedEvents() == ["gesture": 2])
+        #expect(outbox.takeDroppedEvents() == [:])
+    }
+
+    @Test(
+        "shortens the message expiry by the time that an event has waited",
+        arguments: [(0, 5), (0.1, 5), (1, 4), (3.5, 2), (4.999, 1)] as [(Double, UInt32)])
+    func remainingExpiry(waited: Double, seconds: UInt32) {
+        var outbox = Outbox()
+        _ = outbox.submit(event("1"), at: start)
+        #expect(outbox.connected(at: time(waited)).map(\.publication.messageExpirySeconds) == [seconds])
+    }
+
+    @Test("drops streams without a connection, and when the broker does not keep up")
+    func streams() {
+        var outbox = Outbox(window: 1)
+        let stream = Publication(topic: "touch", payload: [], qos: 0, kind: .stream)
+        #expect(outbox.submit(stream, at: start).isEmpty)
+        _ = outbox.connected(at: start)
+        #expect(outbox.submit(stream, at: start).count == 1)
+        _ = outbox.submit(event("1"), at: start)
+        #expect(outbox.submit(stream, at: start).isEmpty)
+        #expect(outbox.dropped.streams == 2)
+    }
+
+    @Test("has no more than its window with the broker, and goes on in order as that acknowledges")
+    func window() {
+        var outbox = connected(window: 2)
+        let first = outbox.submit(event("1"), at: start) + outbox.submit(event("2"), at: start)
+        #expect(lines(first) == ["gesture 1", "gesture 2"])
+        for publication in [event("3"), fact("level", "1"), event("4"), fact("level", "2")] {
+            #expect(outbox.submit(publication, at: start).isEmpty)
+        }
+        #expect(outbox.queued == 5)
+        let tickets = first.compactMap(\.ticket)
+        let second = outbox.acknowledged(tickets[1], at: start)
+        #expect(lines(second) == ["gesture 3"])
+        #expect(lines(outbox.acknowledged(tickets[0], at: start)) == ["level 2"])
+        #expect(lines(outbox.acknowledged(second[0].ticket ?? 0, at: start)) == ["gesture 4"])
+        #expect(outbox.acknowledged(tickets[0], at: start).isEmpty)
+        #expect(outbox.acknowledged(99, at: start).isEmpty)
+        #expect(outbox.queued == 2)
+    }
+
+    @Test("hands a fact of QoS 0 over although the window is full, for nothing acknowledges it")
+    func unacknowledgedFact() {
+        var outbox = connected(window: 1)
+        _ = outbox.submit(event("1"), at: start)
+        #expect(lines(outbox.submit(fact("rssi", "-1", qos: 0), at: start)) == ["rssi -1"])
+    }
+
+    @Test("drops what expires while the window is full")
+    func expiryInLine() throws {
+        var outbox = connected(window: 1)
+        let ticket = try #require(outbox.submit(event("1"), at: start).first?.ticket)
+        _ = outbox.submit(event("2"), at: start)
+        _ = outbox.submit(event("3", at: 4), at: time(4))
+        #expect(lines(outbox.acknowledged(ticket, at: time(6))) == ["gesture 3"])
+        #expect(outbox.takeDroppedEvents() == ["gesture": 1])
+    }
+
+    @Test("sends again on the next connection what the broker has not acknowledged, before what came later")
+    func resending() throws {
+        var outbox = connected(window: 3)
+        _ = outbox.submit(fact("state", "online"), at: start)
+        let acknowledged = try #require(outbox.submit(event("1"), at: start).first?.ticket)
+        _ = outbox.submit(event("2"), at: start)
+        _ = outbox.submit(event("3"), at: start)
+        _ = outbox.acknowledged(acknowledged, at: start)
+        outbox.disconnected(at: time(1))
+        _ = outbox.submit(event("4", at: 1), at: time(1))
+        let deliveries = outbox.connected(at: time(2))
+        #expect(lines(deliveries) == ["state online", "gesture 2", "gesture 3"])
+        #expect(deliveries.map(\.publication.messageExpirySeconds) == [nil, 3, 3])
+        let ticket = try #require(deliveries.first?.ticket)
+        #expect(lines(outbox.acknowledged(ticket, at: time(2))) == ["gesture 4"])
+    }
+
+    @Test("does not send again what has expired meanwhile, and ignores tickets of an earlier connection")
+    func earlierConnection() throws {
+        var outbox = connected()
+        let ticket = try #require(outbox.submit(event("1"), at: start).first?.ticket)
+        outbox.disconnected(at: start)
+        #expect(outbox.connected(at: time(5)).isEmpty)
+        _ = outbox.submit(event("2", at: 5), at: time(5))
+        #expect(outbox.acknowledged(ticket, at: time(5)).isEmpty)
+        #expect(outbox.queued == 1)
+    }
+
+    @Test("takes a connection without a farewell of the last one as a new one")
+    func twice() {
+        var outbox = connected()
+        _ = outbox.submit(fact("state", "online"), at: start)
+        _ = outbox.submit(event("1"), at: start)
+        #expect(lines(outbox.connected(at: time(1))) == ["state online", "gesture 1"])
+    }
+
+    @Test("is bounded: too many events and results are dropped, each kind for itself")
+    func bounds() {
+        var outbox = Outbox(mostEvents: 2, mostResults: 1)
+        for number in 1...3 { _ = outbox.submit(event("\(number)"), at: start) }
+        for number in 1...2 { _ = outbox.submit(result("\(number)"), at: start) }
+        #expect(outbox.dropped == Outbox.Dropped(events: 1, results: 1, streams: 0))
+        #expect(lines(outbox.connected(at: start)) == ["gesture 1", "gesture 2", "result 1"])
+    }
+
+    @Test("makes room by dropping what has expired, wherever it stands")
+    func room() {
+        var outbox = Outbox(mostEvents: 2)
+        for publication in [result("ok"), event("1"), event("2", at: 1)] { _ = outbox.submit(publication, at: start) }
+        _ = outbox.submit(event("3", at: 5), at: time(5))
+        #expect(outbox.queued == 3)
+        #expect(lines(outbox.connected(at: time(5))) == ["result ok", "gesture 2", "gesture 3"])
+    }
+
+    @Test("takes a hundred thousand events without a broker and keeps only those of the last seconds")
+    func longAbsence() {
+        var outbox = Outbox()
+        for number in 0..<100_000 {
+            let seconds = Double(number) / 100
+            _ = outbox.submit(event("\(number)", at: seconds), at: time(seconds))
+        }
+        #expect(outbox.queued <= 501)
+    }
+}
+
+@Suite("Queue")
+struct QueueTests {
+    @Test("gives in the order of taking, however often it was emptied")
+    func order() {
+        var queue = Queue<Int>()
+        var expected = 0
+        for number in 0..<1_000 {
+            queue.append(number)
+            guard number % 3 != 0 else { continue }
+            #expect(queue.first == expected)
+            #expect(queue.removeFirst() == expected)
+            expected += 1
+        }
+        #expect(queue.all == Array(expected..<1_000))
+        #expect(queue.count == 1_000 - expected)
+        while queue.removeFirst() != nil {}
+        #expect(queue.isEmpty)
+        #expect(queue.first == nil)
+    }
+}

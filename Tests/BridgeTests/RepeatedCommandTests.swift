@@ -1,0 +1,90 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("A repeated command")
+struct RepeatedCommandTests {
+    private let led = "tag/003R/led/set"
+    private let payload = #"{"state":"ON","id":"again"}"#
+
+    @Test("gets the stored result, byte for byte, for a minute")
+    func stored() {
+        var scene = Scene.connected()
+        scene.send(led, payload)
+        let first = scene.answer().first
+        scene.now = scene.now.advanced(by: .milliseconds(59_999))
+        #expect(scene.send(led, payload) == [first])
+        #expect(scene.performed.count == 1)
+        scene.now = scene.now.advanced(by: .milliseconds(1))
+        #expect(scene.send(led, payload) == [])
+        #expect(scene.performed.count == 2)
+    }
+
+    @Test("is carried out once while the first is under way, and each gets one final result")
+    func underWay() {
+        var scene = Scene.connected()
+        scene.send(led, payload)
+        scene.wait(.milliseconds(200))
+        scene.receive(
+            IncomingMessage(
+                topic: "jacquard/" + led, payload: Array(payload.utf8), responseTopic: "me", correlationData: [7]))
+        scene.wait(.milliseconds(50))
+        #expect(scene.publications.last?.topic == "jacquard/tag/003R/led/result")
+        scene.answer()
+        #expect(scene.performed.count == 1)
+        #expect(scene.results.filter(\.final).count == 3)
+        #expect(scene.publications.filter { $0.topic == "me" }.map(\.correlationData) == [[7]])
+    }
+
+    @Test("gets the stored error too")
+    func error() {
+        var scene = Scene()
+        scene.send(led, #"{"state":"ON","id":"again","ttl_ms":0}"#)
+        scene.connect()
+        scene.send(led, payload)
+        #expect(scene.results.map(\.error?.code) == ["tag_offline", "tag_offline"])
+        #expect(scene.performed == [])
+    }
+
+    @Test("is another command on another topic, or without an id")
+    func otherTopic() {
+        var scene = Scene.connected()
+        scene.send(led, payload)
+        scene.send("tag/003R/battery/get", #"{"id":"again"}"#)
+        scene.send(led, "on")
+        scene.send(led, "on")
+        #expect(scene.performed.count == 4)
+    }
+
+    @Test("counts as pending while it waits for the first")
+    func bound() {
+        var scene = Scene.connected(commandsPerTag: 2)
+        for _ in 0..<3 { scene.send(led, payload) }
+        #expect(scene.results.map(\.error?.code) == ["busy"])
+    }
+
+    @Test("has an id of at most 64 bytes", arguments: [(64, true), (65, false)])
+    func longID(length: Int, isGood: Bool) {
+        var scene = Scene.connected()
+        let id = String(repeating: "i", count: length)
+        scene.send(led, #"{"state":"ON","id":"\#(id)"}"#)
+        scene.answer()
+        #expect(scene.results.map(\.id) == [isGood ? id : nil])
+        #expect((scene.lastError?.code == "invalid_argument") == !isGood)
+    }
+
+    @Test("is forgotten when thousands came after it: the memory is bounded")
+    func memory() {
+        let key = AnsweredCommands.Key(resultTopic: "t", id: "0")
+        let now = Scene.beginning.instant
+        var answered = AnsweredCommands()
+        answered.store([1], for: key, at: now)
+        for number in 1..<AnsweredCommands.most {
+            answered.store([2], for: .init(resultTopic: "t", id: "\(number)"), at: now)
+        }
+        #expect(answered.result(for: key, at: now) == [1])
+        answered.store([3], for: .init(resultTopic: "t", id: "one more"), at: now)
+        #expect(answered.result(for: key, at: now) == nil)
+    }
+}

@@ -1,0 +1,172 @@
+import FoundationEssentials
+import JacquardProtocol
+
+@testable import Bridge
+
+/// A bridge called `attic` with time in the test's hand; what comes out is written as `topic payload`.
+struct Scene {
+    var state: BridgeState
+    var now: Moment
+    /// The tokens of the commands that were handed to tags, in order.
+    var tokens: [UInt64] = []
+    /// The commands that were handed to tags, in order.
+    var performed: [TagCommand] = []
+    /// Every publication so far.
+    var publications: [Publication] = []
+
+    /// 2026-11-20T10:15:02.114Z, at some instant of the steady clock.
+    static let beginning = Moment(instant: ContinuousClock.now, unixMilliseconds: 1_795_169_702_114)
+
+    init(tags: [TagEntry] = [.tag003R], commandsPerTag: Int = 32) {
+        let configuration = BridgeConfiguration(
+            instance: "attic", version: "0.1.0", tags: tags, commandsPerTag: commandsPerTag)
+        state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Self.beginning)
+        now = Self.beginning
+    }
+
+    /// A bridge whose tag is connected.
+    static func connected(tags: [TagEntry] = [.tag003R], commandsPerTag: Int = 32) -> Scene {
+        var scene = Scene(tags: tags, commandsPerTag: commandsPerTag)
+        scene.connect()
+        return scene
+    }
+
+    /// Notes actions and gives the publications as lines.
+    @discardableResult
+    mutating func note(_ actions: [BridgeAction]) -> [String] {
+        var lines: [String] = []
+        for action in actions {
+            switch action {
+            case .publish(let publication):
+                publications.append(publication)
+                lines.append(publication.line)
+            case .perform(let command, _, let token):
+                performed.append(command)
+                tokens.append(token)
+            }
+        }
+        return lines
+    }
+
+    mutating func connect() {
+        tell(.connection(TagConnection(state: .connected, attempt: 1)))
+    }
+
+    mutating func disconnect() {
+        tell(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+    }
+
+    @discardableResult
+    mutating func tell(_ event: TagEvent, of tag: TagID = .tag003R) -> [String] {
+        note(state.tag(tag, event, at: now))
+    }
+
+    @discardableResult
+    mutating func send(_ topic: String, _ payload: String) -> [String] {
+        receive(IncomingMessage(topic: "jacquard/" + topic, payload: Array(payload.utf8)))
+    }
+
+    @discardableResult
+    mutating func receive(_ message: IncomingMessage) -> [String] {
+        note(state.received(message, at: now))
+    }
+
+    /// The tag answers the command that was handed to it last.
+    @discardableResult
+    mutating func answer(_ answer: TagCommandAnswer = .done) -> [String] {
+        tell(.commandEnded(token: tokens.last ?? 0, .success(answer)))
+    }
+
+    /// The command that was handed to the tag last fails.
+    @discardableResult
+    mutating func fail(_ error: TagCommandError) -> [String] {
+        tell(.commandEnded(token: tokens.last ?? 0, .failure(error)))
+    }
+
+    /// Time passes, and what is due happens when it is due.
+    @discardableResult
+    mutating func wait(_ duration: Duration) -> [String] {
+        let end = now.advanced(by: duration)
+        var lines: [String] = []
+        while let deadline = state.deadline, deadline <= end.instant {
+            now = now.advanced(by: max(.zero, now.instant.duration(to: deadline)))
+            lines += note(state.deadlineReached(at: now))
+        }
+        now = end
+        return lines
+    }
+}
+
+extension Publication {
+    var text: String { String(decoding: payload, as: UTF8.self) }
+
+    var line: String { "\(topic) \(text)" }
+}
+
+extension TagID {
+    static let tag003R = known("003R")
+
+    /// An id that a test wrote itself.
+    static func known(_ text: String) -> TagID {
+        guard let id = TagID(text) else { preconditionFailure("\(text) is not an id") }
+        return id
+    }
+}
+
+extension TagEntry {
+    static let tag003R = TagEntry(id: .tag003R, serial: "003R")
+}
+
+extension Component {
+    static let tag = Component(
+        componentID: Component.tagComponentID,
+        vendor: Name(id: .google, name: "Google Inc."),
+        product: Name(id: .tag, name: "28-3b-e7-a0"),
+        capabilities: [.led],
+        version: FirmwareVersion(1, 2, 3),
+        uuid: "0-07-9324FLHBK0003R-1903")
+
+    static let jacket = Component(
+        componentID: 101,
+        vendor: Name(id: JacquardIdentifier(rawValue: 0x74A8_CE54), name: "Levi's"),
+        product: Name(id: JacquardIdentifier(rawValue: 0x8A66_50F4), name: "Trucker Jacket"),
+        capabilities: [.gesture, .touchDataStream, .haptic],
+        version: FirmwareVersion(1, 2, 3))
+}
+
+/// The error of a result, found in its text; nil when it has none.
+struct SaidError: Decodable, Equatable {
+    let code: String
+    let text: String
+    let hint: String?
+    let retryable: Bool
+}
+
+/// A result, as a reader of its topic understands it.
+struct SaidResult: Decodable, Equatable {
+    let id: String?
+    let status: String
+    let final: Bool
+    let error: SaidError?
+    let tookMilliseconds: Int
+    let time: String
+    let bridge: String
+
+    private enum CodingKeys: String, CodingKey {
+        case id, status, final, error, time, bridge
+        case tookMilliseconds = "took_ms"
+    }
+}
+
+extension Scene {
+    /// All results so far.
+    var results: [SaidResult] {
+        publications.compactMap { publication in
+            guard case .result = publication.kind else { return nil }
+            return try? JSONDecoder().decode(SaidResult.self, from: Data(publication.payload))
+        }
+    }
+
+    /// The error of the last result.
+    var lastError: SaidError? { results.last?.error }
+}

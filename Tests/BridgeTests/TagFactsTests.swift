@@ -1,0 +1,157 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Facts of a tag")
+struct TagFactsTests {
+    @Test("are complete at the start, unknown ones as null")
+    func start() {
+        var scene = Scene()
+        #expect(
+            scene.note(scene.state.start(at: scene.now)) == [
+                "jacquard/bridge/attic/state online",
+                #"jacquard/bridge/attic/info {"bluez":null,"boot":"9f3c","contract":1,"instance":"attic","mqtt":null,"#
+                    + #""started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#,
+                #"jacquard/bridge/attic/health {"broker_reconnects":0,"dropped":0,"problems":[],"queue":0,"#
+                    + #""rss_kb":null,"status":"ok","uptime_s":0}"#,
+                "jacquard/bridge/attic/adapter []",
+                "jacquard/tag/003R/availability offline",
+                #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"of":null,"#
+                    + #""retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
+                    + #""state":"preparing_to_connect","step":null}"#,
+                #"jacquard/tag/003R/battery {"charging":null,"level":null,"time":null}"#,
+                "jacquard/tag/003R/battery/level null",
+                #"jacquard/tag/003R/gear {"attached":null,"capabilities":null,"firmware":null,"product":null,"#
+                    + #""product_id":null,"time":null,"vendor":null,"vendor_id":null}"#,
+                #"jacquard/tag/003R/info {"address":null,"bridge":"attic","firmware":null,"#
+                    + #""gestures":["double_tap","brush_in","brush_out","cover","brush_up","brush_down"],"#
+                    + #""id":"003R","name":null,"paired":null,"product_id":null,"serial":"003R","tag_name":null,"#
+                    + #""uuid":null,"vendor_id":null}"#,
+                "jacquard/tag/003R/touch_mode gesture",
+                #"jacquard/tag/003R/led {"brightness":255,"color":{"b":255,"g":255,"r":255},"color_mode":"rgb","#
+                    + #""effect":"solid","state":"OFF"}"#,
+                "jacquard/tag/003R/rssi null",
+                #"jacquard/tag/003R/stats {"boot":"9f3c","expired":0,"gestures":{},"last_seq":0,"#
+                    + #""lost_fragments":0,"reconnects":0,"time":"2026-11-20T10:15:02.114Z"}"#,
+            ])
+    }
+
+    @Test("are retained with QoS 1, the signal strength with QoS 0")
+    func qos() {
+        var scene = Scene()
+        scene.note(scene.state.start(at: scene.now))
+        #expect(scene.publications.allSatisfy { $0.isRetained })
+        #expect(scene.publications.filter { $0.qos != 1 }.map(\.topic) == ["jacquard/tag/003R/rssi"])
+    }
+
+    @Test("hold the battery twice")
+    func battery() {
+        var scene = Scene.connected()
+        #expect(
+            scene.tell(.battery(BatteryStatus(level: 87, isCharging: false))) == [
+                #"jacquard/tag/003R/battery {"charging":false,"level":87,"time":"2026-11-20T10:15:02.114Z"}"#,
+                "jacquard/tag/003R/battery/level 87",
+            ])
+    }
+
+    @Test("hold attached gear, and nothing of it when there is none")
+    func gear() {
+        var scene = Scene.connected()
+        #expect(
+            scene.tell(.gear(.jacket)) == [
+                #"jacquard/tag/003R/gear {"attached":true,"capabilities":["gesture","touch_data_stream","haptic"],"#
+                    + #""firmware":"1.2.3","product":"Trucker Jacket","product_id":"8a-66-50-f4","#
+                    + #""time":"2026-11-20T10:15:02.114Z","vendor":"Levi's","vendor_id":"74-a8-ce-54"}"#
+            ])
+        #expect(
+            scene.tell(.gear(nil)) == [
+                #"jacquard/tag/003R/gear {"attached":false,"capabilities":null,"firmware":null,"product":null,"#
+                    + #""product_id":null,"time":null,"vendor":null,"vendor_id":null}"#
+            ])
+    }
+
+    @Test("hold the ids of gear that nobody knows, and no name")
+    func unknownGear() throws {
+        var scene = Scene.connected()
+        let id = JacquardIdentifier(rawValue: 1)
+        scene.tell(
+            .gear(
+                Component(
+                    componentID: 4, vendor: .init(id: id, name: ""), product: .init(id: id, name: ""), capabilities: [])
+            ))
+        #expect(
+            scene.publications.last?.text
+                == #"{"attached":true,"capabilities":[],"firmware":null,"product":null,"product_id":"00-00-00-01","#
+                + #""time":"2026-11-20T10:15:02.114Z","vendor":null,"vendor_id":"00-00-00-01"}"#)
+    }
+
+    @Test("hold what the tag is and what the Bluetooth stack noticed")
+    func info() {
+        var scene = Scene()
+        scene.tell(.information(.tag))
+        let sighting = TagSighting(
+            address: "F0:00:00:00:00:01", adapter: "hci0", rssi: -63, name: "Sleeve", isPaired: true)
+        let lines = scene.note(scene.state.sighted(.tag003R, sighting, at: scene.now))
+        #expect(
+            lines == [
+                #"jacquard/tag/003R/info {"address":"F0:00:00:00:00:01","bridge":"attic","firmware":"1.2.3","#
+                    + #""gestures":["double_tap","brush_in","brush_out","cover","brush_up","brush_down"],"#
+                    + #""id":"003R","name":"Sleeve","paired":true,"product_id":"28-3b-e7-a0","serial":"003R","#
+                    + #""tag_name":"Sleeve","uuid":"0-07-9324FLHBK0003R-1903","vendor_id":"11-78-30-c8"}"#,
+                "jacquard/tag/003R/rssi -63",
+                #"jacquard/tag/003R/connection {"adapter":"hci0","attempt":0,"error":null,"of":null,"#
+                    + #""retry_in_ms":null,"rssi":-63,"since":"2026-11-20T10:15:02.114Z","#
+                    + #""state":"preparing_to_connect","step":null}"#,
+            ])
+    }
+
+    @Test("show the configured name, and the tag's own beside it")
+    func names() {
+        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")])
+        let lines = scene.note(scene.state.sighted(.tag003R, TagSighting(name: "Sleeve"), at: scene.now))
+        #expect(lines.first?.contains(#""name":"Left sleeve""#) == true)
+        #expect(lines.first?.contains(#""tag_name":"Sleeve""#) == true)
+    }
+
+    @Test("hold the touch mode")
+    func touchMode() {
+        var scene = Scene.connected()
+        #expect(scene.tell(.touchMode(.continuous)) == ["jacquard/tag/003R/touch_mode continuous"])
+    }
+
+    @Test("tell the signal strength every 30 s, or when it changes by 5 dB")
+    func signal() {
+        var scene = Scene()
+        let steps: [(rssi: Int, after: Int, isTold: Bool)] = [
+            (-63, 0, true), (-60, 1, false), (-59, 1, false), (-58, 1, true), (-58, 29, false), (-58, 1, true),
+            (127, 60, false), (-53, 0, true),
+        ]
+        for step in steps {
+            scene.now = scene.now.advanced(by: .seconds(step.after))
+            let lines = scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: step.rssi), at: scene.now))
+            #expect(lines.contains("jacquard/tag/003R/rssi \(step.rssi)") == step.isTold, "\(step)")
+        }
+    }
+
+    @Test("are nothing for a tag that is not configured")
+    func unknownTag() {
+        var scene = Scene()
+        let other = TagID.known("0001")
+        #expect(scene.tell(.gesture(.doubleTap), of: other) == [])
+        #expect(scene.note(scene.state.sighted(other, TagSighting(rssi: -1), at: scene.now)) == [])
+    }
+
+    @Test("stream touch samples without retaining them")
+    func touch() throws {
+        var scene = Scene.connected()
+        let sample = try #require(TouchData(sequence: 881, scaled: [12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
+        #expect(
+            scene.tell(.touch(sample)) == [
+                #"jacquard/tag/003R/touch {"lines":[1,2,3,4,5,6,7,8,9,10,11,12],"proximity":12,"seq":881,"#
+                    + #""time":"2026-11-20T10:15:02.114Z"}"#
+            ])
+        #expect(scene.publications.last?.kind == .stream)
+        #expect(scene.publications.last?.qos == 0)
+    }
+}

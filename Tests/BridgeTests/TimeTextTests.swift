@@ -1,0 +1,35 @@
+import Testing
+
+@testable import Bridge
+
+@Suite("Times")
+struct TimeTextTests {
+    @Test(
+        "are UTC with milliseconds",
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (1_795_169_702_114, "2026-11-20T10:15:02.114Z"),
+            (-1, "1969-12-31T23:59:59.999Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (951_868_799_999, "2000-02-29T23:59:59.999Z"), (1_772_323_200_000, "2026-03-01T00:00:00.000Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+        ] as [(Int64, String)])
+    func text(milliseconds: Int64, text: String) {
+        #expect(Moment(instant: .now, unixMilliseconds: milliseconds).text == text)
+    }
+
+    @Test("outside of the calendar do no harm", arguments: [Int64.min, .max])
+    func extremes(milliseconds: Int64) {
+        #expect(Moment(instant: .now, unixMilliseconds: milliseconds).text.hasSuffix("Z"))
+    }
+
+    @Test("change with every second although the text of the last one is remembered")
+    func memory() {
+        var writer = TimeText()
+        for (milliseconds, text) in [(999, "00.999Z"), (1_000, "01.000Z"), (1_001, "01.001Z"), (999, "00.999Z")]
+            as [(Int64, String)]
+        {
+            var bytes: [UInt8] = []
+            writer.append(milliseconds, to: &bytes)
+            #expect(String(decoding: bytes, as: UTF8.self) == "1970-01-01T00:00:" + text)
+        }
+    }
+}
