@@ -1,0 +1,90 @@
+internal import CMosquitto
+internal import EventLoop
+internal import Glibc
+internal import Synchronization
+
+extension MosquittoInstance {
+    /// Each callback copies what it is given and leaves it with the instance. All but the log's are called on the loop,
+    /// out of ``read()``, ``write()`` and ``probe()``.
+    func registerCallbacks() {
+        // The instance destroys the library's object before it goes, so the pointer is good for as long as there are calls.
+        mosquitto_user_data_set(pointer, Unmanaged.passUnretained(self).toOpaque())
+        mosquitto_log_callback_set(pointer, keepComplaint)
+        mosquitto_connect_v5_callback_set(pointer) { _, context, reason, flags, properties in
+            guard let context else { return }
+            MosquittoInstance.of(context).answered(reason, flags, ReceivedProperties(head: properties))
+        }
+        mosquitto_disconnect_v5_callback_set(pointer) { _, context, reason, _ in
+            guard let context else { return }
+            MosquittoInstance.of(context).disconnected(reason, errno)
+        }
+        mosquitto_message_v5_callback_set(pointer) { _, context, message, properties in
+            guard let context, let message else { return }
+            let received = MQTTMessage(message.pointee, ReceivedProperties(head: properties))
+            MosquittoInstance.of(context).note(.message(received))
+        }
+        mosquitto_publish_v5_callback_set(pointer) { _, context, identifier, reason, _ in
+            guard let context else { return }
+            let reason = MQTTReasonCode(rawValue: UInt8(clamping: reason))
+            MosquittoInstance.of(context).note(.published(identifier, reason))
+        }
+        mosquitto_subscribe_v5_callback_set(pointer) { _, context, identifier, count, granted, _ in
+            guard let context else { return }
+            let reasons = UnsafeBufferPointer(start: granted, count: granted == nil ? 0 : Int(count))
+                .map { MQTTReasonCode(rawValue: UInt8(clamping: $0)) }
+            MosquittoInstance.of(context).note(.subscribed(identifier, reasons))
+        }
+    }
+
+    /// Ends the library's log: it would format a line for every packet.
+    func stopListeningToLog() {
+        mosquitto_log_callback_set(pointer, nil)
+    }
+
+    private func answered(_ reason: CInt, _ flags: CInt, _ properties: ReceivedProperties) {
+        let code = MQTTReasonCode.connectionRefusal(UInt8(clamping: reason))
+        guard code.rawValue == 0 else { return note(end: code.error("the broker refuses the connection")) }
+        note(
+            .accepted(
+                isSessionPresent: flags & 1 != 0, keepAlive: properties.shortNumber(MQTT_PROP_SERVER_KEEP_ALIVE)))
+    }
+
+    /// The reason is a code of the broker or a status of the library; their numbers do not meet.
+    private func disconnected(_ reason: CInt, _ number: CInt) {
+        let code = MQTTReasonCode(rawValue: UInt8(clamping: reason))
+        if code.isFailure {
+            note(end: code.error("the broker ends the connection"))
+        } else if reason == MOSQ_ERR_SUCCESS.rawValue {
+            note(end: MQTTError(.connectionLost, "the broker ended the connection without a reason"))
+        } else {
+            note(end: error(for: reason, errno: number))
+        }
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer) -> MosquittoInstance {
+        Unmanaged.fromOpaque(context).takeUnretainedValue()
+    }
+}
+
+extension MQTTMessage {
+    /// A copy of what the library holds until the callback returns. Text is repaired where it is not UTF-8.
+    fileprivate init(_ message: mosquitto_message, _ properties: ReceivedProperties) {
+        self.init(
+            topic: message.topic.map { String(cString: $0) } ?? "",
+            payload: Array(UnsafeRawBufferPointer(start: message.payload, count: Int(max(0, message.payloadlen)))),
+            qos: message.qos == 0 ? .atMostOnce : .atLeastOnce,
+            isRetained: message.retain,
+            messageExpirySeconds: properties.number(MQTT_PROP_MESSAGE_EXPIRY_INTERVAL),
+            responseTopic: properties.text(MQTT_PROP_RESPONSE_TOPIC),
+            correlationData: properties.bytes(MQTT_PROP_CORRELATION_DATA))
+    }
+}
+
+/// Keeps warnings and errors of the library's log. Called on the helper thread too, so it belongs to no actor.
+private func keepComplaint(
+    _ library: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ level: CInt, _ line: UnsafePointer<CChar>?
+) {
+    guard let context, let line, level & CInt(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 else { return }
+    let owner = Unmanaged<MosquittoInstance>.fromOpaque(context).takeUnretainedValue()
+    owner.complaints.withLock { $0.append(String(cString: line)) }
+}

@@ -1,0 +1,86 @@
+internal import CMosquitto
+internal import EventLoop
+internal import Glibc
+
+extension MosquittoInstance {
+    /// The largest packet that the broker may send: commands have at most 4 KiB, and nobody shall fill our memory.
+    ///
+    /// A broker drops a larger one without a word, so its sender gets no `payload_too_large`. MQTT 3.1.1 has no such limit.
+    private static let maximumPacketSize: UInt32 = 256 * 1024
+
+    /// How many QoS 1 messages may be on their way. A broker's receive maximum takes its place (handle_connack.c); what
+    /// is above waits in the library.
+    private static let maximumInFlight: UInt32 = 1000
+
+    func configure(_ configuration: MQTTConfiguration, _ version: MQTTVersion) throws(MQTTError) {
+        // The version comes first: other settings are checked against it.
+        try set(MOSQ_OPT_PROTOCOL_VERSION, version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311)
+        try set(MOSQ_OPT_TCP_NODELAY, 1)
+        try check(mosquitto_max_inflight_messages_set(pointer, Self.maximumInFlight), "the number in flight")
+        // "Threaded" to the library means that a publish only queues and another thread writes. Here the loop does, once
+        // a turn, between two of its own calls. It changes nothing else (packet_mosq.c, packet__queue). Measured with
+        // twenty messages a turn: 13 % less CPU than writing at once; TCP_CORK around the writes gained nothing.
+        try check(mosquitto_threaded_set(pointer, true), "the way of writing")
+        try check(
+            mosquitto_username_pw_set(pointer, configuration.username, configuration.password), "user name and password"
+        )
+        if let will = configuration.will { try set(will) }
+        if let tls = configuration.tls { try set(tls) }
+        if version == .v5 { try setProperties(configuration) }
+    }
+
+    private func set(_ option: mosq_opt_t, _ value: CInt) throws(MQTTError) {
+        try check(mosquitto_int_option(pointer, option, value), "option \(option.rawValue)")
+    }
+
+    private func set(_ will: MQTTMessage) throws(MQTTError) {
+        guard let count = UInt16(exactly: will.payload.count) else {
+            throw MQTTError(.invalidConfiguration, "the will is longer than 65,535 bytes")
+        }
+        let status = mosquitto_will_set(
+            pointer, will.topic, CInt(count), will.payload, CInt(will.qos.rawValue), will.isRetained)
+        try check(status, "the will")
+    }
+
+    private func set(_ tls: MQTTConfiguration.TLS) throws(MQTTError) {
+        for file in [tls.caFile, tls.certificateFile, tls.keyFile].compactMap(\.self) where access(file, R_OK) != 0 {
+            throw MQTTError(.tls, "cannot read \(file): " + MQTTError.text(of: errno))
+        }
+        if tls.caFile == nil { try set(MOSQ_OPT_TLS_USE_OS_CERTS, 1) }
+        // The library insists on a file or a folder; beside the system's store the folder adds nothing.
+        let folder = tls.caFile == nil ? "/etc/ssl/certs" : nil
+        // For a key that is encrypted the answer is an empty password: OpenSSL would else ask at the terminal.
+        let status = mosquitto_tls_set(pointer, tls.caFile, folder, tls.certificateFile, tls.keyFile, noPassword)
+        try check(status, "certificate and key, which go together")
+        try check(mosquitto_tls_insecure_set(pointer, tls.isInsecure), "the host name check")
+    }
+
+    private func setProperties(_ configuration: MQTTConfiguration) throws(MQTTError) {
+        var properties = PropertyList()
+        try properties.add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, configuration.sessionExpirySeconds)
+        try properties.add(MQTT_PROP_MAXIMUM_PACKET_SIZE, Self.maximumPacketSize)
+        // The call that connects without blocking takes no properties, but uses those of an earlier call. This one keeps
+        // a copy, finds that there is no port -1, and ends before it touches the network (connect.c).
+        let status = mosquitto_connect_bind_v5(
+            pointer, configuration.host, -1, configuration.keepAliveSeconds, nil, properties.pointer)
+        if status != MOSQ_ERR_INVAL.rawValue { try check(status, "session expiry") }
+    }
+
+    private func check(_ status: CInt, _ what: String) throws(MQTTError) {
+        guard status != MOSQ_ERR_SUCCESS.rawValue else { return }
+        let error = MQTTError(library: status)
+        throw MQTTError(.invalidConfiguration, "\(what): \(error.text)", underlying: error.underlying)
+    }
+}
+
+extension MQTTConfiguration {
+    /// In the range that the library takes: 5...65,535.
+    var keepAliveSeconds: CInt { CInt(clamping: min(max(keepAlive.components.seconds, 5), 65_535)) }
+
+    var sessionExpirySeconds: UInt32 { UInt32(clamping: sessionExpiry.components.seconds) }
+}
+
+/// Called by OpenSSL on the helper thread, so it belongs to no actor.
+private func noPassword(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: CInt, _ isForWriting: CInt, _ context: UnsafeMutableRawPointer?
+) -> CInt { 0 }

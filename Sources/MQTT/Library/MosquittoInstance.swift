@@ -1,0 +1,124 @@
+internal import CMosquitto
+internal import EventLoop
+internal import Glibc
+internal import Synchronization
+
+/// One `struct mosquitto`, for one attempt to connect and what comes of it. Owns the pointer and destroys it.
+///
+/// Nothing is called out of the library's callbacks: they hold its mutexes, which are not recursive. What they bring is
+/// kept as ``Signal``s until the call that caused them has returned.
+@LoopActor
+final class MosquittoInstance {
+    /// What a callback has brought.
+    enum Signal {
+        case accepted(isSessionPresent: Bool, keepAlive: UInt16?)
+        case message(MQTTMessage)
+        case published(CInt, MQTTReasonCode)
+        case subscribed(CInt, [MQTTReasonCode])
+    }
+
+    /// Touched by the loop's thread alone, but for the length of ``open(_:through:)``, when only the helper does.
+    /// `nonisolated(unsafe)`: that call is made once, before the socket exists, and nothing here is called until it is back.
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    /// What the library has complained of while it connected; the helper may add to it.
+    nonisolated let complaints = Mutex<[String]>([])
+    private nonisolated let isAbandoned = Atomic(false)
+
+    private var signals: [Signal] = []
+    private var verdict: MQTTError?
+
+    /// An instance that is ready to be opened.
+    ///
+    /// - Throws: ``MQTTError/Code/invalidConfiguration``.
+    init(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
+        guard Self.isLibraryReady, !configuration.clientIdentifier.utf8.contains(0),
+            let pointer = mosquitto_new(configuration.clientIdentifier, plan.isCleanStart, nil)
+        else {
+            throw MQTTError(.invalidConfiguration, "the library does not take the client identifier")
+        }
+        self.pointer = pointer
+        try configure(configuration, plan.version)
+        registerCallbacks()
+    }
+
+    /// Not thread-safe (mosquitto.h); a static property is made once.
+    private static let isLibraryReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
+
+    /// The socket; negative once the library has closed it.
+    var descriptor: CInt { mosquitto_socket(pointer) }
+
+    /// Whether something waits to be written.
+    var wantsToWrite: Bool { mosquitto_want_write(pointer) }
+
+    /// Why the connection has ended: what the broker said, if it said something, else what the library returned.
+    func error(for status: CInt, errno: CInt) -> MQTTError {
+        verdict ?? MQTTError(library: status, errno: errno, complaints: complaints.withLock { $0 })
+    }
+
+    /// What the callbacks have brought since the last time.
+    func takeSignals() -> [Signal] {
+        guard !signals.isEmpty else { return [] }
+        defer { signals.removeAll(keepingCapacity: true) }
+        return signals
+    }
+
+    func note(_ signal: Signal) {
+        signals.append(signal)
+    }
+
+    /// The first verdict stands: after a DISCONNECT with a reason the library reports an end without one.
+    func note(end error: MQTTError) {
+        if verdict == nil { verdict = error }
+    }
+
+    // MARK: Opening
+
+    /// What opening has come to.
+    struct Opening: Sendable {
+        let status: CInt
+        let number: CInt
+        let families: [AddressFamily]
+    }
+
+    /// Resolves the name and begins to connect, on the helper. The socket does not block: the loop waits for it.
+    ///
+    /// - Parameters:
+    ///   - configuration: host, port and keep-alive.
+    ///   - choice: which of the families of the broker's addresses to use.
+    /// - Returns: what has begun.
+    /// - Throws: ``MQTTError/Code/nameNotResolved``.
+    func open(_ configuration: MQTTConfiguration, through choice: Int) async throws(MQTTError) -> Opening {
+        let result = await HelperThread.shared.run { [self] in
+            // The helper may have been busy for long; nobody waits for this one any more.
+            guard !isAbandoned.load(ordering: .relaxed) else {
+                return Result<Opening, MQTTError>.failure(MQTTError(.stopped, "the attempt was given up"))
+            }
+            return configuration.families(configuration.host).map { families in
+                begin(configuration, families, choice)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Tells the helper that the instance is no longer wanted.
+    func abandon() {
+        isAbandoned.store(true, ordering: .relaxed)
+    }
+
+    private nonisolated func begin(
+        _ configuration: MQTTConfiguration, _ families: [AddressFamily], _ choice: Int
+    ) -> Opening {
+        // Without blocking the library commits itself to the first address that does not fail at once (net_mosq.c,
+        // net__try_connect_tcp), though `localhost` may well be served at its second one. To be bound to the any-address
+        // of a family makes it pass over the addresses of the other.
+        let bind = families.count > 1 ? families[choice % families.count].anyAddress : nil
+        let status = mosquitto_connect_bind_async(
+            pointer, configuration.host, CInt(configuration.port), configuration.keepAliveSeconds, bind)
+        return Opening(status: status, number: errno, families: families)
+    }
+
+    isolated deinit {
+        mosquitto_destroy(pointer)
+    }
+}

@@ -1,0 +1,66 @@
+internal import CMosquitto
+internal import Glibc
+
+/// Properties on their way out. Owns the list and frees it; the library copies what it is lent.
+struct PropertyList: ~Copyable {
+    private var head: OpaquePointer?
+
+    /// The list for the length of a call; nil when it is empty.
+    var pointer: OpaquePointer? { head }
+
+    mutating func add(_ identifier: mqtt5_property, _ value: UInt32) throws(MQTTError) {
+        try check(mosquitto_property_add_int32(&head, CInt(identifier.rawValue), value))
+    }
+
+    mutating func add(_ identifier: mqtt5_property, _ value: String) throws(MQTTError) {
+        try check(mosquitto_property_add_string(&head, CInt(identifier.rawValue), value))
+    }
+
+    mutating func add(_ identifier: mqtt5_property, _ value: [UInt8]) throws(MQTTError) {
+        guard let count = UInt16(exactly: value.count) else {
+            throw MQTTError(.invalidMessage, "correlation data is longer than 65,535 bytes")
+        }
+        try check(mosquitto_property_add_binary(&head, CInt(identifier.rawValue), value, count))
+    }
+
+    private func check(_ status: CInt) throws(MQTTError) {
+        guard status == MOSQ_ERR_SUCCESS.rawValue else { throw MQTTError(publishing: status) }
+    }
+
+    deinit {
+        var head = head
+        mosquitto_property_free_all(&head)
+    }
+}
+
+/// Properties that have come with a packet. The library frees the list when the callback returns.
+struct ReceivedProperties {
+    let head: OpaquePointer?
+
+    func number(_ identifier: mqtt5_property) -> UInt32? {
+        var value: UInt32 = 0
+        return mosquitto_property_read_int32(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value
+    }
+
+    func shortNumber(_ identifier: mqtt5_property) -> UInt16? {
+        var value: UInt16 = 0
+        return mosquitto_property_read_int16(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value
+    }
+
+    func text(_ identifier: mqtt5_property) -> String? {
+        var value: UnsafeMutablePointer<CChar>?
+        // The copy is ours to free.
+        defer { free(value) }
+        guard mosquitto_property_read_string(head, CInt(identifier.rawValue), &value, false) != nil else { return nil }
+        return value.map { String(cString: $0) }
+    }
+
+    func bytes(_ identifier: mqtt5_property) -> [UInt8]? {
+        var value: UnsafeMutableRawPointer?
+        var count: UInt16 = 0
+        // The copy is ours to free.
+        defer { free(value) }
+        let found = mosquitto_property_read_binary(head, CInt(identifier.rawValue), &value, &count, false)
+        return found == nil ? nil : Array(UnsafeRawBufferPointer(start: value, count: Int(count)))
+    }
+}

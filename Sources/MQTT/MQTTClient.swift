@@ -1,0 +1,174 @@
+public import EventLoop
+public import Logging
+
+/// A client that keeps itself connected to a broker.
+///
+/// It lives on the loop, and so does what it calls. It sends nothing again by itself: each connection begins with an
+/// empty library, and ``MQTTEvent/connected(_:)`` is the owner's cue to subscribe and to publish what still counts.
+@LoopActor
+public final class MQTTClient {
+    /// Takes what happens. Called on the loop, never out of ``publish(_:ticket:)``; it may call any method.
+    public var onEvent: ((MQTTEvent) -> Void)?
+
+    private let configuration: MQTTConfiguration
+    private let log: Logger
+    private var planner: SessionPlanner
+    private(set) var connection: MQTTConnection?
+    private var service: Task<Void, Never>?
+    private var isStopping = false
+    private lazy var pause = Pause()
+
+    /// How many messages may be published without an answer, see ``MQTTError/Code/backlogFull``.
+    public static let backlogLimit = MQTTConnection.backlogLimit
+
+    /// Makes a client that is not started.
+    ///
+    /// - Parameters:
+    ///   - configuration: which broker, as whom.
+    ///   - log: gets one line for each change of condition.
+    public init(configuration: MQTTConfiguration, log: Logger) {
+        self.configuration = configuration
+        self.log = log.with(.endpoint, configuration.description)
+        planner = SessionPlanner(configuration)
+    }
+
+    /// Whether messages can be published.
+    public var isConnected: Bool { connection?.phase == .active }
+
+    /// Begins to connect, and to reconnect, until ``stop(within:)``. Does nothing when it has been called before.
+    public func start() {
+        guard service == nil else { return }
+        isStopping = false
+        // The client is the parent: `stop(within:)` waits for the task. It keeps the client alive until then.
+        service = Task { await serve() }
+    }
+
+    /// Sends what is queued, waits for what is not acknowledged, and says goodbye.
+    ///
+    /// The broker does not publish the will then. It does when the time is over first.
+    ///
+    /// - Parameter time: how long all this may take.
+    public func stop(within time: Duration = .seconds(2)) async {
+        isStopping = true
+        connection?.finish(within: time)
+        pause.end()
+        await service?.value
+        service = nil
+    }
+
+    /// Queues a message; all that a turn of the loop publishes is written at its end.
+    ///
+    /// Messages of one quality of service keep their order. QoS 0 may overtake QoS 1, which waits while as many messages
+    /// are on their way as the broker takes at once.
+    ///
+    /// - Parameters:
+    ///   - message: what to send.
+    ///   - ticket: comes back with ``MQTTEvent/acknowledged(ticket:)`` or ``MQTTEvent/rejected(ticket:_:)``.
+    /// - Throws: ``MQTTError/Code/notConnected``, ``MQTTError/Code/backlogFull``, or what is wrong with the message; the
+    ///   client goes on in every case.
+    public func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
+        guard let connection else { throw .notConnected }
+        try connection.publish(message, ticket: ticket)
+    }
+
+    /// Subscribes on the present connection; without one it does nothing. A refusal is logged.
+    ///
+    /// With MQTT 5 messages keep the retain flag of their sender ("retain as published").
+    public func subscribe(to filters: [(MQTTTopicFilter, MQTTQoS)]) {
+        for qos in [MQTTQoS.atMostOnce, .atLeastOnce] {
+            let group = filters.filter { $0.1 == qos }.map(\.0)
+            guard !group.isEmpty, isConnected else { continue }
+            do throws(MQTTError) {
+                try connection?.subscribe(to: group, qos)
+            } catch {
+                log.warning("cannot subscribe", [(.error, error.description)])
+            }
+        }
+    }
+
+    // MARK: Service
+
+    private func serve() async {
+        while !isStopping {
+            let error = await attempt()
+            connection = nil
+            let consequence = planner.ended(with: error, at: .now, random: configuration.random())
+            guard !isStopping else { break }
+            report(error, consequence)
+            onEvent?(.disconnected(error, retryIn: consequence.retryIn))
+            if !isStopping { await pause.wait(consequence.retryIn) }
+        }
+        onEvent?(.disconnected(.stopped, retryIn: nil))
+    }
+
+    /// One connection from beginning to end.
+    ///
+    /// - Returns: why it ended, or why there was none.
+    private func attempt() async -> MQTTError {
+        do throws(MQTTError) {
+            let (connection, session) = try await connect()
+            planner.accepted(at: .now)
+            log.info("connected to the broker", [(.version, session.version.rawValue)])
+            onEvent?(.connected(session))
+            return await end(of: connection)
+        } catch {
+            return error
+        }
+    }
+
+    /// Tries the families of the broker's addresses, one after the other.
+    private func connect() async throws(MQTTError) -> (MQTTConnection, MQTTSession) {
+        let plan = planner.plan(at: .now)
+        let deadline = ContinuousClock.now + configuration.connectDeadline
+        var choice = 0
+        while true {
+            let connection = try MQTTConnection(configuration, plan)
+            self.connection = connection
+            do throws(MQTTError) {
+                return (connection, try await connection.open(through: choice, until: deadline))
+            } catch {
+                guard error.code == .unreachable, connection.hasOtherFamily, !isStopping else { throw error }
+            }
+            choice += 1
+        }
+    }
+
+    private func end(of connection: MQTTConnection) async -> MQTTError {
+        await withCheckedContinuation { continuation in
+            connection.onEvent = { [weak self] event in
+                if case .closed(let error) = event { continuation.resume(returning: error) }
+                self?.handle(event)
+            }
+        }
+    }
+
+    private func handle(_ event: MQTTConnection.Event) {
+        switch event {
+        case .message(let message): onEvent?(.message(message))
+        case .published(let ticket, let reason) where reason.isFailure:
+            onEvent?(.rejected(ticket: ticket, reason.error("the broker refuses the message")))
+        case .published(let ticket, _): onEvent?(.acknowledged(ticket: ticket))
+        case .refused(let filter, let reason):
+            log.warning("the broker refuses a subscription", [(.topic, filter.description), (.reason, reason.name)])
+        case .closed: break
+        }
+    }
+
+    /// One line for a change of condition; further attempts that fail alike are for developers.
+    private func report(_ error: MQTTError, _ consequence: SessionPlanner.Consequence) {
+        log.log(
+            consequence.isNews ? .warning : .debug, Self.headline(consequence),
+            [
+                (.error, error.description), (.attempt, "\(consequence.failures)"),
+                (.retryIn, "\(consequence.retryIn.milliseconds)"),
+            ])
+        if let version = consequence.newVersion {
+            log.notice("the broker does not take the version; trying another", [(.version, version.rawValue)])
+        }
+    }
+
+    private static func headline(_ consequence: SessionPlanner.Consequence) -> StaticString {
+        consequence.isContested
+            ? "connections do not last; is there another client with this identifier?" : "no connection to the broker"
+    }
+}

@@ -1,0 +1,57 @@
+/// When to probe a silent broker, and when to give it up: within one and a half times the interval.
+///
+/// libmosquitto alone would take twice the interval: it waits a whole one for the answer to its probe.
+struct KeepAlive {
+    enum Action: Equatable {
+        /// Look again then.
+        case wait(until: ContinuousClock.Instant)
+        /// Let the library probe, which it does when an interval has passed without a packet in either direction.
+        case probe
+        /// The probe was not answered.
+        case giveUp
+    }
+
+    private let interval: Duration
+    private var lastRead: ContinuousClock.Instant
+    private var lastWrite: ContinuousClock.Instant
+    private var probed: ContinuousClock.Instant?
+    private var postponed: ContinuousClock.Instant?
+
+    init(interval: Duration, now: ContinuousClock.Instant) {
+        self.interval = interval
+        lastRead = now
+        lastWrite = now
+    }
+
+    /// How late a look may be, so that it shares its wake-up with others.
+    var accuracy: Duration { interval / 20 }
+
+    mutating func read(at now: ContinuousClock.Instant) {
+        lastRead = now
+        probed = nil
+    }
+
+    mutating func written(at now: ContinuousClock.Instant) {
+        lastWrite = now
+    }
+
+    /// The library has been told to probe. It may not have sent one (`wasSent`): its clock stands still while the machine
+    /// sleeps, and ours does not.
+    mutating func probed(at now: ContinuousClock.Instant, wasSent: Bool) {
+        if wasSent { probed = now } else { postponed = now + interval / 10 }
+    }
+
+    /// What to do now.
+    func action(at now: ContinuousClock.Instant) -> Action {
+        let due = due
+        guard now >= due else { return .wait(until: due) }
+        return probed == nil ? .probe : .giveUp
+    }
+
+    /// A probe starts after one interval and has 0.4 of one to be answered; the accuracy of two looks fills the rest.
+    private var due: ContinuousClock.Instant {
+        if let probed { return probed + interval * 2 / 5 }
+        let silentSince = min(lastRead, lastWrite)
+        return max(silentSince + interval, postponed ?? silentSince)
+    }
+}

@@ -1,0 +1,112 @@
+internal import EventLoop
+
+extension MQTTConnection {
+    /// How many messages may wait for their acknowledgement. They are in the library's memory then; and the library
+    /// numbers them with 16 bits without looking which numbers are in use.
+    static let backlogLimit = 8192
+
+    /// Queues a message; it is written at the end of the loop's turn.
+    func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
+        guard phase == .active else { throw .notConnected }
+        guard outstanding.messages < Self.backlogLimit else {
+            throw MQTTError(.backlogFull, "\(Self.backlogLimit) messages wait for their acknowledgement")
+        }
+        outstanding.published(try instance.publish(message, version), ticket: ticket)
+        planFlush()
+    }
+
+    /// Queues a subscription.
+    func subscribe(to filters: [MQTTTopicFilter], _ qos: MQTTQoS) throws(MQTTError) {
+        guard phase == .active else { throw .notConnected }
+        outstanding.subscribed(try instance.subscribe(to: filters, qos), to: filters)
+        planFlush()
+    }
+
+    /// The descriptor has something for us.
+    func ready(_ events: DescriptorSource.Events) {
+        guard phase != .connecting || isEstablished(events) else { return }
+        // Not when there is just room to write; but a handshake of TLS goes on in a read, whatever it waits for.
+        if events != .writable || phase == .greeting { receive() }
+        if events.contains(.writable) || phase == .greeting { flush() }
+        // A reset during the handshake of TLS is no error to the library, which would be asked again at once and for ever
+        // (net_mosq.c, net__socket_connect_tls: SSL_ERROR_SYSCALL).
+        if phase == .greeting, !events.isDisjoint(with: [.hangUp, .error]) { close(.resetInHandshake) }
+    }
+
+    private func receive() {
+        keepAlive?.read(at: .now)
+        settle(instance.read())
+        // Acknowledgements, beside what the handlers have published.
+        if phase != .closed, instance.wantsToWrite { planFlush() }
+    }
+
+    /// All that was queued in a turn is written at its end: what an event leads to leaves together.
+    func planFlush() {
+        guard !isFlushPlanned else { return }
+        isFlushPlanned = true
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.flush() }
+    }
+
+    /// Writes now.
+    func flush() {
+        guard phase != .closed else { return }
+        // What is queued out of the handlers of this call does not plan another one: the descriptor asks for it.
+        isFlushPlanned = true
+        defer { isFlushPlanned = false }
+        keepAlive?.written(at: .now)
+        settle(instance.write())
+        // During a handshake of TLS the library's wish to write is not to be believed: it is never taken back
+        // (net_mosq.c, net__socket_connect_tls). The handshake's few bytes always find room.
+        let isHandshake = phase == .greeting && configuration.tls != nil
+        watch?.events = instance.wantsToWrite && !isHandshake ? [.readable, .writable] : .readable
+    }
+
+    /// Hands over what a call of the library has brought, and looks what it has left behind.
+    private func settle(_ outcome: MosquittoInstance.Outcome) {
+        instance.takeSignals().forEach(handle)
+        guard phase != .closed else { return }
+        guard outcome.isSuccess, instance.descriptor >= 0 else {
+            return close(instance.error(for: outcome.status, errno: outcome.number))
+        }
+        leaveIfFinished()
+    }
+
+    private func handle(_ signal: MosquittoInstance.Signal) {
+        switch signal {
+        case .accepted(let isSessionPresent, let keepAlive):
+            accepted(isSessionPresent: isSessionPresent, keepAlive: keepAlive)
+        case .message(let message): deliver(.message(message))
+        case .published(let identifier, let reason):
+            guard let ticket = outstanding.ticket(for: identifier) else { return }
+            deliver(.published(ticket: ticket, reason))
+        case .subscribed(let identifier, let reasons):
+            outstanding.refusals(of: identifier, reasons).forEach { deliver(.refused($0, $1)) }
+        }
+    }
+
+    // MARK: Keep-alive
+
+    /// - Parameter seconds: 0 when the broker wants none.
+    func startKeepAlive(seconds: Int) {
+        guard seconds > 0 else { return }
+        keepAlive = KeepAlive(interval: .seconds(seconds), now: .now)
+        checkKeepAlive()
+    }
+
+    /// Probes a silent broker, gives up a dead one, and looks again in time.
+    func checkKeepAlive() {
+        guard phase != .closed, let keepAlive else { return }
+        switch keepAlive.action(at: .now) {
+        case .wait(let instant): keepAliveTimer.arm(at: instant, accuracy: keepAlive.accuracy)
+        case .giveUp: close(MQTTError(.keepAliveTimeout, "the broker does not answer any more"))
+        case .probe: probe()
+        }
+    }
+
+    private func probe() {
+        settle(instance.probe())
+        keepAlive?.probed(at: .now, wasSent: instance.wantsToWrite)
+        flush()
+        checkKeepAlive()
+    }
+}

@@ -1,0 +1,188 @@
+internal import EventLoop
+
+/// One connection to the broker, from the first packet of TCP to the last: drives a ``MosquittoInstance`` by the loop.
+///
+/// Opening is an `async` call. From then on everything happens in callbacks of the loop, and comes out at ``onEvent``.
+@LoopActor
+final class MQTTConnection {
+    /// What comes out.
+    enum Event {
+        case message(MQTTMessage)
+        case published(ticket: UInt64, MQTTReasonCode)
+        case refused(MQTTTopicFilter, MQTTReasonCode)
+        /// The last one.
+        case closed(MQTTError)
+    }
+
+    /// How far the connection is.
+    enum Phase {
+        case new
+        /// The helper resolves the name; nothing here touches the instance.
+        case opening
+        /// TCP is on its way.
+        case connecting
+        /// TLS and CONNECT; the broker has not answered yet.
+        case greeting
+        case active
+        /// Waits for the acknowledgement of what was published, then leaves.
+        case finishing
+        /// DISCONNECT is queued.
+        case leaving
+        case closed
+    }
+
+    let configuration: MQTTConfiguration
+    let version: MQTTVersion
+    let instance: MosquittoInstance
+    var phase = Phase.new
+    private(set) var watch: SocketWatch?
+    var outstanding = Outstanding()
+    var keepAlive: KeepAlive?
+    var isFlushPlanned = false
+    private var deadline = ContinuousClock.now
+    private var answer: CheckedContinuation<Result<MQTTSession, MQTTError>, Never>?
+    private var held: [Event] = []
+    private lazy var limit = LoopTimer { [weak self] in self?.limitReached() }
+    private(set) lazy var keepAliveTimer = LoopTimer { [weak self] in self?.checkKeepAlive() }
+
+    /// Whether another family of the broker's addresses is left to be tried.
+    private(set) var hasOtherFamily = false
+
+    /// Takes what comes out. What came before it was set is delivered as soon as it is.
+    var onEvent: ((Event) -> Void)? {
+        didSet {
+            let late = held
+            held = []
+            late.forEach(deliver)
+        }
+    }
+
+    /// A connection that is ready to be opened.
+    init(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
+        self.configuration = configuration
+        version = plan.version
+        instance = try MosquittoInstance(configuration, plan)
+    }
+
+    func deliver(_ event: Event) {
+        if let onEvent { onEvent(event) } else { held.append(event) }
+    }
+
+    // MARK: Opening
+
+    /// Connects, and comes back when the broker has accepted or something went wrong. Called once.
+    ///
+    /// - Parameters:
+    ///   - choice: which family of the broker's addresses to use, from 0.
+    ///   - deadline: when to give up.
+    /// - Returns: what the broker has agreed to.
+    /// - Throws: why there is no connection; this one is of no use any more.
+    func open(through choice: Int, until deadline: ContinuousClock.Instant) async throws(MQTTError) -> MQTTSession {
+        self.deadline = deadline
+        let result = await withCheckedContinuation { continuation in
+            answer = continuation
+            phase = .opening
+            limit.arm(at: deadline)
+            // Not awaited: the resolver may hang for longer than anybody wants to wait. The task keeps the connection,
+            // and with it the instance that the helper works on.
+            Task { await resolveAndConnect(through: choice) }
+        }
+        return try result.get()
+    }
+
+    private func resolveAndConnect(through choice: Int) async {
+        do throws(MQTTError) {
+            let opening = try await instance.open(configuration, through: choice)
+            guard phase == .opening else { return }
+            hasOtherFamily = choice + 1 < opening.families.count
+            try begin(opening)
+            // A black hole behind the first family shall not cost the second one its turn.
+            if hasOtherFamily { limit.arm(after: (deadline - .now) / 2) }
+        } catch {
+            if phase == .opening { close(error) }
+        }
+    }
+
+    private func begin(_ opening: MosquittoInstance.Opening) throws(MQTTError) {
+        // A connection that is pending is no failure: its status is negative.
+        guard opening.status <= 0, instance.descriptor >= 0 else {
+            let error = instance.error(for: opening.status, errno: opening.number)
+            throw error.code == .connectionLost ? .unreachable(opening.number) : error
+        }
+        do throws(SystemError) {
+            watch = try SocketWatch(instance.descriptor) { [weak self] in self?.ready($0) }
+        } catch {
+            throw MQTTError(.libraryFailure, error.description)
+        }
+        phase = .connecting
+    }
+
+    /// Looks what has become of TCP.
+    ///
+    /// - Returns: whether it stands; the connection is closed if not.
+    func isEstablished(_ events: DescriptorSource.Events) -> Bool {
+        let number = watch?.takeFailure() ?? 0
+        guard number == 0, events.isDisjoint(with: [.hangUp, .error]) else {
+            close(MQTTError.wasEstablished(number) ? .resetInHandshake : .unreachable(number))
+            return false
+        }
+        phase = .greeting
+        limit.arm(at: deadline)
+        return true
+    }
+
+    /// The broker has accepted.
+    func accepted(isSessionPresent: Bool, keepAlive brokersKeepAlive: UInt16?) {
+        guard phase == .greeting else { return }
+        phase = .active
+        limit.disarm()
+        instance.stopListeningToLog()
+        startKeepAlive(seconds: brokersKeepAlive.map(Int.init) ?? Int(configuration.keepAliveSeconds))
+        answer?.resume(returning: .success(MQTTSession(version: version, isSessionPresent: isSessionPresent)))
+        answer = nil
+    }
+
+    // MARK: Ending
+
+    /// Waits until everything is acknowledged, says goodbye and closes; closes anyway when the time is over.
+    func finish(within time: Duration) {
+        switch phase {
+        case .active:
+            phase = .finishing
+            limit.arm(after: time)
+            flush()
+        case .finishing, .leaving: break
+        case .new, .opening, .connecting, .greeting, .closed: close(.stopped)
+        }
+    }
+
+    func leaveIfFinished() {
+        guard phase == .finishing, outstanding.messages == 0 else { return }
+        phase = .leaving
+        instance.disconnect()
+        planFlush()
+    }
+
+    /// Ends the connection now, whatever it was doing. The socket closes with the instance.
+    func close(_ reason: MQTTError) {
+        guard phase != .closed else { return }
+        let error = phase == .leaving ? .stopped : reason
+        phase = .closed
+        watch = nil
+        limit.disarm()
+        keepAliveTimer.disarm()
+        instance.abandon()
+        guard let answer else { return deliver(.closed(error)) }
+        answer.resume(returning: .failure(error))
+        self.answer = nil
+    }
+
+    private func limitReached() {
+        switch phase {
+        case .opening: close(MQTTError(.nameNotResolved, "no answer from the resolver in time"))
+        case .connecting: close(MQTTError(.unreachable, "no answer in time"))
+        case .greeting: close(MQTTError(.timeout, "the broker took the connection and did not answer in time"))
+        case .new, .active, .finishing, .leaving, .closed: close(.stopped)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+internal import EventLoop
+
+/// A pause that can be ended early.
+@LoopActor
+final class Pause {
+    private var waiting: CheckedContinuation<Void, Never>?
+    private lazy var timer = LoopTimer { [weak self] in self?.end() }
+
+    func wait(_ time: Duration) async {
+        await withCheckedContinuation { continuation in
+            waiting = continuation
+            timer.arm(after: time, accuracy: time / 10)
+        }
+    }
+
+    /// Does nothing when nobody waits.
+    func end() {
+        timer.disarm()
+        waiting?.resume()
+        waiting = nil
+    }
+}

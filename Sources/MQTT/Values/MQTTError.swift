@@ -1,0 +1,104 @@
+/// What went wrong between this client and its broker.
+///
+/// Neither the text nor the description holds a password or a payload.
+public struct MQTTError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure, by what can be done about it. A reason code of the broker has its own name as its code.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// Lower case, words joined by underscores.
+        public let name: String
+
+        init(_ name: String) {
+            self.name = name
+        }
+
+        /// The name.
+        public var description: String { name }
+    }
+
+    /// The name and number by which a library or a protocol knows the failure, to search for.
+    public struct Underlying: Hashable, Sendable, CustomStringConvertible {
+        /// Such as `MOSQ_ERR_CONN_LOST` or `not_authorized`.
+        public let name: String
+        /// Its number there.
+        public let number: Int
+
+        init(_ name: String, _ number: Int) {
+            self.name = name
+            self.number = number
+        }
+
+        /// `name (number)`.
+        public var description: String { "\(name) (\(number))" }
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// One line for people.
+    public let text: String
+    /// What libmosquitto or the broker called it; nil when this module found it out itself.
+    public let underlying: Underlying?
+
+    init(_ code: Code, _ text: String, underlying: Underlying? = nil) {
+        self.code = code
+        self.text = text
+        self.underlying = underlying
+    }
+
+    /// `code: text [name (number)]`.
+    public var description: String {
+        "\(code): \(text)" + (underlying.map { " [\($0)]" } ?? "")
+    }
+}
+
+extension MQTTError {
+    static let stopped = MQTTError(.stopped, "the client was stopped")
+    static let notConnected = MQTTError(.notConnected, "there is no connection to the broker")
+}
+
+extension MQTTError.Code {
+    /// The broker's name has no address.
+    public static let nameNotResolved = Self("name_not_resolved")
+    /// Nobody listens at the broker's address, or there is no way to it.
+    public static let unreachable = Self("unreachable")
+    /// The broker took the connection and did not answer in time.
+    public static let timeout = Self("timeout")
+    /// Certificates, keys or the encryption itself.
+    public static let tls = Self("tls")
+    /// The connection broke.
+    public static let connectionLost = Self("connection_lost")
+    /// There is no connection to publish on.
+    public static let notConnected = Self("not_connected")
+    /// As many messages wait for their acknowledgement as may; one more can go when one of them is answered.
+    public static let backlogFull = Self("backlog_full")
+    /// Topic, filter, payload or property is not what MQTT allows.
+    public static let invalidMessage = Self("invalid_message")
+    /// The configuration cannot work.
+    public static let invalidConfiguration = Self("invalid_configuration")
+    /// The client was stopped.
+    public static let stopped = Self("stopped")
+    /// The library reports something that has no other code here.
+    public static let libraryFailure = Self("library_failure")
+}
+
+extension MQTTError.Code {
+    /// Reason 0x82: the broker broke the protocol, or says that the client did.
+    public static let protocolError = Self("protocol_error")
+    /// Reason 0x84: the broker does not speak this version.
+    public static let unsupportedProtocolVersion = Self("unsupported_protocol_version")
+    /// Reason 0x86: wrong credentials.
+    public static let badUserNameOrPassword = Self("bad_user_name_or_password")
+    /// Reason 0x87: the broker's access control says no.
+    public static let notAuthorized = Self("not_authorized")
+    /// Reason 0x88: come back later.
+    public static let serverUnavailable = Self("server_unavailable")
+    /// Reason 0x8B: the broker goes down.
+    public static let serverShuttingDown = Self("server_shutting_down")
+    /// Reason 0x8D, or the broker's silence over a probe.
+    public static let keepAliveTimeout = Self("keep_alive_timeout")
+    /// Reason 0x8E: another client has connected with this client's identifier.
+    public static let sessionTakenOver = Self("session_taken_over")
+    /// Reason 0x95: the broker does not take messages of this size.
+    public static let packetTooLarge = Self("packet_too_large")
+    /// Reason 0x9B: the broker does not offer this quality of service.
+    public static let qosNotSupported = Self("qos_not_supported")
+}

@@ -1,0 +1,58 @@
+/// A topic filter, parsed once. Source: MQTT 5.0, section 4.7; that of 3.1.1 is the same.
+public struct MQTTTopicFilter: Sendable, Hashable, CustomStringConvertible {
+    private enum Level: Sendable, Hashable {
+        case name([UInt8])
+        /// `+`
+        case any
+        /// `#`
+        case rest
+    }
+
+    /// The filter as it was written.
+    public let description: String
+    private let levels: [Level]
+
+    /// Parses a filter.
+    ///
+    /// Range: 1 to 65,535 bytes without NUL; `+` and `#` are levels of their own, `#` the last one.
+    ///
+    /// - Throws: ``MQTTError/Code/invalidMessage`` when it is not such a text.
+    public init(_ text: String) throws(MQTTError) {
+        description = text
+        levels = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Self.level)
+        guard (1...65_535).contains(text.utf8.count), !text.utf8.contains(0) else {
+            throw MQTTError(.invalidMessage, "a topic filter has 1 to 65,535 bytes and no NUL")
+        }
+        guard !levels.dropLast().contains(.rest), !levels.contains(where: Self.isMixed) else {
+            throw MQTTError(.invalidMessage, "'\(text)' is no topic filter: + and # stand alone, # at the end")
+        }
+    }
+
+    /// Whether a message of that topic reaches a subscription of this filter.
+    ///
+    /// A wildcard at the beginning does not match topics that begin with `$`, which are the broker's own.
+    public func matches(_ topic: String) -> Bool {
+        let names = topic.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        if topic.utf8.first == UInt8(ascii: "$"), levels.first == .any || levels.first == .rest { return false }
+        for (index, level) in levels.enumerated() {
+            // `a/#` matches `a` too: # stands for the level above and everything below.
+            if level == .rest { return true }
+            guard index < names.count else { return false }
+            if case .name(let bytes) = level, !names[index].elementsEqual(bytes) { return false }
+        }
+        return names.count == levels.count
+    }
+
+    private static func level(_ bytes: Substring.UTF8View) -> Level {
+        switch Array(bytes) {
+        case [UInt8(ascii: "+")]: .any
+        case [UInt8(ascii: "#")]: .rest
+        case let name: .name(name)
+        }
+    }
+
+    private static func isMixed(_ level: Level) -> Bool {
+        guard case .name(let bytes) = level else { return false }
+        return bytes.contains(UInt8(ascii: "+")) || bytes.contains(UInt8(ascii: "#"))
+    }
+}

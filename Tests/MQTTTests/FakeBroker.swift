@@ -1,0 +1,93 @@
+import EventLoop
+import Glibc
+
+/// A server of a few lines: takes connections, keeps what comes, and answers as the test says.
+@LoopActor
+final class FakeBroker {
+    enum Answer {
+        case send([UInt8])
+        case close
+        case nothing
+    }
+
+    private(set) var port: UInt16 = 0
+    private(set) var received: [[UInt8]] = []
+    private let listener: CInt
+    private var source: DescriptorSource?
+    private var connections: [CInt: DescriptorSource] = [:]
+    private let answer: ([UInt8]) -> Answer
+
+    /// Listens on a free port and asks `answer` what to do about bytes that have come.
+    init(_ answer: @escaping ([UInt8]) -> Answer) throws {
+        self.answer = answer
+        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                _ = bind(listener, pointer, length)
+                _ = getsockname(listener, pointer, &length)
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        _ = listen(listener, 8)
+        source = try DescriptorSource(listener, for: .readable) { [weak self] _ in self?.accept() }
+    }
+
+    private func accept() {
+        let connection = Glibc.accept(listener, nil, nil)
+        // A broker that another test starts meanwhile would hold the connection open.
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+        connections[connection] = try? DescriptorSource(connection, for: .readable) { [weak self] _ in
+            self?.read(connection)
+        }
+    }
+
+    private func read(_ connection: CInt) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(connection, &buffer, buffer.count)
+        guard count > 0 else { return end(connection) }
+        let bytes = Array(buffer.prefix(count))
+        received.append(bytes)
+        switch answer(bytes) {
+        case .send(let bytes): _ = write(connection, bytes, bytes.count)
+        case .close: end(connection)
+        case .nothing: break
+        }
+    }
+
+    private func end(_ connection: CInt) {
+        connections.removeValue(forKey: connection)?.cancel()
+        close(connection)
+    }
+
+    isolated deinit {
+        connections.keys.forEach(end)
+        source?.cancel()
+        close(listener)
+    }
+}
+
+/// Bytes of MQTT packets.
+enum Packet {
+    /// CONNACK of MQTT 5 that accepts, without properties.
+    static let accepted5: [UInt8] = [0x20, 0x03, 0x00, 0x00, 0x00]
+    /// CONNACK of MQTT 5: unsupported protocol version.
+    static let refused5: [UInt8] = [0x20, 0x03, 0x00, 0x84, 0x00]
+    /// CONNACK of MQTT 3.1.1 that accepts.
+    static let accepted311: [UInt8] = [0x20, 0x02, 0x00, 0x00]
+    /// CONNACK of MQTT 3.1.1: unacceptable protocol version.
+    static let refused311: [UInt8] = [0x20, 0x02, 0x00, 0x01]
+
+    /// The protocol level of a CONNECT, 5 or 4: it follows the type, one byte of length and `MQTT` with its length.
+    static func level(of connect: [UInt8]) -> UInt8? {
+        connect.first == 0x10 && connect.count > 8 ? connect[8] : nil
+    }
+
+    /// The flags of a CONNECT; 0x02 is clean start.
+    static func isCleanStart(_ connect: [UInt8]) -> Bool {
+        connect.count > 9 && connect[9] & 0x02 != 0
+    }
+}

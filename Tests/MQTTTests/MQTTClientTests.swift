@@ -1,0 +1,193 @@
+import EventLoop
+import Logging
+import TestSupport
+import Testing
+
+@testable import MQTT
+
+@Suite("Client")
+struct MQTTClientTests {
+    @Test("speaks MQTT 5 to a broker that does")
+    func connects() async throws {
+        try await withClient { client, _ in
+            #expect(client.events == [.connected(MQTTSession(version: .v5, isSessionPresent: false))])
+            #expect(client.client.isConnected)
+        }
+    }
+
+    @Test(
+        "speaks the version it is told to",
+        arguments: [(.v5, .v5), (.v311, .v311)] as [(MQTTConfiguration.Version, MQTTVersion)])
+    func version(wanted: MQTTConfiguration.Version, spoken: MQTTVersion) async throws {
+        try await withClient({ $0.version = wanted }) { client, _ in
+            #expect(client.sessions.map(\.version) == [spoken])
+        }
+    }
+
+    @Test(
+        "answers tickets in the order of publishing",
+        arguments: [MQTTQoS.atMostOnce, .atLeastOnce], [MQTTConfiguration.Version.v5, .v311])
+    func tickets(qos: MQTTQoS, version: MQTTConfiguration.Version) async throws {
+        try await withClient({ $0.version = version }) { client, _ in
+            for ticket in 1...100 as ClosedRange<UInt64> {
+                try client.client.publish(MQTTMessage(topic: "a", payload: [1], qos: qos), ticket: ticket)
+            }
+            #expect(client.acknowledged.isEmpty)
+            try await until("the answers") { client.acknowledged.count == 100 }
+            #expect(client.acknowledged == Array(1...100))
+        }
+    }
+
+    @Test("publishes out of a handler, as often as it likes")
+    func fromHandler() async throws {
+        try await withClient { client, _ in
+            client.react = { event in
+                guard case .acknowledged(let ticket) = event, ticket < 50 else { return }
+                let next = MQTTMessage(
+                    topic: "a", payload: [], qos: ticket.isMultiple(of: 2) ? .atMostOnce : .atLeastOnce)
+                try? client.client.publish(next, ticket: ticket + 1)
+            }
+            try client.client.publish(MQTTMessage(topic: "a", payload: []), ticket: 1)
+            try await until("the last answer") { client.acknowledged.count == 50 }
+            #expect(client.acknowledged == Array(1...50))
+        }
+    }
+
+    @Test("receives what it has subscribed to, with the properties of MQTT 5")
+    func receives() async throws {
+        try await withClient { client, broker in
+            try await client.subscribe("command/+")
+            let sender = TestClient(.test(broker.port, "sender"))
+            try await sender.connected()
+            let message = MQTTMessage(
+                topic: "command/led", payload: Array("flash".utf8), qos: .atLeastOnce, messageExpirySeconds: 60,
+                responseTopic: "answer/here", correlationData: [0, 255, 7])
+            try sender.client.publish(message, ticket: 1)
+            try await until("the message") { client.messages.contains { $0.topic == "command/led" } }
+            #expect(client.messages.last == message)
+        }
+    }
+
+    @Test(
+        "receives binary and empty payloads as they are",
+        arguments: [[], [0], [0, 0xFF, 0xC3, 0x28], Array(repeating: 9, count: 200_000)] as [[UInt8]])
+    func payloads(payload: [UInt8]) async throws {
+        try await withClient { client, _ in
+            try await client.subscribe("a", qos: .atMostOnce)
+            try client.client.publish(MQTTMessage(topic: "a", payload: payload), ticket: 1)
+            try await until("the message") { client.messages.last?.topic == "a" }
+            #expect(client.messages.last?.payload == payload)
+        }
+    }
+
+    @Test("is not sent what is larger than 256 KiB")
+    func tooLarge() async throws {
+        try await withClient { client, _ in
+            try await client.subscribe("a")
+            let sizes = [300_000, 1]
+            for size in sizes {
+                let message = MQTTMessage(topic: "a", payload: Array(repeating: 0, count: size), qos: .atLeastOnce)
+                try client.client.publish(message, ticket: 1)
+            }
+            try await until("the small one") { client.messages.contains { $0.topic == "a" } }
+            #expect(client.messages.last?.payload.count == 1)
+        }
+    }
+
+    @Test("sees whether a message is or was to be retained")
+    func retained() async throws {
+        try await withClient { client, _ in
+            let fact = MQTTMessage(topic: "fact", payload: [1], qos: .atLeastOnce, isRetained: true)
+            try client.client.publish(fact, ticket: 1)
+            try await client.subscribe("#")
+            try client.client.publish(fact, ticket: 2)
+            try client.client.publish(MQTTMessage(topic: "fact", payload: [2]), ticket: 3)
+            try await until("all three") { client.messages.count { $0.topic == "fact" } == 3 }
+            #expect(client.messages.filter { $0.topic == "fact" }.map(\.isRetained) == [true, true, false])
+        }
+    }
+
+    @Test("says which message the broker has refused, and why")
+    func refused() async throws {
+        let folder = try ScratchFolder()
+        let rules = try folder.write("acl", "topic write allowed/#\ntopic read #\n")
+        // With Debian's mosquitto a queue without limit, as the other tests have it, makes a refusal end the connection.
+        try await withClient(options: ["acl_file \(rules)", "max_queued_messages 1000"]) { client, _ in
+            try client.client.publish(MQTTMessage(topic: "allowed/a", payload: [], qos: .atLeastOnce), ticket: 1)
+            try client.client.publish(MQTTMessage(topic: "forbidden", payload: [], qos: .atLeastOnce), ticket: 2)
+            try client.client.publish(MQTTMessage(topic: "allowed/b", payload: [], qos: .atLeastOnce), ticket: 3)
+            try await until("three answers") { client.events.count == 4 }
+            #expect(client.acknowledged == [1, 3])
+            guard case .rejected(2, let error) = client.events[2] else {
+                Issue.record("no rejection")
+                return
+            }
+            #expect(error.code == .notAuthorized)
+            #expect(error.underlying?.number == 0x87)
+        }
+    }
+
+    @Test("logs a subscription that the broker refuses")
+    func refusedSubscription() async throws {
+        try await onLoop {
+            // SUBACK of MQTT 5 with the number of the request, no properties, one grant and one `not authorized`.
+            let server = try FakeBroker { bytes in
+                bytes.first == 0x82
+                    ? .send([0x90, 0x05, bytes[2], bytes[3], 0x00, 0x01, 0x87]) : .send(Packet.accepted5)
+            }
+            let client = TestClient(.test(server.port))
+            try await client.connected()
+            client.client.subscribe(to: try ["open", "secret"].map { (try MQTTTopicFilter($0), .atLeastOnce) })
+            try await until("the answer") { !client.warnings.isEmpty }
+            #expect(client.warnings.count == 1)
+            #expect(client.warnings.first?.line.contains("topic=secret reason=not_authorized") == true)
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "refuses a message that MQTT does not allow, and goes on",
+        arguments: ["", "a/+", "#", "a\0b", "a\u{1}b", String(repeating: "a", count: 65_536)])
+    func invalid(topic: String) async throws {
+        try await withClient { client, _ in
+            let error = #expect(throws: MQTTError.self) {
+                try client.client.publish(MQTTMessage(topic: topic, payload: [], qos: .atLeastOnce), ticket: 1)
+            }
+            #expect(error?.code == .invalidMessage)
+            try client.client.publish(MQTTMessage(topic: "a", payload: [], qos: .atLeastOnce), ticket: 2)
+            try await until("the answer") { client.acknowledged == [2] }
+        }
+    }
+
+    @Test("delivers ten thousand messages in order, and takes no more than it can number")
+    func manyMessages() async throws {
+        try await withClient { client, broker in
+            let reader = TestClient(.test(broker.port, "reader"))
+            try await reader.connected()
+            try await reader.subscribe("count")
+            var next: UInt64 = 1
+            let fill = {
+                while next <= 10_000 {
+                    let digits = Array(String(next).utf8)
+                    do throws(MQTTError) {
+                        try client.client.publish(
+                            MQTTMessage(topic: "count", payload: digits, qos: .atLeastOnce), ticket: next)
+                    } catch {
+                        #expect(error.code == .backlogFull)
+                        #expect(next > UInt64(MQTTClient.backlogLimit))
+                        return
+                    }
+                    next += 1
+                }
+            }
+            client.react = { if case .acknowledged = $0 { fill() } }
+            fill()
+            try await until("all of them", within: .seconds(60)) {
+                client.acknowledged.count == 10_000 && reader.messages.count == 10_001
+            }
+            #expect(client.acknowledged == Array(1...10_000))
+            let numbers = reader.messages.dropFirst().map { String(decoding: $0.payload, as: UTF8.self) }
+            #expect(numbers == (1...10_000).map { String($0) })
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import Dispatch
+import EventLoop
+import Logging
+import TestSupport
+import Testing
+
+@testable import MQTT
+
+@Suite("Opening a connection")
+struct MQTTOpeningTests {
+    @Test("gives up a server that takes the connection and never answers", arguments: [nil, MQTTConfiguration.TLS()])
+    func blackHole(tls: MQTTConfiguration.TLS?) async throws {
+        try await onLoop {
+            let server = try FakeBroker { _ in .nothing }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.connectDeadline = .milliseconds(200)
+            configuration.tls = tls
+            let client = TestClient(configuration)
+            // On a busy machine the helper may not have come to it within the deadline: another failure comes first.
+            try await until("two timeouts") { client.errors.count { $0.code == .timeout } >= 2 }
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "names what is wrong with the address",
+        arguments: [
+            ("no..such..host", MQTTError.Code.nameNotResolved), ("127.0.0.1", .unreachable),
+            ("localhost", .unreachable),
+        ], [nil, MQTTConfiguration.TLS()])
+    func wrongAddress(address: (host: String, code: MQTTError.Code), tls: MQTTConfiguration.TLS?) async throws {
+        try await onLoop {
+            var configuration = MQTTConfiguration.test(try PrivateBroker.freePort())
+            configuration.host = address.host
+            configuration.tls = tls
+            let client = TestClient(configuration)
+            try await until("an attempt") { !client.errors.isEmpty }
+            #expect(client.errors.first?.code == address.code)
+            #expect(client.errors.first?.text.isEmpty == false)
+            await client.client.stop()
+        }
+    }
+
+    @Test("finds a broker that is served at the second family of its addresses only")
+    func secondFamily() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            var configuration = MQTTConfiguration.test(broker.port)
+            configuration.families = { _ in .success([.ipv6, .ipv4]) }
+            let client = TestClient(configuration)
+            try await client.connected()
+            #expect(client.errors.isEmpty)
+            await client.client.stop()
+        }
+    }
+
+    @Test("can be stopped at once, whatever it does")
+    func stopsWhileConnecting() async throws {
+        try await onLoop {
+            let server = try FakeBroker { _ in .nothing }
+            let atOnce = TestClient(.test(server.port))
+            await atOnce.client.stop()
+            #expect(atOnce.events == [.disconnected(.stopped, retryIn: nil)])
+            let waiting = TestClient(.test(server.port))
+            try await until("the CONNECT") { !server.received.isEmpty }
+            await waiting.client.stop()
+            #expect(waiting.events == [.disconnected(.stopped, retryIn: nil)])
+            let pausing = TestClient(.test(try PrivateBroker.freePort()))
+            try await until("a failure") { !pausing.errors.isEmpty }
+            await pausing.client.stop()
+            #expect(pausing.events.last == .disconnected(.stopped, retryIn: nil))
+        }
+    }
+
+    @Test("gives up a resolver that hangs, can be stopped meanwhile, and forgets the attempt when it is back")
+    func hangingResolver() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let isBack = DispatchSemaphore(value: 0)
+            var configuration = MQTTConfiguration.test(broker.port)
+            configuration.connectDeadline = .milliseconds(50)
+            configuration.families = { _ in
+                isBack.wait()
+                isBack.signal()
+                return .success([.ipv4])
+            }
+            let client = TestClient(configuration)
+            try await until("an attempt") { client.client.connection?.phase == .opening }
+            weak let attempt = client.client.connection
+            try await until("the deadline") { !client.errors.isEmpty }
+            #expect(client.errors.first?.code == .nameNotResolved)
+            try await until("the next attempt") { client.client.connection?.phase == .opening }
+            await client.client.stop()
+            #expect(client.errors.last?.code == .stopped)
+            #expect(attempt != nil)
+            isBack.signal()
+            try await until("the end of the first attempt") { attempt == nil }
+        }
+    }
+
+    @Test(
+        "falls back to MQTT 3.1.1 when the broker refuses MQTT 5, in whichever form",
+        arguments: [Packet.refused5, Packet.refused311, nil])
+    func fallback(refusal: [UInt8]?) async throws {
+        try await onLoop {
+            let server = try FakeBroker { bytes in
+                switch Packet.level(of: bytes) {
+                case 4: .send(Packet.accepted311)
+                case 5: refusal.map { .send($0) } ?? .close
+                default: .nothing
+                }
+            }
+            let client = TestClient(.test(server.port))
+            try await client.connected()
+            #expect(client.sessions == [MQTTSession(version: .v311, isSessionPresent: false)])
+            #expect(client.errors.count == (refusal == nil ? 2 : 1))
+            #expect(server.received.allSatisfy(Packet.isCleanStart))
+            #expect(client.log.records.contains { $0.level == .notice && $0.line.contains("version=3.1.1") })
+            await client.client.stop()
+        }
+    }
+
+    @Test("stays with MQTT 5 when it was told to")
+    func noFallback() async throws {
+        try await onLoop {
+            let server = try FakeBroker { _ in .send(Packet.refused5) }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.version = .v5
+            let client = TestClient(configuration)
+            try await until("three attempts") { client.errors.count >= 3 }
+            #expect(server.received.compactMap(Packet.level).allSatisfy { $0 == 5 })
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "survives whatever a broker sends",
+        arguments: [
+            // A topic that is not UTF-8.
+            [0x30, 0x06, 0x00, 0x02, 0xC3, 0x28, 0x00, 0x41],
+            // A topic longer than its packet.
+            [0x30, 0x03, 0x00, 0xFF, 0x41],
+            // A length of five bytes.
+            [0x30, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+            // A SUBACK for nothing, without reasons.
+            [0x90, 0x03, 0x00, 0x07, 0x00],
+            // A PUBACK for nothing.
+            [0x40, 0x02, 0x00, 0x09],
+            // A packet of a type that does not exist, a second CONNACK, a CONNECT.
+            [0x00, 0x00], [0x20, 0x03, 0x00, 0x87, 0x00], [0x10, 0x00],
+            // A PUBLISH with a property that is cut off.
+            [0x30, 0x06, 0x00, 0x01, 0x41, 0x05, 0x02, 0x00],
+            // Session taken over.
+            [0xE0, 0x01, 0x8E],
+        ] as [[UInt8]])
+    func hostile(bytes: [UInt8]) async throws {
+        try await onLoop {
+            var isFirst = true
+            let server = try FakeBroker { _ in
+                defer { isFirst = false }
+                return .send(isFirst ? Packet.accepted5 + bytes : Packet.accepted5)
+            }
+            let client = TestClient(.test(server.port))
+            try await client.connected()
+            // Whatever it was, there is a connection afterwards: the same, or a new one.
+            let ping = MQTTMessage(topic: "a", payload: [])
+            try await until("a working connection") {
+                try? client.client.publish(ping, ticket: 1)
+                return client.acknowledged.contains(1)
+            }
+            await client.client.stop()
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import EventLoop
+import Glibc
+import Logging
+import TestSupport
+import Testing
+
+@testable import MQTT
+
+@Suite("Session")
+struct MQTTSessionTests {
+    private static let will = MQTTMessage(
+        topic: "bridge/state", payload: Array("offline".utf8), qos: .atLeastOnce, isRetained: true)
+    private static let birth = MQTTMessage(
+        topic: "bridge/state", payload: Array("online".utf8), qos: .atLeastOnce, isRetained: true)
+
+    /// What a watcher has seen of the bridge's state.
+    @LoopActor
+    private static func states(_ watcher: TestClient) -> [String] {
+        watcher.messages.filter { $0.topic == "bridge/state" }.map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+
+    @Test("leaves its will behind when the connection is cut, and comes back")
+    func will() async throws {
+        try await withClient({ $0.will = Self.will }) { client, broker in
+            let watcher = TestClient(.test(broker.port, "watcher"))
+            try await watcher.connected()
+            try await watcher.subscribe("bridge/state")
+            client.react = { if case .connected = $0 { try? client.client.publish(Self.birth, ticket: 2) } }
+            try client.client.publish(Self.birth, ticket: 1)
+            try await until("birth") { Self.states(watcher) == ["online"] }
+            client.client.cut()
+            try await until("will and second birth") { Self.states(watcher).count == 3 }
+            #expect(Self.states(watcher) == ["online", "offline", "online"])
+            #expect(client.errors.map(\.code) == [.connectionLost])
+            await watcher.client.stop()
+        }
+    }
+
+    @Test("leaves no will at a clean stop, and writes everything first")
+    func stop() async throws {
+        try await withClient({ $0.will = Self.will }) { client, broker in
+            let watcher = TestClient(.test(broker.port, "watcher"))
+            try await watcher.connected()
+            try await watcher.subscribe("#")
+            for ticket in 1...500 as ClosedRange<UInt64> {
+                try client.client.publish(MQTTMessage(topic: "last", payload: [], qos: .atLeastOnce), ticket: ticket)
+            }
+            await client.client.stop(within: .seconds(20))
+            #expect(client.acknowledged.count == 500)
+            #expect(client.events.last == .disconnected(.stopped, retryIn: nil))
+            #expect(!client.client.isConnected)
+            try await until("all of them") { watcher.messages.count { $0.topic == "last" } == 500 }
+            // The broker handles its packets in order: what comes after this one would come after the will.
+            try watcher.client.publish(MQTTMessage(topic: "end", payload: [], qos: .atLeastOnce), ticket: 0)
+            try await until("the end") { watcher.messages.last?.topic == "end" }
+            #expect(Self.states(watcher).isEmpty)
+            await watcher.client.stop()
+        }
+    }
+
+    @Test("stops in time when the broker is frozen, and can be started again")
+    func stopFrozen() async throws {
+        try await withClient { client, broker in
+            broker.daemon.signal(SIGSTOP)
+            try client.client.publish(MQTTMessage(topic: "a", payload: [], qos: .atLeastOnce), ticket: 1)
+            let begin = ContinuousClock.now
+            await client.client.stop(within: .milliseconds(200))
+            #expect(client.acknowledged.isEmpty)
+            #expect(ContinuousClock.now - begin >= .milliseconds(200))
+            broker.daemon.signal(SIGCONT)
+            client.client.start()
+            try await client.connected(times: 2)
+        }
+    }
+
+    @Test("comes back when the broker does, and gets what was sent meanwhile")
+    func reconnects() async throws {
+        try await onLoop {
+            var broker: PrivateBroker? = try await PrivateBroker()
+            let port = try #require(broker?.port)
+            let client = TestClient(.test(port))
+            try await client.connected()
+            broker?.daemon.stop()
+            broker = nil
+            try await until("the loss and some attempts") { client.errors.count > 3 }
+            #expect(client.errors.first?.code == .connectionLost || client.errors.first?.code == .serverShuttingDown)
+            #expect(client.errors.last?.code == .unreachable)
+            #expect(throws: MQTTError.self) {
+                try client.client.publish(MQTTMessage(topic: "a", payload: []), ticket: 1)
+            }
+            broker = try await PrivateBroker(port: port)
+            try await client.connected(times: 2)
+            // The loss, and that nobody is there: the further attempts are for developers.
+            #expect(client.warnings.count == 2)
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "finds its session again after a short absence, with what has waited",
+        arguments: [MQTTConfiguration.Version.v5, .v311])
+    func resumes(version: MQTTConfiguration.Version) async throws {
+        try await withClient({
+            $0.version = version
+            $0.shortestRetry = .milliseconds(300)
+            $0.longestRetry = .milliseconds(300)
+        }) { client, broker in
+            // With 3.1.1 the session is one to keep from the second connection on.
+            client.client.cut()
+            try await client.connected(times: 2)
+            try await client.subscribe("command")
+            client.client.cut()
+            let sender = TestClient(.test(broker.port, "sender"))
+            try await sender.connected()
+            try sender.client.publish(MQTTMessage(topic: "command", payload: [1], qos: .atLeastOnce), ticket: 1)
+            try await client.connected(times: 3)
+            #expect(client.sessions.last?.isSessionPresent == true)
+            try await until("the command") { client.messages.contains { $0.topic == "command" } }
+            let connected = client.events.lastIndex(of: .connected(try #require(client.sessions.last)))
+            let received = client.events.firstIndex {
+                if case .message(let message) = $0 { message.topic == "command" } else { false }
+            }
+            #expect(try #require(connected) < #require(received))
+            await sender.client.stop()
+        }
+    }
+
+    @Test("leaves the broker to a second client with its identifier for the longest pause")
+    func takenOver() async throws {
+        try await onLoop {
+            // DISCONNECT of MQTT 5: session taken over.
+            let server = try FakeBroker { _ in .send(Packet.accepted5 + [0xE0, 0x01, 0x8E]) }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.longestRetry = .seconds(3600)
+            let client = TestClient(configuration)
+            try await until("the end") { !client.errors.isEmpty }
+            guard case .disconnected(let error, let pause) = client.events.last else { return }
+            #expect(error.code == .sessionTakenOver)
+            #expect(error.underlying?.number == 0x8E)
+            #expect(pause == .seconds(3600))
+            #expect(client.warnings.first?.message.contains("identifier") == true)
+            await client.client.stop()
+        }
+    }
+
+    @Test("suspects a second client with its identifier when the broker keeps silent about it")
+    func contested() async throws {
+        // Neither MQTT 3.1.1 nor mosquitto 2.0 says why it closes.
+        try await withClient { client, broker in
+            let second = TestClient(.test(broker.port))
+            try await until("the suspicion") { client.warnings.contains { $0.message.contains("identifier") } }
+            await second.client.stop()
+            try await until("the end of the quarrel") { client.client.isConnected }
+        }
+    }
+
+    @Test("notices a frozen broker within one and a half keep-alive intervals")
+    func frozen() async throws {
+        try await withClient({ $0.keepAlive = .seconds(5) }) { client, broker in
+            broker.daemon.signal(SIGSTOP)
+            let begin = ContinuousClock.now
+            try await until("the loss") { !client.errors.isEmpty }
+            #expect(client.errors.first?.code == .keepAliveTimeout)
+            // And what a busy machine adds.
+            #expect(ContinuousClock.now - begin < .seconds(10))
+            broker.daemon.signal(SIGCONT)
+            try await client.connected(times: 2)
+        }
+    }
+
+    @Test("names wrong credentials and tries again later, without a word about the password")
+    func wrongPassword() async throws {
+        let folder = try ScratchFolder()
+        try await onLoop {
+            let file = try folder.write("users", "")
+            let hash = try Program("mosquitto_passwd", ["-b", file, "bridge", "right"])
+            try await until("the password file") { !hash.isRunning }
+            chmod(file, 0o644)
+            let broker = try await PrivateBroker(options: ["allow_anonymous false", "password_file \(file)"])
+            for version in [MQTTConfiguration.Version.v5, .v311] {
+                var configuration = MQTTConfiguration.test(broker.port)
+                configuration.version = version
+                configuration.username = "bridge"
+                configuration.password = "wrong-word"
+                let client = TestClient(configuration)
+                try await until("two refusals") { client.errors.count >= 2 }
+                // MQTT 3.1.1 brokers say `not authorized` for both.
+                #expect(client.errors.allSatisfy { [.badUserNameOrPassword, .notAuthorized].contains($0.code) })
+                #expect(client.warnings.count == 1)
+                #expect(!client.log.records.contains { $0.line.contains("wrong-word") })
+                await client.client.stop()
+                configuration.password = "right"
+                let allowed = TestClient(configuration)
+                try await allowed.connected()
+                await allowed.client.stop()
+            }
+        }
+    }
+}
