@@ -44,9 +44,9 @@ struct BridgeFactsTests {
     @Test("tells the versions of what it talks to")
     func versions() {
         var scene = Scene()
-        scene.note(scene.state.bluez(version: "5.66", at: scene.now))
+        scene.note(scene.state.bluez(version: "5.66"))
         #expect(
-            scene.note(scene.state.broker(protocolVersion: 5, at: scene.now)) == [
+            scene.note(scene.state.broker(protocolVersion: 5)) == [
                 #"jacquard/bridge/attic/info {"bluez":"5.66","boot":"9f3c","contract":1,"instance":"attic","mqtt":5,"#
                     + #""started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#
             ])

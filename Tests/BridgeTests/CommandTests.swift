@@ -130,7 +130,11 @@ struct CommandTests {
     }
 
     @Test(
-        "may hold anything that is JSON without doing harm", arguments: ["[]", "null", "[[]]", #"{"state":{}}"#, "-"])
+        "may hold anything that is JSON without doing harm",
+        arguments: [
+            "[]", "null", "[[]]", String(repeating: "[", count: 500) + String(repeating: "]", count: 500),
+            #"{"state":{}}"#, "-",
+        ])
     func oddJSON(payload: String) {
         var scene = Scene.connected()
         scene.send(led, payload)

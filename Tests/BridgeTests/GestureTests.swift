@@ -25,7 +25,7 @@ struct GestureTests {
         var scene = Scene.connected()
         scene.tell(.gesture(.doubleTap))
         let gesture = try #require(scene.publications.first { $0.topic == "jacquard/tag/003R/gesture" })
-        #expect(gesture.kind == .event(expires: scene.now.instant.advanced(by: .seconds(5))))
+        #expect(gesture.kind == .event(lifetime: .seconds(5)))
         #expect(gesture.messageExpirySeconds == 5)
         #expect(gesture.qos == 1)
         #expect(!gesture.isRetained)

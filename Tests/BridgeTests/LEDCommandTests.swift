@@ -85,6 +85,11 @@ struct LEDCommandTests {
                 #""pattern" is "breathing"; it may be custom where there are "frames""#
             ),
             (
+                #"{"halt_all":false}"#,
+                "There is nothing to do; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
+                    + "frames, halt_all"
+            ),
+            (
                 "{}",
                 "There is nothing to do; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
                     + "frames, halt_all"

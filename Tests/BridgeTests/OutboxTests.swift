@@ -14,14 +14,14 @@ struct OutboxTests {
         .fact(topic, word: text, qos: qos)
     }
 
-    /// An event made at a time, which lives five seconds.
-    private func event(_ text: String, at seconds: Double = 0, topic: String = "gesture") -> Publication {
+    /// An event that lives five seconds.
+    private func event(_ text: String) -> Publication {
         Publication(
-            topic: topic, payload: Array(text.utf8), kind: .event(expires: time(seconds + 5)), messageExpirySeconds: 5)
+            topic: "gesture", payload: Array(text.utf8), kind: .event(lifetime: .seconds(5)), messageExpirySeconds: 5)
     }
 
-    private func result(_ text: String, at seconds: Double = 0) -> Publication {
-        Publication(topic: "result", payload: Array(text.utf8), kind: .result(expires: time(seconds + 60)))
+    private func result(_ text: String) -> Publication {
+        Publication(topic: "result", payload: Array(text.utf8), kind: .result(lifetime: .seconds(60)))
     }
 
     private func lines(_ deliveries: [Outbox.Delivery]) -> [String] {
@@ -81,7 +81,7 @@ struct OutboxTests {
         var outbox = Outbox()
         _ = outbox.submit(result("old"), at: start)
         _ = outbox.submit(event("1"), at: start)
-        _ = outbox.submit(event("2", at: 3), at: time(3))
+        _ = outbox.submit(event("2"), at: time(3))
         #expect(lines(outbox.connected(at: time(5))) == ["result old", "gesture 2"])
         outbox.disconnected(at: time(60))
         #expect(outbox.connected(at: time(60)).isEmpty)
@@ -143,7 +143,7 @@ struct OutboxTests {
         var outbox = connected(window: 1)
         let ticket = try #require(outbox.submit(event("1"), at: start).first?.ticket)
         _ = outbox.submit(event("2"), at: start)
-        _ = outbox.submit(event("3", at: 4), at: time(4))
+        _ = outbox.submit(event("3"), at: time(4))
         #expect(lines(outbox.acknowledged(ticket, at: time(6))) == ["gesture 3"])
         #expect(outbox.takeDroppedEvents() == ["gesture": 1])
     }
@@ -157,7 +157,7 @@ struct OutboxTests {
         _ = outbox.submit(event("3"), at: start)
         _ = outbox.acknowledged(acknowledged, at: start)
         outbox.disconnected(at: time(1))
-        _ = outbox.submit(event("4", at: 1), at: time(1))
+        _ = outbox.submit(event("4"), at: time(1))
         let deliveries = outbox.connected(at: time(2))
         #expect(lines(deliveries) == ["state online", "gesture 2", "gesture 3"])
         #expect(deliveries.map(\.publication.messageExpirySeconds) == [nil, 3, 3])
@@ -171,7 +171,7 @@ struct OutboxTests {
         let ticket = try #require(outbox.submit(event("1"), at: start).first?.ticket)
         outbox.disconnected(at: start)
         #expect(outbox.connected(at: time(5)).isEmpty)
-        _ = outbox.submit(event("2", at: 5), at: time(5))
+        _ = outbox.submit(event("2"), at: time(5))
         #expect(outbox.acknowledged(ticket, at: time(5)).isEmpty)
         #expect(outbox.queued == 1)
     }
@@ -196,8 +196,10 @@ struct OutboxTests {
     @Test("makes room by dropping what has expired, wherever it stands")
     func room() {
         var outbox = Outbox(mostEvents: 2)
-        for publication in [result("ok"), event("1"), event("2", at: 1)] { _ = outbox.submit(publication, at: start) }
-        _ = outbox.submit(event("3", at: 5), at: time(5))
+        _ = outbox.submit(result("ok"), at: start)
+        _ = outbox.submit(event("1"), at: start)
+        _ = outbox.submit(event("2"), at: time(1))
+        _ = outbox.submit(event("3"), at: time(5))
         #expect(outbox.queued == 3)
         #expect(lines(outbox.connected(at: time(5))) == ["result ok", "gesture 2", "gesture 3"])
     }
@@ -207,7 +209,7 @@ struct OutboxTests {
         var outbox = Outbox()
         for number in 0..<100_000 {
             let seconds = Double(number) / 100
-            _ = outbox.submit(event("\(number)", at: seconds), at: time(seconds))
+            _ = outbox.submit(event("\(number)"), at: time(seconds))
         }
         #expect(outbox.queued <= 501)
     }

@@ -40,8 +40,8 @@ extension CommandAsker {
     private static let lifetime = Duration.seconds(60)
 
     /// The result's publications: on the result topic, and on the response topic when that is another one.
-    func publications(_ payload: [UInt8], at now: Moment) -> [Publication] {
-        let kind = Publication.Kind.result(expires: now.instant.advanced(by: Self.lifetime))
+    func publications(_ payload: [UInt8]) -> [Publication] {
+        let kind = Publication.Kind.result(lifetime: Self.lifetime)
         let isSame = responseTopic == resultTopic
         let result = Publication(
             topic: resultTopic, payload: payload, kind: kind, correlationData: isSame ? correlationData : nil)

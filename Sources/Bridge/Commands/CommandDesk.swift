@@ -27,7 +27,7 @@ struct CommandDesk: Sendable {
 extension CommandDesk {
     /// The stored result of a command that comes again.
     func storedResult(for asker: CommandAsker, at now: Moment) -> [Publication]? {
-        asker.key.flatMap { answered.result(for: $0, at: now.instant) }.map { asker.publications($0, at: now) }
+        asker.key.flatMap { answered.result(for: $0, at: now.instant) }.map { asker.publications($0) }
     }
 
     /// Lets an asker wait for the result of the same command, if that is pending.
@@ -90,7 +90,7 @@ extension CommandDesk {
                 let asker = pending[index].askers[position]
                 guard let acceptedAt = asker.acceptedAt, acceptedAt <= now.instant else { continue }
                 pending[index].askers[position].acceptedAt = nil
-                publications += asker.publications(asker.payload(.accepted, bridge: bridge, at: now), at: now)
+                publications += asker.publications(asker.payload(.accepted, bridge: bridge, at: now))
             }
         }
         return publications
@@ -146,11 +146,11 @@ extension CommandDesk {
         let failure = CommandFailure(
             .retainedRejected, "The command was published with the retain flag",
             hint: "Publish an empty retained message to its topic, then the command without retain")
-        return asker.publications(asker.payload(.error, error: failure, bridge: bridge, at: now), at: now)
+        return asker.publications(asker.payload(.error, error: failure, bridge: bridge, at: now))
     }
 
     private mutating func finish(_ asker: CommandAsker, _ payload: [UInt8], at now: Moment) -> [Publication] {
         if let key = asker.key { answered.store(payload, for: key, at: now.instant) }
-        return asker.publications(payload, at: now)
+        return asker.publications(payload)
     }
 }

@@ -19,22 +19,20 @@ struct LEDOrder: Sendable {
     /// Fifty frames of 18 bytes fit into the 1,024 bytes of a packet, with the rest of the request.
     static let frames = 1...50
 
-    /// The keys that say something; a command without any of them is empty.
-    private static let keys = [
-        "state", "color", "brightness", "effect", "flash", "pattern", "duration_ms", "frames", "halt_all",
-    ]
+    /// The keys that say something; a command without any of them is empty, unless it halts all.
+    private static let keys = ["state", "color", "brightness", "effect", "flash", "pattern", "duration_ms", "frames"]
 
     init(
         _ arguments: CommandArguments, for tag: TagMirror, defaults: BridgeConfiguration
     ) throws(CommandFailure) {
-        guard arguments.containsAny(of: Self.keys) else {
-            throw CommandFailure(
-                .invalidArgument, "There is nothing to do; the keys are \(Self.keys.joined(separator: ", "))")
+        let haltsAll = try arguments.flag("halt_all") ?? false
+        guard haltsAll || arguments.containsAny(of: Self.keys) else {
+            let keys = Self.keys.joined(separator: ", ")
+            throw CommandFailure(.invalidArgument, "There is nothing to do; the keys are \(keys), halt_all")
         }
         target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
         let isOn = try arguments.word(
             "state", of: [Word("ON", true), Word("OFF", false)], synonyms: [Word("on", true), Word("off", false)])
-        let haltsAll = try arguments.flag("halt_all") ?? false
         guard !haltsAll, isOn != false else {
             wish = .dark
             return

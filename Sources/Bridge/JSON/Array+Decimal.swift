@@ -4,14 +4,17 @@ extension [UInt8] {
         append(decimal: UInt64(clamping: number), digits: digits)
     }
 
-    /// Appends a number in decimal digits, with zeros before it up to so many digits.
+    /// Appends a number in decimal digits, with zeros before it up to so many digits, 20 at most.
     mutating func append(decimal number: UInt64, digits: Int = 1) {
-        let start = count
-        var rest = number
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0 || count - start < digits
-        self[start...].reverse()
+        var places = 1
+        var divisor: UInt64 = 1
+        while places < digits || number / divisor >= 10 {
+            places += 1
+            divisor *= 10
+        }
+        while divisor > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10))
+            divisor /= 10
+        }
     }
 }

@@ -28,7 +28,7 @@ public struct Outbox: Sendable {
     private struct Unacknowledged {
         let ticket: UInt64
         /// nil for a fact: the next connection gets it anyway.
-        let message: Publication?
+        let message: Waiting?
     }
 
     private let window: Int
@@ -37,6 +37,8 @@ public struct Outbox: Sendable {
     private var unacknowledged = Queue<Unacknowledged>()
     private var lastTicket: UInt64 = 0
     private var isConnected = false
+    /// The first time that came in; times are kept as distances from it.
+    private var origin: ContinuousClock.Instant?
     private var droppedStreams = 0
 
     /// An empty outbox without a connection.
@@ -72,11 +74,13 @@ public struct Outbox: Sendable {
         case .stream: return submitStream(publication)
         case .event, .result: break
         }
+        let time = time(now)
+        let waiting = Waiting(publication, at: time)
         guard isOpen else {
-            backlog.append(publication, at: now)
+            backlog.append(waiting, at: time)
             return []
         }
-        return [delivery(publication, message: publication)]
+        return [delivery(publication, message: waiting)]
     }
 
     /// A connection is there, and the subscriptions are made.
@@ -86,15 +90,16 @@ public struct Outbox: Sendable {
     public mutating func connected(at now: ContinuousClock.Instant) -> [Delivery] {
         if isConnected { disconnected(at: now) }
         isConnected = true
-        backlog.connected(factTopics: facts.putAllInLine(), at: now)
-        return drain(at: now)
+        let time = time(now)
+        backlog.connected(factTopics: facts.putAllInLine(), at: time)
+        return drain(at: time)
     }
 
     /// The connection is gone. What the broker has not acknowledged is sent again on the next one.
     public mutating func disconnected(at now: ContinuousClock.Instant) {
         isConnected = false
         facts.forgetProgress()
-        backlog.disconnected(unacknowledged: unacknowledged.all.compactMap(\.message), at: now)
+        backlog.disconnected(unacknowledged: unacknowledged.all.compactMap(\.message), at: time(now))
         unacknowledged.replaceAll([])
     }
 
@@ -107,7 +112,7 @@ public struct Outbox: Sendable {
         } else {
             unacknowledged.replaceAll(unacknowledged.all.filter { $0.ticket != ticket })
         }
-        return drain(at: now)
+        return backlog.isEmpty ? [] : drain(at: time(now))
     }
 }
 
@@ -116,6 +121,14 @@ extension Outbox {
 
     /// Whether a publication may overtake nobody by going straight on.
     private var isOpen: Bool { hasRoom && backlog.isEmpty }
+
+    private mutating func time(_ now: ContinuousClock.Instant) -> Duration {
+        guard let origin else {
+            origin = now
+            return .zero
+        }
+        return origin.duration(to: now)
+    }
 
     private mutating func submitFact(_ fact: Publication) -> [Delivery] {
         guard facts.keep(fact), isConnected else { return [] }
@@ -133,12 +146,12 @@ extension Outbox {
         return [delivery(publication, message: nil)]
     }
 
-    private mutating func drain(at now: ContinuousClock.Instant) -> [Delivery] {
+    private mutating func drain(at now: Duration) -> [Delivery] {
         var deliveries: [Delivery] = []
         while hasRoom, let item = backlog.popFirst(at: now) {
             switch item {
             case .fact(let topic): if let delivery = delivery(factOf: topic) { deliveries.append(delivery) }
-            case .message(let message): deliveries.append(delivery(message.shortened(at: now), message: message))
+            case .message(let waiting): deliveries.append(delivery(waiting.shortened(at: now), message: waiting))
             }
         }
         return deliveries
@@ -149,7 +162,7 @@ extension Outbox {
     }
 
     /// Hands over a publication; the message, if any, is what to send again when the connection breaks.
-    private mutating func delivery(_ publication: Publication, message: Publication?) -> Delivery {
+    private mutating func delivery(_ publication: Publication, message: Waiting?) -> Delivery {
         guard publication.qos > 0 else { return Delivery(ticket: nil, publication: publication) }
         lastTicket += 1
         unacknowledged.append(Unacknowledged(ticket: lastTicket, message: message))

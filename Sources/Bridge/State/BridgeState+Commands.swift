@@ -56,7 +56,7 @@ extension BridgeState {
     /// Whether this bridge has to answer: another one may have the tag, or be the one that speaks for all.
     private func isMine(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag else { return true }
-        return TagID(tag).flatMap(position) != nil || neighbours.leaveToThisBridge(tag)
+        return TagID(tag).flatMap(position) != nil || neighbours.isLeftToThisBridge(tag)
     }
 
     private func tagPosition(_ address: CommandAddress) throws(CommandFailure) -> Int {

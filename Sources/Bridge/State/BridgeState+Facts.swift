@@ -15,14 +15,14 @@ extension BridgeState {
     }
 
     /// The broker speaks this version of MQTT: the protocol level, 5, or 4 for 3.1.1.
-    public mutating func broker(protocolVersion: Int, at now: Moment) -> [BridgeAction] {
+    public mutating func broker(protocolVersion: Int) -> [BridgeAction] {
         guard !isStopped else { return [] }
         stack.protocolVersion = protocolVersion
         return publish([infoFact])
     }
 
     /// The Bluetooth stack has this version, such as `5.66`; nil while it is away.
-    public mutating func bluez(version: String?, at now: Moment) -> [BridgeAction] {
+    public mutating func bluez(version: String?) -> [BridgeAction] {
         guard !isStopped else { return [] }
         stack.bluezVersion = version
         return publish([infoFact])

@@ -18,6 +18,8 @@ public struct BridgeState: Sendable {
     var adapters: [AdapterFacts]?
     var stack = StackFacts()
     private var gestures: GesturePayload
+    /// The lifetime of a gesture as MQTT 5 has it: whole seconds, and 0 would mean at once.
+    private let gestureExpirySeconds: UInt32
     private(set) var isStopped = false
 
     /// When ``deadlineReached(at:)`` wants to be called; nil when nothing is due.
@@ -47,6 +49,7 @@ public struct BridgeState: Sendable {
         self.tags = tags
         desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)
+        gestureExpirySeconds = max(1, UInt32(clamping: configuration.gestureLifetime.components.seconds))
         gestures = GesturePayload(boot: boot, bridge: configuration.instance)
     }
 
@@ -131,12 +134,11 @@ extension BridgeState {
     private mutating func gesture(_ gesture: Gesture, of position: Int, at now: Moment) -> [BridgeAction] {
         let name = GestureName(gesture)
         let sequence = tags[position].countGesture(name, at: now)
-        let lifetime = configuration.gestureLifetime
         let publication = Publication(
             topic: tags[position].topics.gesture,
             payload: gestures.bytes(name: name, number: gesture.rawValue, sequence: sequence, at: now),
-            kind: .event(expires: now.instant.advanced(by: lifetime)),
-            messageExpirySeconds: UInt32(clamping: lifetime.components.seconds))
+            kind: .event(lifetime: configuration.gestureLifetime),
+            messageExpirySeconds: gestureExpirySeconds)
         let stats = tags[position].statsChanged(at: now)
         if let due = tags[position].stats.due, due < deadline ?? due.advanced(by: .seconds(1)) { deadline = due }
         return stats.isEmpty ? [.publish(publication)] : publish([publication] + stats)

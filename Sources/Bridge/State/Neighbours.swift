@@ -11,6 +11,8 @@ struct Neighbours: Sendable {
 
     /// More bridges than this are not remembered.
     private static let most = 256
+    /// A longer document is not read.
+    private static let longestInfo = 65_536
 
     init(instance: String) {
         self.instance = instance
@@ -19,6 +21,7 @@ struct Neighbours: Sendable {
     /// A bridge told its document; an empty or broken one takes it away.
     mutating func told(_ neighbour: String, info: [UInt8]) {
         guard neighbour != instance, tags[neighbour] != nil || tags.count < Self.most else { return }
+        guard info.count <= Self.longestInfo else { return }
         tags[neighbour] = try? Set(JSONDecoder().decode(TagList.self, from: Data(info)).tags)
     }
 
@@ -32,7 +35,7 @@ struct Neighbours: Sendable {
     }
 
     /// Whether this bridge answers for a tag that it does not know: no other has it, and none comes before this one.
-    func leaveToThisBridge(_ tag: String) -> Bool {
+    func isLeftToThisBridge(_ tag: String) -> Bool {
         online.allSatisfy { neighbour in
             tags[neighbour]?.contains(tag) != true && instance < neighbour
         }
