@@ -69,6 +69,7 @@ let package = Package(
 
         .target(
             name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         tests("EventLoop"),
         tests("Logging"),
         tests("ProtobufWire"),

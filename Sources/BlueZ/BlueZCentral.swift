@@ -29,6 +29,8 @@ public final class BlueZCentral: Central {
     var tree = ObjectTree()
     /// The path of the adapter in use; nil while there is none.
     var adapter: String?
+    /// The name of the adapter in use, such as `hci0`; nil while there is none.
+    public var adapterID: String? { adapter.map(Self.name) }
     var state = CentralState.unknown
     var peripherals: [BluetoothAddress: Peripheral] = [:]
     var connects = ConnectQueue()
@@ -38,6 +40,11 @@ public final class BlueZCentral: Central {
     var discovery = Discovery()
     /// Characteristics that notify by signal, because `AcquireNotify` was refused: whose they are.
     var notifying: [String: (address: BluetoothAddress, characteristic: BluetoothUUID)] = [:]
+    /// Who may pair when it asks for it.
+    var expected: Set<BluetoothAddress> = []
+    private lazy var agent = PairingAgent(log: log) { [unowned self] path in
+        tree.devices[path]?.address.map(expected.contains) ?? false
+    }
     private var subscriptions: [DBusSubscription] = []
     private var owner: String?
     private var adapters: [Adapter] = []
@@ -82,6 +89,9 @@ public final class BlueZCentral: Central {
             updateDiscovery()
         case .connect(let address): connect(address)
         case .disconnect(let address): disconnect(address)
+        case .pair(let address): pair(address)
+        case .forget(let address): forget(address)
+        case .acceptPairing(from: let addresses): expected = addresses
         case .discover(let service, let characteristics, of: let address):
             discover(service, characteristics, of: address)
         case .subscribe(let characteristic, of: let address): subscribe(characteristic, of: address)
@@ -150,6 +160,7 @@ public final class BlueZCentral: Central {
             log.notice("bluetoothd is not running")
             return
         }
+        if let bus { agent.register(on: bus) }
         load()
     }
 
@@ -281,7 +292,7 @@ public final class BlueZCentral: Central {
     func publishAdapters() {
         let present = tree.adapters.sorted { $0.key < $1.key }.map { path, object in
             Adapter(
-                id: String(path.split(separator: "/").last ?? ""),
+                id: Self.name(of: path),
                 address: object.address,
                 state: object.isPowered ? .poweredOn : .poweredOff,
                 isDiscovering: object.isDiscovering,
@@ -290,6 +301,10 @@ public final class BlueZCentral: Central {
         guard present != adapters else { return }
         adapters = present
         onEvent?(.adaptersChanged(present))
+    }
+
+    private static func name(of adapter: String) -> String {
+        String(adapter.split(separator: "/").last ?? "")
     }
 
     /// Calls a method of BlueZ; without a bus it fails like any call on a lost one.

@@ -20,7 +20,7 @@ struct ObjectTree {
         var isResolved = false
 
         var advertisement: Advertisement {
-            Advertisement(name: name, manufacturerData: manufacturerData, rssi: rssi)
+            Advertisement(name: name, manufacturerData: manufacturerData, rssi: rssi, isPaired: isPaired)
         }
     }
 

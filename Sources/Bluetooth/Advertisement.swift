@@ -1,4 +1,4 @@
-/// What a device tells everyone, advertisement and scan response taken together.
+/// What a device tells everyone, advertisement and scan response taken together, and whether it is known here.
 public struct Advertisement: Hashable, Sendable {
     /// The local name; nil when it tells none.
     public var name: String?
@@ -7,9 +7,13 @@ public struct Advertisement: Hashable, Sendable {
     /// Signal strength in dBm; nil when it is not available (127 on the air).
     public var rssi: Int?
 
+    /// Whether this host has a bond with the device.
+    public var isPaired: Bool
+
     /// Puts the parts together; an RSSI of 127 becomes nil.
-    public init(name: String?, manufacturerData: [UInt16: [UInt8]], rssi: Int?) {
+    public init(name: String?, manufacturerData: [UInt16: [UInt8]], rssi: Int?, isPaired: Bool = false) {
         self.name = name
+        self.isPaired = isPaired
         self.manufacturerData = manufacturerData
         self.rssi = rssi == 127 ? nil : rssi
     }

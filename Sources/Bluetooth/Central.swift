@@ -2,8 +2,8 @@
 /// either side.
 ///
 /// A request never fails at once; what becomes of it comes as an event, in a later turn. Whatever happens, each `connect`
-/// is followed by one `connected` or `disconnected`, each `connected` by one `disconnected`, and each `discover`,
-/// `subscribe` and `write` by one event of theirs unless `disconnected` comes first.
+/// is followed by one `connected` or `disconnected`, each `connected` by one `disconnected`, each `forget` by one `forgotten`,
+/// and each `pair`, `discover`, `subscribe` and `write` by one event of theirs unless `disconnected` comes first.
 public protocol Central: AnyObject {
     /// Who is told what happens. Set before the first request.
     var onEvent: ((CentralEvent) -> Void)? { get set }
@@ -20,6 +20,12 @@ public enum CentralRequest: Hashable, Sendable {
     case connect(BluetoothAddress)
     /// Drops the link, or gives up making it.
     case disconnect(BluetoothAddress)
+    /// Pairs with a linked device and keeps the bond. A device that is bonded already stays so.
+    case pair(BluetoothAddress)
+    /// Forgets a device: its link, its bond, and all that is known of it.
+    case forget(BluetoothAddress)
+    /// Lets these devices pair when they ask for it, and no others.
+    case acceptPairing(from: Set<BluetoothAddress>)
     /// Looks for a service and its characteristics on a linked device.
     case discover(BluetoothUUID, characteristics: [BluetoothUUID], of: BluetoothAddress)
     /// Switches notifications of a characteristic on.
@@ -80,6 +86,12 @@ public enum CentralEvent: Hashable, Sendable {
     case connected(BluetoothAddress)
     /// The link is down, or could not be made; nil when it was asked for.
     case disconnected(BluetoothAddress, BluetoothError?)
+    /// The device is bonded and trusted.
+    case paired(BluetoothAddress)
+    /// The device could not be paired with.
+    case pairFailed(BluetoothAddress, BluetoothError)
+    /// The device is forgotten, or the stack refused to.
+    case forgotten(BluetoothAddress, BluetoothError?)
     /// The service is there, with these characteristics.
     case characteristicsDiscovered(BluetoothAddress, [BluetoothUUID: CharacteristicProperties])
     /// The service or one of its characteristics is not there.

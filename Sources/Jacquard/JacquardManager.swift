@@ -91,7 +91,8 @@ public final class JacquardManager {
             .subscribed(let address, _), .subscribeFailed(let address, _, _):
             drivers[address]?.handle(event)
         case .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
-            .discoveryFailed(let address, _):
+            .discoveryFailed(let address, _), .paired(let address), .pairFailed(let address, _),
+            .forgotten(let address, _):
             drivers[address]?.handle(event)
             updateScan()
         case .discovered(let address, let advertisement): heard(address, advertisement)

@@ -15,7 +15,9 @@ public struct TagIdentity: Hashable, Sendable {
     }
 
     /// Whether a device that was heard is this tag.
-    func matches(_ tag: AdvertisedTag) -> Bool {
+    ///
+    /// - Parameter tag: what was heard.
+    public func matches(_ tag: AdvertisedTag) -> Bool {
         address.map { $0 == tag.identifier } ?? (serial == tag.pairingSerialNumber)
     }
 }

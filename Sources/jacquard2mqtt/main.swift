@@ -1,1 +1,3 @@
 import Daemon
+
+CommandLineProgram.main()

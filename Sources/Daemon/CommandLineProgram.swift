@@ -1,0 +1,29 @@
+import FoundationEssentials
+import Glibc
+
+/// The program `jacquard2mqtt`: what was typed, done.
+public enum CommandLineProgram {
+    /// Reads the command line and the environment, does what they say and ends the process.
+    public static func main() -> Never {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        exit(run(arguments, environment: ProcessInfo.processInfo.environment).rawValue)
+    }
+
+    private static func run(_ arguments: [String], environment: [String: String]) -> ExitCode {
+        do throws(UsageError) {
+            switch try CommandLineParser(commands: CommandTable.commands).parse(arguments) {
+            case .run(let config, _, let logLevel):
+                return RunCommand(config: config, logLevel: logLevel, environment: environment).run()
+            case .checkConfig(let config):
+                return CheckConfigCommand(config: config, environment: environment) { $0.write($1) }.run()
+            case .help(let topic):
+                OutputChannel.standardOutput.write(HelpText(commands: CommandTable.commands).page(for: topic))
+            case .version: OutputChannel.standardOutput.write("jacquard2mqtt \(Version.current)")
+            }
+            return .done
+        } catch {
+            error.lines.forEach { OutputChannel.standardError.write($0) }
+            return .wrongUsage
+        }
+    }
+}

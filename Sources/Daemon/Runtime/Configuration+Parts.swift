@@ -1,0 +1,141 @@
+import BlueZ
+import Bluetooth
+import Bridge
+import Jacquard
+import JacquardProtocol
+import Logging
+import MQTT
+
+/// What the user has decided, in the words of each part.
+extension Configuration {
+    /// For the client of the broker.
+    func client(will: Publication) -> MQTTConfiguration {
+        var client = MQTTConfiguration(host: mqtt.host, port: UInt16(clamping: mqtt.port), clientIdentifier: mqtt.clientID)
+        client.version =
+            switch mqtt.version {
+            case .automatic: .automatic
+            case .v5: .v5
+            case .v311: .v311
+            }
+        client.username = mqtt.username
+        client.password = mqtt.password?.value
+        client.keepAlive = mqtt.keepalive
+        client.tls = mqtt.tls.map {
+            MQTTConfiguration.TLS(
+                caFile: $0.authorityFile, certificateFile: $0.certificateFile, keyFile: $0.keyFile,
+                isInsecure: $0.isInsecure)
+        }
+        client.will = MQTTMessage(will)
+        return client
+    }
+
+    /// For the mapping of tags to topics.
+    var bridge: BridgeConfiguration {
+        BridgeConfiguration(
+            baseTopic: mqtt.baseTopic,
+            instance: instance,
+            version: Version.current,
+            tags: knownTags.map(\.entry),
+            ledOn: defaults.ledOn,
+            gestureLifetime: limits.gesturesWhileBrokerAway,
+            commandsPerTag: limits.commandsPerTag)
+    }
+
+    /// For the Bluetooth stack.
+    var adapterChoice: BlueZCentral.AdapterChoice {
+        switch bluetooth.adapter {
+        case .automatic: .automatic
+        case .name(let name): .named(name)
+        case .address(let text): BluetoothAddress(text).map(BlueZCentral.AdapterChoice.address) ?? .automatic
+        }
+    }
+
+    /// For the connections.
+    var timing: TagSession.Timing {
+        var timing = TagSession.Timing()
+        timing.connect = bluetooth.connectTimeout
+        return timing
+    }
+
+    /// Every configured tag with its two names: that of topics and that of the radio.
+    var knownTags: [(identity: TagIdentity, entry: TagEntry)] {
+        tags.compactMap { tag in
+            // Both were checked when the file was read.
+            guard let id = TagID(tag.id), let serial = PairingSerial(tag.serial) else { return nil }
+            let address = tag.address.flatMap { BluetoothAddress($0) }
+            return (
+                TagIdentity(serial: serial, address: address),
+                TagEntry(id: id, serial: tag.serial, name: tag.name, connect: tag.policy)
+            )
+        }
+    }
+}
+
+extension TagConfiguration {
+    fileprivate var policy: TagEntry.ConnectPolicy {
+        switch connect {
+        case .always: .always
+        case .onDemand: .onDemand
+        case .never: .never
+        }
+    }
+}
+
+extension MQTTMessage {
+    /// A publication as the client takes it.
+    init(_ publication: Publication) {
+        self.init(
+            topic: publication.topic,
+            payload: publication.payload,
+            qos: MQTTQoS(rawValue: publication.qos) ?? .atLeastOnce,
+            isRetained: publication.isRetained,
+            messageExpirySeconds: publication.messageExpirySeconds,
+            correlationData: publication.correlationData)
+    }
+}
+
+extension IncomingMessage {
+    /// What the client received, as the bridge takes it.
+    init(_ message: MQTTMessage) {
+        self.init(
+            topic: message.topic,
+            payload: message.payload,
+            isRetained: message.isRetained,
+            responseTopic: message.responseTopic,
+            correlationData: message.correlationData,
+            messageExpirySeconds: message.messageExpirySeconds)
+    }
+}
+
+extension AdapterFacts {
+    /// What the stack tells of an adapter, as the bridge publishes it.
+    init(_ adapter: Adapter) {
+        self.init(
+            id: adapter.id,
+            address: adapter.address?.description,
+            state: State(adapter.state),
+            isDiscovering: adapter.isDiscovering,
+            connectedCount: adapter.connectedCount)
+    }
+}
+
+extension AdapterFacts.State {
+    fileprivate init(_ state: CentralState) {
+        self =
+            switch state {
+            case .unknown: .unknown
+            case .resetting: .resetting
+            case .unsupported: .unsupported
+            case .unauthorized: .unauthorized
+            case .poweredOff: .poweredOff
+            case .poweredOn: .poweredOn
+            }
+    }
+}
+
+extension LogLevel {
+    /// The configuration's word for it is the logger's.
+    init(_ level: Configuration.Log.Level) {
+        self = LogLevel(rawValue: level.rawValue) ?? .info
+    }
+}

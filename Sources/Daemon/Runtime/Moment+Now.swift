@@ -1,0 +1,11 @@
+import Bridge
+import Glibc
+
+extension Moment {
+    /// The present: the clock for waits, and the time of day for what people read.
+    static var now: Moment {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Moment(instant: .now, unixMilliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

@@ -1,0 +1,99 @@
+import EventLoop
+import Glibc
+import Logging
+
+/// `run`: the bridge until it is ended by a signal.
+struct RunCommand {
+    /// The file of `--config`; nil: wherever the bridge looks.
+    let config: String?
+    /// The level of `--log-level`; nil: that of the configuration.
+    let logLevel: Configuration.Log.Level?
+    /// All variables of the process.
+    let environment: [String: String]
+
+    /// Where BlueZ is unless `DBUS_SYSTEM_BUS_ADDRESS` says otherwise (D-Bus specification, "Well-known Message Buses").
+    private static let systemBus = "unix:path=/var/run/dbus/system_bus_socket"
+
+    /// Runs the loop on the calling thread.
+    ///
+    /// - Returns: `done` after a clean stop, `wrongUsage` when the configuration has an error.
+    func run() -> ExitCode {
+        switch ConfigurationFile.load(path: config, environment: environment) {
+        case .failure(let failure):
+            failure.lines.forEach { OutputChannel.standardError.write($0) }
+            return .wrongUsage
+        case .success(let loaded):
+            serve(loaded)
+            return .done
+        }
+    }
+
+    private func serve(_ loaded: LoadedConfiguration) {
+        // A peer that has gone is told by the return value of the call that wrote to it.
+        signal(SIGPIPE, SIG_IGN)
+        let log = Logger("daemon", to: sink(loaded.configuration.log))
+        let bus = environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? Self.systemBus
+        Task { @LoopActor in
+            await Self.serve(loaded, bus, log)
+            EventLoop.shared.stop()
+        }
+        EventLoop.shared.run()
+    }
+
+    @LoopActor
+    private static func serve(_ loaded: LoadedConfiguration, _ bus: String, _ log: Logger) async {
+        let end = EndOfService()
+        do throws(SystemError) {
+            try end.listen()
+        } catch {
+            log.error("cannot take signals", [(.error, error.description)])
+        }
+        log.notice("starting", [(.version, Version.current), (.endpoint, loaded.file)])
+        loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
+        let boot = String(UInt16.random(in: 0x1000 ... .max), radix: 16)
+        let service = BridgeService(loaded.configuration, busAddress: bus, boot: boot, log: log)
+        await service.start()
+        ServiceNotification.ready()
+        EventLoop.shared.enableWatchdog()
+        await end.wait()
+        log.notice("stopping")
+        ServiceNotification.stopping()
+        await service.stop()
+        log.notice("stopped")
+    }
+
+    private func sink(_ settings: Configuration.Log) -> any LogSink {
+        let level = LogLevel(logLevel ?? settings.level)
+        return switch settings.format {
+        case .automatic where JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"]):
+            JournalSink(level: level)
+        case .automatic, .text: StreamSink(format: .text, level: level)
+        case .json: StreamSink(format: .json, level: level)
+        }
+    }
+}
+
+/// Waits for SIGTERM or SIGINT.
+@LoopActor
+private final class EndOfService {
+    private var sources: [SignalSource] = []
+    private var waiting: CheckedContinuation<Void, Never>?
+    private var isDue = false
+
+    func listen() throws(SystemError) {
+        for signal in [SIGTERM, SIGINT] {
+            sources.append(try SignalSource(signal) { [unowned self] in end() })
+        }
+    }
+
+    func wait() async {
+        guard !isDue else { return }
+        await withCheckedContinuation { waiting = $0 }
+    }
+
+    private func end() {
+        isDue = true
+        waiting?.resume()
+        waiting = nil
+    }
+}

@@ -1,0 +1,49 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The command line")
+struct CommandLineTests {
+    private func run(_ arguments: [String]) async throws -> (status: Int32?, printed: String) {
+        try await onLoop {
+            let program = try Program(Program.buildFolder + "/jacquard2mqtt", arguments)
+            try await until("the end of \(arguments)") { !program.isRunning }
+            return (program.exitStatus, program.printed)
+        }
+    }
+
+    @Test("tells version and help")
+    func help() async throws {
+        let version = try await run(["--version"])
+        #expect(version.status == 0)
+        #expect(version.printed.hasPrefix("jacquard2mqtt "))
+        let help = try await run(["--help"])
+        #expect(help.status == 0)
+        #expect(help.printed.contains("check-config"))
+        let topic = try await run(["run", "--help"])
+        #expect(topic.status == 0)
+        #expect(topic.printed.contains("--state"))
+    }
+
+    @Test(
+        "ends with 2 for what it does not know", arguments: [[], ["fly"], ["run", "--fast"], ["check-config", "x"]])
+    func usage(arguments: [String]) async throws {
+        let ended = try await run(arguments)
+        #expect(ended.status == 2)
+        #expect(!ended.printed.isEmpty)
+    }
+
+    @Test("names every error of a configuration, with line and key")
+    func configuration() async throws {
+        let folder = try ScratchFolder()
+        let file = try folder.write("c.yaml", "mqtt:\n  port: abc\n  hots: x\n")
+        let checked = try await run(["check-config", "--config", file])
+        #expect(checked.status == 1)
+        #expect(checked.printed.contains("\(file):2:9: mqtt.port"))
+        #expect(checked.printed.contains("\(file):3:3: mqtt.hots"))
+        let started = try await run(["run", "--config", file])
+        #expect(started.status == 2)
+        #expect(started.printed.contains("mqtt.port"))
+    }
+}

@@ -1,0 +1,92 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The bridge goes on")
+struct FaultTests {
+    @Test("when the broker has gone and come back without its memory")
+    func brokerRestart() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.restartBroker()
+            world.observer.forget()
+            try await until("everything again") {
+                world.isConnected("0001") && world.observer.latest("jacquard/bridge/attic/state") == "online"
+                    && world.observer.latest("jacquard/tag/0001/info") != nil
+            }
+            let result = try await world.command("jacquard/tag/0001/led/set", "flash")
+            #expect(result["status"] as? String == "ok")
+        }
+    }
+
+    @Test("when a tag goes out of range and comes back")
+    func outOfRange() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.simulator.type("out-of-range 0001")
+            try await until("it is away") { world.observer.latest("jacquard/tag/0001/availability") == "offline" }
+            world.simulator.type("in-range 0001")
+            try await until("it is back") { world.isConnected("0001") }
+            world.simulator.type("gesture 0001 cover")
+            try await until("a gesture") { !world.observer.payloads(of: "jacquard/tag/0001/gesture").isEmpty }
+        }
+    }
+
+    @Test("when Bluetooth is switched off and on")
+    func adapterOff() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.simulator.type("adapter off")
+            try await until("the tag says so") {
+                let error = world.observer.document("jacquard/tag/0001/connection")["error"] as? [String: Any]
+                return error?["code"] as? String == "bluetooth_power_off"
+            }
+            #expect(world.observer.latest("jacquard/tag/0001/availability") == "offline")
+            world.simulator.type("adapter on")
+            try await until("it is back") { world.isConnected("0001") }
+        }
+    }
+
+    @Test("when bluetoothd crashes")
+    func bluezCrash() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.simulator.type("crash-bluez 200")
+            try await until("the tag is offline") {
+                world.observer.latest("jacquard/tag/0001/availability") == "offline"
+            }
+            try await until("it is back") { world.isConnected("0001") }
+        }
+    }
+
+    @Test("after it was killed: its successor takes the tags over")
+    func killed() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.daemon.signal(SIGKILL)
+            world.daemon.waitForExit()
+            try await until("the will") { world.observer.latest("jacquard/bridge/attic/state") == "offline" }
+            world.observer.forget()
+            try world.restartDaemon()
+            try await until("it is back") { world.isConnected("0001") }
+        }
+    }
+
+    @Test("until it is told to stop: then it says goodbye and leaves no link behind")
+    func cleanStop() async throws {
+        try await inWorld(tags: 3) { world in
+            try await world.connected(1...3)
+            let begin = ContinuousClock.now
+            world.daemon.signal(SIGTERM)
+            try await until("its end") { !world.daemon.isRunning }
+            #expect(world.daemon.exitStatus == 0)
+            #expect(ContinuousClock.now - begin < .seconds(5))
+            try await until("goodbye") { world.observer.latest("jacquard/bridge/attic/state") == "offline" }
+            for number in 1...3 {
+                #expect(world.observer.latest("jacquard/tag/\(World.serial(number))/availability") == "offline")
+            }
+            try await until("the links are down") { world.told("disconnected").count == 3 }
+        }
+    }
+}

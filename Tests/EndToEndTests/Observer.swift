@@ -1,0 +1,71 @@
+import EventLoop
+import Foundation
+import Logging
+import MQTT
+import TestSupport
+
+/// Somebody at the broker who sees everything and can say something: the project's own client, on a connection of its own.
+@LoopActor
+final class Observer {
+    /// Everything that came, in order.
+    private(set) var messages: [MQTTMessage] = []
+    private let client: MQTTClient
+    private var tickets: UInt64 = 0
+
+    /// Connects and subscribes to all topics.
+    init(port: UInt16) async throws {
+        let name = "observer-\(UUID().uuidString)"
+        client = MQTTClient(
+            configuration: MQTTConfiguration(host: "127.0.0.1", port: port, clientIdentifier: name),
+            log: Logger("observer", to: MemorySink()))
+        client.onEvent = { [unowned self] event in
+            switch event {
+            case .connected:
+                client.subscribe(
+                    to: [(try? MQTTTopicFilter("#"), .atLeastOnce)].compactMap { filter, qos in
+                        filter.map { ($0, qos) }
+                    })
+            case .message(let message): messages.append(message)
+            case .acknowledged, .rejected, .disconnected: break
+            }
+        }
+        client.start()
+        try await until("the observer is connected") { client.isConnected }
+    }
+
+    /// The payloads of a topic, oldest first.
+    func payloads(of topic: String) -> [String] {
+        messages.filter { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+
+    /// The latest payload of a topic.
+    func latest(_ topic: String) -> String? { payloads(of: topic).last }
+
+    /// The latest payload of a topic as a JSON object.
+    func document(_ topic: String) -> [String: Any] {
+        guard let text = latest(topic) else { return [:] }
+        return Self.object(text)
+    }
+
+    /// A JSON object; empty when the text is none.
+    static func object(_ text: String) -> [String: Any] {
+        (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] ?? [:]
+    }
+
+    /// Says something.
+    func publish(_ topic: String, _ payload: String, isRetained: Bool = false) throws {
+        tickets += 1
+        let message = MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce, isRetained: isRetained)
+        try client.publish(message, ticket: tickets)
+    }
+
+    /// Forgets what has come so far.
+    func forget() {
+        messages.removeAll()
+    }
+
+    /// Leaves.
+    func stop() async {
+        await client.stop()
+    }
+}
