@@ -55,6 +55,7 @@ struct ConnectQueue {
     /// - Parameters:
     ///   - now: the time.
     ///   - isKnown: whether the stack has an object for the device.
+    /// - Returns: nil while there is nobody to try.
     mutating func next(
         at now: ContinuousClock.Instant, isKnown: (BluetoothAddress) -> Bool
     ) -> BluetoothAddress? {

@@ -17,6 +17,7 @@ public struct TagIdentity: Hashable, Sendable {
     /// Whether a device that was heard is this tag.
     ///
     /// - Parameter tag: what was heard.
+    /// - Returns: true if it has the address, or where none is fixed the serial.
     public func matches(_ tag: AdvertisedTag) -> Bool {
         address.map { $0 == tag.identifier } ?? (serial == tag.pairingSerialNumber)
     }

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import MQTT
 import TestSupport
 import Testing
 
@@ -84,7 +85,9 @@ struct FirstLightTests {
         try await inWorld(tags: 2) { world in
             try await world.connected(1...2)
             world.simulator.type("detach 0002")
-            try await until("no gear") { world.observer.document("jacquard/tag/0002/gear")["attached"] as? Bool == false }
+            try await until("no gear") {
+                world.observer.document("jacquard/tag/0002/gear")["attached"] as? Bool == false
+            }
             let long = String(repeating: "x", count: 4097)
             let cases: [(String, String, Bool, String)] = [
                 ("0001/led/set", "{", false, "invalid_json"),

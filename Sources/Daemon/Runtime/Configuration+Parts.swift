@@ -10,7 +10,8 @@ import MQTT
 extension Configuration {
     /// For the client of the broker.
     func client(will: Publication) -> MQTTConfiguration {
-        var client = MQTTConfiguration(host: mqtt.host, port: UInt16(clamping: mqtt.port), clientIdentifier: mqtt.clientID)
+        var client = MQTTConfiguration(
+            host: mqtt.host, port: UInt16(clamping: mqtt.port), clientIdentifier: mqtt.clientID)
         client.version =
             switch mqtt.version {
             case .automatic: .automatic
