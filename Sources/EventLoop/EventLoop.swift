@@ -5,8 +5,8 @@ internal import Synchronization
 /// The one loop: `sd_event` as the serial executor of ``LoopActor``, and as a task executor that keeps async code on it.
 ///
 /// Whichever thread calls ``run()`` is the loop's thread; a daemon gives it the main thread, a test one of its own.
-/// Jobs that are enqueued before are kept. A turn is: drain the jobs, wait, dispatch one source, drain the jobs, then do
-/// what was put off to the end of the turn.
+/// Jobs that are enqueued before are kept. A turn is: wait, dispatch one source, drain the jobs, then do what was put off
+/// to the end of the turn.
 ///
 /// `@unchecked Sendable`: `event`, `jobs` and `endOfTurn` are touched only by the loop's thread, which `isCurrent`
 /// proves; all that other threads reach is behind `inbox`, a mutex, and `wakeUp`, a descriptor.
@@ -48,12 +48,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public func run() {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         isStopping = false
-        while !isStopping {
-            drain()
-            guard !isStopping else { break }
-            sd_event_run(event, jobs.isEmpty ? UInt64.max : 0)
+        while true {
             drain()
             finishTurn()
+            guard !isStopping else { return }
+            sd_event_run(event, jobs.isEmpty && endOfTurn.isEmpty ? UInt64.max : 0)
         }
     }
 

@@ -81,7 +81,7 @@ public final class PrivateBroker: Sendable {
         let port = try port ?? Self.freePort()
         self.port = port
         let lines =
-            ["listener \(port) 127.0.0.1", "allow_anonymous true", "persistence false", "max_queued_messages 0"]
+            ["listener \(port) 127.0.0.1", "allow_anonymous true", "persistence false", "max_queued_messages 100000"]
             + options
         let configuration = try folder.write("mosquitto.conf", lines.joined(separator: "\n") + "\n")
         daemon = try Program("mosquitto", ["-c", configuration])

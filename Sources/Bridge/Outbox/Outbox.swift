@@ -47,7 +47,7 @@ public struct Outbox: Sendable {
     ///   - window: how many publications of QoS 1 may be with the client without an acknowledgement.
     ///   - mostEvents: how many events may wait; more are dropped.
     ///   - mostResults: how many results may wait; more are dropped.
-    public init(window: Int = 100, mostEvents: Int = 10_000, mostResults: Int = 1_000) {
+    public init(window: Int = 100, mostEvents: Int = 100_000, mostResults: Int = 1_000) {
         self.window = max(1, window)
         backlog = Backlog(mostEvents: mostEvents, mostResults: mostResults)
     }
