@@ -1,0 +1,35 @@
+import JacquardProtocol
+import Testing
+
+/// Each message as this module and as Google's implementation have it.
+@Suite("Schema", .serialized)
+struct SchemaTests {
+    @Test("has each request as protoc has it", arguments: Example<Request>.everyday + Example<Request>.whole)
+    func request(_ example: Example<Request>) throws {
+        let protoc = Protoc(message: "Request")
+        let packet = example.message.encoded(id: 1)
+        #expect(try protoc.decode(packet) == example.text)
+        #expect(try protoc.encode(example.text) == packet)
+        let decoded = try Request.decode(packet[...])
+        #expect(decoded.id == 1)
+        #expect(decoded.request == example.message)
+    }
+
+    @Test("has each answer as protoc has it", arguments: Example<Response>.all + Example<Response>.store)
+    func response(_ example: Example<Response>) throws {
+        let protoc = Protoc(message: "Response")
+        let packet = example.message.encoded()
+        #expect(try protoc.decode(packet) == example.text)
+        #expect(try protoc.encode(example.text) == packet)
+        #expect(try Response.decode(packet[...]) == example.message)
+    }
+
+    @Test("has each notification as protoc has it", arguments: Example<Notification>.all)
+    func notification(_ example: Example<Notification>) throws {
+        let protoc = Protoc(message: "Notification")
+        let packet = example.message.encoded()
+        #expect(try protoc.decode(packet) == example.text)
+        #expect(try protoc.encode(example.text) == packet)
+        #expect(try Notification.decode(packet[...]) == example.message)
+    }
+}
