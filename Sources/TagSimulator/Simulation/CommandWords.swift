@@ -3,7 +3,8 @@ struct CommandWords {
     private var words: ArraySlice<String>
 
     init(_ line: some StringProtocol) {
-        words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }.map(String.init)[...]
+        let blanks: Set<Character> = [" ", "\t", "\r"]
+        words = ArraySlice(line.split { blanks.contains($0) }.map { String($0) })
     }
 
     /// The next word, which stays.

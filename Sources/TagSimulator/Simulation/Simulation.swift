@@ -67,12 +67,14 @@ public final class Simulation {
     }
 
     private func startBlueZ() {
-        Task(executorPreference: EventLoop.shared) { @LoopActor [self] in
-            do {
-                try await blueZ?.start()
-            } catch {
-                onFailure?(error)
-            }
+        Task(executorPreference: EventLoop.shared) { await self.comeBack() }
+    }
+
+    private func comeBack() async {
+        do {
+            try await blueZ?.start()
+        } catch {
+            onFailure?(error)
         }
     }
 
