@@ -1,1 +1,3 @@
 import TagSimulator
+
+SimulatorProgram.main()

@@ -1,0 +1,42 @@
+public import JacquardProtocol
+
+/// A garment, bag or patch that a simulated tag can be clipped into.
+public struct SimulatedGear: Hashable, Sendable {
+    /// The word that people type for it, such as `jacket`.
+    public let word: String
+    /// Who sells it, what it is, and what it can do.
+    public let product: GearCatalogue.Entry
+
+    /// The products of the SDK's catalogue, and one that no catalogue knows.
+    public static let all: [SimulatedGear] =
+        GearCatalogue.builtIn.entries.compactMap { entry in
+            words[entry.product.id].map { SimulatedGear(word: $0, product: entry) }
+        } + [unknown]
+
+    /// The gear of that word; nil for a word that stands for none.
+    public init?(word: String) {
+        guard let gear = Self.all.first(where: { $0.word == word }) else { return nil }
+        self = gear
+    }
+
+    private init(word: String, product: GearCatalogue.Entry) {
+        self.word = word
+        self.product = product
+    }
+
+    private static let words: [JacquardIdentifier: String] = [
+        JacquardIdentifier(rawValue: 0x8A66_50F4): "jacket",
+        JacquardIdentifier(rawValue: 0x5CD8_78B0): "backpack",
+        JacquardIdentifier(rawValue: 0xB707_972A): "konnect-i",
+        JacquardIdentifier(rawValue: 0x1529_C75B): "patch-a0",
+        JacquardIdentifier(rawValue: 0x092F_41AB): "patch-b0",
+    ]
+
+    /// Gear newer than every catalogue: it feels gestures and touches, and nobody knows its name.
+    private static let unknown = SimulatedGear(
+        word: "unknown",
+        product: GearCatalogue.Entry(
+            vendor: Component.Name(id: JacquardIdentifier(rawValue: 1), name: "Somebody"),
+            product: Component.Name(id: JacquardIdentifier(rawValue: 2), name: "Prototype"),
+            capabilities: [.gesture, .touchDataStream]))
+}

@@ -1,0 +1,170 @@
+public import EventLoop
+import JacquardProtocol
+
+/// One tag on the air: drives its firmware with the time and with what the radio brings.
+@LoopActor
+public final class SimulatedTag {
+    /// Static random address, such as `F0:00:00:00:00:01`.
+    public let address: String
+    /// Called with what people want to see.
+    public var onEvent: ((SimulatorEvent) -> Void)?
+    /// Called when the tag advertises something else, or nothing any more.
+    public var onAdvertise: ((Advertisement?) -> Void)?
+    /// What makes it up.
+    public private(set) var firmware: Firmware
+    /// Whether the host's radio reaches it.
+    public private(set) var isInRange = true
+
+    let options: TagOptions
+    let outbox: Outbox
+    private var link: (any PeripheralLink)?
+    private var rssiFlicker: Int16 = 0
+    private lazy var timer = LoopTimer { [unowned self] in timeReached() }
+    private lazy var supervision = LoopTimer { [unowned self] in link?.drop() }
+    private(set) lazy var burst = BurstPlayer(self)
+
+    /// A tag that has just been switched on.
+    ///
+    /// - Parameters:
+    ///   - firmware: what makes it up.
+    ///   - address: static random address.
+    ///   - options: how its radio behaves.
+    public init(_ firmware: Firmware, address: String, options: TagOptions = TagOptions()) {
+        self.firmware = firmware
+        self.address = address
+        self.options = options
+        outbox = Outbox(isLossy: options.isLossy)
+    }
+
+    /// The four characters that are printed on it.
+    public var serial: String { firmware.identity.serial.description }
+
+    /// Lets a person, or a fault, change the firmware, and does what comes of it.
+    ///
+    /// - Throws: what the change throws; nothing is done then.
+    public func act(
+        _ change: (inout Firmware, ContinuousClock.Instant) throws(FirmwareRefusal) -> [FirmwareAction]
+    ) throws(FirmwareRefusal) {
+        perform(try change(&firmware, .now))
+    }
+
+    /// Carries the tag out of range, or back. The link breaks after a while out of range.
+    public func setInRange(_ isInRange: Bool) {
+        guard isInRange != self.isInRange else { return }
+        self.isInRange = isInRange
+        if isInRange {
+            supervision.disarm()
+        } else if link != nil {
+            supervision.arm(after: options.supervisionTimeout)
+        }
+        onAdvertise?(isInRange ? firmware.advertisement : nil)
+    }
+
+    func report(_ kind: SimulatorEvent.Kind) {
+        onEvent?(SimulatorEvent(tag: serial, kind: kind))
+    }
+
+    // MARK: The firmware's wishes
+
+    private func perform(_ actions: [FirmwareAction]) {
+        for action in actions {
+            switch action {
+            case .notify(let value, let channel): send(value, on: channel)
+            case .dropLink: link?.drop()
+            case .advertise(let advertisement): onAdvertise?(isInRange ? advertisement : nil)
+            case .told(let told): report(.told(told))
+            }
+        }
+        guard let deadline = firmware.deadline else { return timer.disarm() }
+        // Left as it is when the deadline moves away, as it does with every packet; it looks again when it is due.
+        if !timer.isArmed || deadline < nextLook {
+            nextLook = deadline
+            timer.arm(at: deadline)
+        }
+    }
+
+    private var nextLook = ContinuousClock.now
+
+    private func timeReached() {
+        perform(firmware.timeReached(at: .now))
+    }
+
+    private func send(_ value: [UInt8], on channel: TagCharacteristic) {
+        guard let link, isInRange else { return }
+        outbox.send(value, on: channel, over: link)
+    }
+}
+
+extension SimulatedTag: Peripheral {
+    /// The tag's GATT table, without the services that every device has.
+    public var services: [GATTService] {
+        let write = options.allowsWriteWithoutResponseOnly ? [] : ["write"]
+        return [
+            GATTService(
+                uuid: JacquardService.uuid,
+                characteristics: [
+                    .init(uuid: TagCharacteristic.command.uuid, flags: ["write-without-response"] + write),
+                    .init(uuid: TagCharacteristic.response.uuid, flags: ["notify"]),
+                    .init(uuid: TagCharacteristic.notify.uuid, flags: ["notify"]),
+                    .init(uuid: TagCharacteristic.rawData.uuid, flags: ["write-without-response", "write", "notify"]),
+                ])
+        ]
+    }
+
+    /// What it advertises where a host can hear it. The strength flickers, as it does on the air.
+    public var broadcast: Broadcast? {
+        guard isInRange, let advertisement = firmware.advertisement else { return nil }
+        rssiFlicker = 1 - rssiFlicker
+        return Broadcast(
+            name: advertisement.name, services: Advertisement.services,
+            manufacturerData: [Advertisement.company: advertisement.manufacturerData],
+            rssi: options.rssi - rssiFlicker)
+    }
+
+    /// Whether packets of a link arrive.
+    public var isReachable: Bool { isInRange }
+
+    /// Whether it wants to be paired before anything else.
+    public var wantsPairing: Bool { options.wantsPairing }
+
+    /// A host has connected.
+    public func linked(_ link: any PeripheralLink, mtu: Int) {
+        self.link = link
+        report(.connected)
+        perform(firmware.connected(mtu: mtu, at: .now))
+    }
+
+    /// The link has gone.
+    public func unlinked() {
+        link = nil
+        supervision.disarm()
+        outbox.clear()
+        report(.disconnected)
+        perform(firmware.disconnected())
+        burst.linkHasGone()
+    }
+
+    /// The host switches notifications on or off.
+    public func subscribed(_ characteristic: String, isOn: Bool) {
+        guard let channel = TagCharacteristic(rawValue: characteristic) else { return }
+        firmware.subscribed(channel, isOn: isOn)
+        report(.subscribed(channel, isOn: isOn))
+    }
+
+    /// Whether a write with response is carried out.
+    public func allowsWriteRequest(on characteristic: String) -> Bool {
+        !options.allowsWriteWithoutResponseOnly && !firmware.faults.refusesWriteWithResponse
+    }
+
+    /// The host writes.
+    public func write(_ value: [UInt8], on characteristic: String) {
+        guard let channel = TagCharacteristic(rawValue: characteristic) else { return }
+        perform(firmware.write(value, on: channel, at: .now))
+    }
+
+    /// There is room again for what has to be notified.
+    public func hasRoom() {
+        guard let link, outbox.flush(over: link) else { return }
+        burst.hasRoom()
+    }
+}

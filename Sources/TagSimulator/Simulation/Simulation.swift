@@ -1,0 +1,88 @@
+public import EventLoop
+
+/// Tags and the fake BlueZ around them, and what a person does with both.
+@LoopActor
+public final class Simulation {
+    /// The tags, in the order of their creation.
+    public let tags: [SimulatedTag]
+    /// The fake BlueZ; nil when another radio carries the tags.
+    public let blueZ: FakeBlueZ?
+    /// Called when a crashed BlueZ cannot come back.
+    public var onFailure: ((any Error) -> Void)?
+
+    private lazy var comeback = LoopTimer { [unowned self] in startBlueZ() }
+    private lazy var player = LoopTimer { [unowned self] in playByItself() }
+    private var playInterval = Duration.zero
+    private var played = 0
+
+    /// Puts both together.
+    public init(tags: [SimulatedTag], blueZ: FakeBlueZ?) {
+        self.tags = tags
+        self.blueZ = blueZ
+    }
+
+    /// Lets every connected tag make a gesture now and then, as somebody who wears it would.
+    public func playGestures(every interval: Duration) {
+        playInterval = interval
+        player.arm(after: interval)
+    }
+
+    /// Carries a command out. Those that concern the program, such as `quit`, are the caller's.
+    ///
+    /// - Throws: ``CommandError`` when it makes no sense now. Of several tags those before the first error have
+    ///   done it.
+    public func execute(_ command: SimulatorCommand) throws(CommandError) {
+        switch command {
+        case .tags(let selection, let action):
+            for tag in try selected(selection) { try execute(action, on: tag) }
+        case .adapter(let isOn, let number):
+            try fake().setPowered(isOn, adapter: number)
+        case .crashBlueZ(let duration):
+            try fake().crash()
+            comeback.arm(after: duration)
+        case .list, .help, .quit: break
+        }
+    }
+
+    private func fake() throws(CommandError) -> FakeBlueZ {
+        guard let blueZ else { throw CommandError("there is no BlueZ here; another radio carries the tag") }
+        return blueZ
+    }
+
+    private func selected(_ selection: TagSelection) throws(CommandError) -> [SimulatedTag] {
+        guard case .serial(let serial) = selection else { return tags }
+        let selected = tags.filter { $0.serial == serial }
+        guard !selected.isEmpty else {
+            throw CommandError("there is no tag \(serial); tags are \(tags.map(\.serial).joined(separator: ", "))")
+        }
+        return selected
+    }
+
+    private func execute(_ action: TagAction, on tag: SimulatedTag) throws(CommandError) {
+        do {
+            try tag.execute(action)
+        } catch {
+            throw CommandError("\(tag.serial): \(error)")
+        }
+    }
+
+    private func startBlueZ() {
+        Task(executorPreference: EventLoop.shared) { await self.comeBack() }
+    }
+
+    private func comeBack() async {
+        do {
+            try await blueZ?.start()
+        } catch {
+            onFailure?(error)
+        }
+    }
+
+    private func playByItself() {
+        player.arm(after: playInterval)
+        let gesture = GestureWord.turn(played)
+        played += 1
+        // A tag that is not connected, or has been set to continuous touch, sits this one out.
+        for tag in tags { try? tag.execute(.play(Burst(.gesture(gesture)))) }
+    }
+}

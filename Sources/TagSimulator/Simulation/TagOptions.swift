@@ -1,0 +1,16 @@
+/// How a simulated tag's radio behaves.
+public struct TagOptions: Hashable, Sendable {
+    /// Whether `command` can only be written without response, as with firmware before 1.43.
+    public var allowsWriteWithoutResponseOnly = false
+    /// Whether it wants to be paired, asks for it on every connection and lets nobody else write or subscribe.
+    public var wantsPairing = false
+    /// Whether values that find the client's socket full are dropped, as bluetoothd does; else they wait.
+    public var isLossy = false
+    /// How strong it is heard, in dBm.
+    public var rssi: Int16 = -50
+    /// How long a host takes to notice that the tag is out of range.
+    public var supervisionTimeout = Duration.seconds(2)
+
+    /// A tag near by.
+    public init() {}
+}
