@@ -33,7 +33,7 @@ struct RunCommand {
         signal(SIGPIPE, SIG_IGN)
         let log = Logger("daemon", to: sink(loaded.configuration.log))
         let bus = environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? Self.systemBus
-        Task { @LoopActor in
+        EventLoop.shared.begin {
             await Self.serve(loaded, bus, log)
             EventLoop.shared.stop()
         }
