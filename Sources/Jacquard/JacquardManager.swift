@@ -55,13 +55,11 @@ public final class JacquardManager {
         let driver = tags[identity] ?? add(identity)
         driver.drive { session, now in session.connect(at: now) }
         if centralState != .poweredOn { driver.drive { session, now in session.poweredOff(at: now) } }
-        updateScan()
     }
 
     /// Disconnects a tag, until somebody wants it again.
     public func disconnect(_ identity: TagIdentity) {
         tags[identity]?.drive { session, now in session.disconnect(at: now) }
-        updateScan()
     }
 
     /// Gives a tag something to do. It ends with one ``JacquardProtocol/TagEvent/commandEnded(token:_:)``.
@@ -77,6 +75,8 @@ public final class JacquardManager {
         let session = TagSession(timing: timing, seed: .random(in: .min ... .max))
         let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
             self?.onEvent?(.tag(identity, event))
+        } onLooking: { [weak self] in
+            self?.updateScan()
         }
         tags[identity] = driver
         if let address = identity.address { drivers[address] = driver }
@@ -88,13 +88,10 @@ public final class JacquardManager {
     private func handle(_ event: CentralEvent) {
         switch event {
         case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
-            .subscribed(let address, _), .subscribeFailed(let address, _, _):
+            .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
+            .discoveryFailed(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _),
+            .paired(let address), .pairFailed(let address, _), .forgotten(let address, _):
             drivers[address]?.handle(event)
-        case .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
-            .discoveryFailed(let address, _), .paired(let address), .pairFailed(let address, _),
-            .forgotten(let address, _):
-            drivers[address]?.handle(event)
-            updateScan()
         case .discovered(let address, let advertisement): heard(address, advertisement)
         case .adaptersChanged(let adapters): onEvent?(.adapters(adapters))
         case .stateChanged(let state): stateChanged(state)

@@ -9,13 +9,17 @@ final class TagDriver {
     /// The address on the air; nil until the tag has been heard.
     private(set) var address: BluetoothAddress?
     /// Whether the session waits for a link.
-    private(set) var isLooking = false
+    private(set) var isLooking = false {
+        didSet { if isLooking != oldValue { onLooking() } }
+    }
     private(set) var session: TagSession
     /// When it was last heard at its address.
     var lastHeard: ContinuousClock.Instant?
 
     private let central: any Central
     private let onEvent: (TagEvent) -> Void
+    /// Called when the session begins or ceases to wait for a link.
+    private let onLooking: () -> Void
     private var armed: ContinuousClock.Instant?
     private lazy var timer = LoopTimer { [unowned self] in
         armed = nil
@@ -23,12 +27,14 @@ final class TagDriver {
     }
 
     init(
-        _ identity: TagIdentity, session: TagSession, central: any Central, onEvent: @escaping (TagEvent) -> Void
+        _ identity: TagIdentity, session: TagSession, central: any Central,
+        onEvent: @escaping (TagEvent) -> Void, onLooking: @escaping () -> Void
     ) {
         self.identity = identity
         self.session = session
         self.central = central
         self.onEvent = onEvent
+        self.onLooking = onLooking
         address = identity.address
     }
 
