@@ -15,8 +15,12 @@ public final class JacquardManager {
         case centralState(CentralState)
         /// An adapter came, went or changed; all that there are.
         case adapters([Adapter])
-        /// A tag was heard.
-        case advertised(AdvertisedTag)
+        /// A scan has begun or ended, whoever ended it. Looking for missing tags is none.
+        case scanning(Bool)
+        /// A tag was heard. `isNews` is false for one that the present scan has told already and was not to tell again.
+        case advertised(AdvertisedTag, isNews: Bool)
+        /// A tag was forgotten, or the Bluetooth stack refused to.
+        case forgotten(TagIdentity, TagConnectionError?)
         /// Something about a wanted tag.
         case tag(TagIdentity, TagEvent)
     }
@@ -26,13 +30,21 @@ public final class JacquardManager {
     /// Whether Bluetooth can be used.
     public private(set) var centralState = CentralState.unknown
 
-    private let central: any Central
+    /// Whether a scan that somebody wanted runs.
+    public internal(set) var isScanning = false
+
+    let central: any Central
     private let timing: TagSession.Timing
     private let log: Logger
-    private var tags: [TagIdentity: TagDriver] = [:]
+    private(set) var tags: [TagIdentity: TagDriver] = [:]
     /// Who is at which address: every event of a link is looked up here.
     private var drivers: [BluetoothAddress: TagDriver] = [:]
-    private var scan: ScanOptions?
+    /// What the central has been asked for.
+    var scan: ScanOptions?
+    var isScanWanted = false
+    var isCentralScanning = false
+    /// Who has been told in the present scan; nil where everything is told.
+    var heardInScan: Set<BluetoothAddress>? = []
 
     /// How long a tag may be silent at its address before it is believed at another.
     private static let silence = Duration.seconds(30)
@@ -62,6 +74,29 @@ public final class JacquardManager {
         tags[identity]?.drive { session, now in session.disconnect(at: now) }
     }
 
+    /// Forgets a tag: its link, its bond and its place here. Ends with ``Event/forgotten(_:_:)``.
+    public func forget(_ identity: TagIdentity) {
+        tags[identity]?.drive { session, now in session.disconnect(at: now) }
+        guard let address = tags[identity]?.address ?? identity.address else {
+            tags[identity] = nil
+            return EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(.forgotten(identity, nil)) }
+        }
+        drivers[address] = tags[identity]
+        central.perform(.forget(address))
+    }
+
+    private func forgotten(_ address: BluetoothAddress, _ error: BluetoothError?) {
+        guard let driver = drivers.removeValue(forKey: address) else { return }
+        tags[driver.identity] = nil
+        expectPairing()
+        onEvent?(.forgotten(driver.identity, error.map { TagConnectionError($0) }))
+    }
+
+    /// Devices at known addresses may pair when they ask for it.
+    private func expectPairing() {
+        central.perform(.acceptPairing(from: Set(drivers.keys)))
+    }
+
     /// Gives a tag something to do. It ends with one ``JacquardProtocol/TagEvent/commandEnded(token:_:)``.
     public func enqueue(_ command: TagCommand, on identity: TagIdentity, token: UInt64) {
         guard let driver = tags[identity] else {
@@ -79,7 +114,10 @@ public final class JacquardManager {
             self?.updateScan()
         }
         tags[identity] = driver
-        if let address = identity.address { drivers[address] = driver }
+        if let address = identity.address {
+            drivers[address] = driver
+            expectPairing()
+        }
         return driver
     }
 
@@ -90,11 +128,15 @@ public final class JacquardManager {
         case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
             .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
             .discoveryFailed(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _),
-            .paired(let address), .pairFailed(let address, _), .forgotten(let address, _):
+            .paired(let address), .pairFailed(let address, _):
             drivers[address]?.handle(event)
         case .discovered(let address, let advertisement): heard(address, advertisement)
         case .adaptersChanged(let adapters): onEvent?(.adapters(adapters))
         case .stateChanged(let state): stateChanged(state)
+        case .scanning(let isScanning):
+            isCentralScanning = isScanning
+            tellScan()
+        case .forgotten(let address, let error): forgotten(address, error)
         }
     }
 
@@ -111,7 +153,7 @@ public final class JacquardManager {
     private func heard(_ address: BluetoothAddress, _ advertisement: Advertisement) {
         guard let tag = AdvertisedTag(address, advertisement) else { return }
         bind(tag)
-        onEvent?(.advertised(tag))
+        onEvent?(.advertised(tag, isNews: isNews(tag)))
     }
 
     /// Finds out whose address it is. A tag that is known at one address is believed at another only after it has been
@@ -128,16 +170,7 @@ public final class JacquardManager {
             "found a tag", [(.tag, tag.pairingSerialNumber.description), (.address, tag.identifier.description)])
         drivers[tag.identifier] = driver
         driver.lastHeard = .now
+        expectPairing()
         driver.heard(at: tag.identifier)
-    }
-
-    // MARK: Scanning
-
-    private func updateScan() {
-        let isMissing = centralState == .poweredOn && tags.values.contains(where: \.isLooking)
-        let wanted = isMissing ? ScanOptions(service: JacquardGATT.service, allowsDuplicates: true) : nil
-        guard wanted != scan else { return }
-        scan = wanted
-        central.perform(.scan(wanted))
     }
 }

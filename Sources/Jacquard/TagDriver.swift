@@ -85,7 +85,7 @@ final class TagDriver {
         case .subscribeFailed(_, _, let error):
             let error = TagConnectionError(.bluetoothNotificationUpdateError, error)
             drive { session, now in session.subscribeFailed(error, at: now) }
-        case .stateChanged, .adaptersChanged, .discovered, .paired, .pairFailed, .forgotten: break
+        case .stateChanged, .adaptersChanged, .scanning, .discovered, .paired, .pairFailed, .forgotten: break
         }
     }
 
