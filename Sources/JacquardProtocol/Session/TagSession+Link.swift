@@ -32,44 +32,6 @@ extension TagSession {
         public static let writeWithoutResponse = Properties(rawValue: 2)
     }
 
-    // MARK: Wishes
-
-    /// Somebody wants the tag connected, from now on and again after each loss. Nothing happens if it is wanted already.
-    public mutating func connect(at now: ContinuousClock.Instant) -> [Action] {
-        switch state {
-        case .stopped:
-            attempt = 1
-            lastError = nil
-            schedule.reset()
-            return startLinking(at: now)
-        case .closing(let deadline, .stop):
-            let canceled = TagConnectionError(.bluetoothConnectionError, "the connection was asked for again")
-            state = .closing(deadline: deadline, then: .retry(canceled))
-            return []
-        default: return []
-        }
-    }
-
-    /// Nobody wants the tag connected any more.
-    public mutating func disconnect(at now: ContinuousClock.Instant) -> [Action] {
-        switch state {
-        case .stopped: return []
-        case .waiting: return finish(.stop(nil), at: now)
-        case .closing(let deadline, _):
-            state = .closing(deadline: deadline, then: .stop(nil))
-            return []
-        default: return close(then: .stop(nil), at: now)
-        }
-    }
-
-    /// Bluetooth is off: the link is gone, and the state is final until somebody asks for a connection again.
-    public mutating func poweredOff(at now: ContinuousClock.Instant) -> [Action] {
-        if case .stopped = state { return [] }
-        return linkLost() + finish(.stop(TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")), at: now)
-    }
-
-    // MARK: What the link does
-
     /// The link is up.
     public mutating func linkUp(at now: ContinuousClock.Instant) -> [Action] {
         guard case .linking(let deadline) = state else { return [] }
@@ -134,48 +96,5 @@ extension TagSession {
     public mutating func subscribeFailed(_ error: TagConnectionError, at now: ContinuousClock.Instant) -> [Action] {
         guard case .subscribing = state else { return [] }
         return close(then: .retry(error), at: now)
-    }
-
-    // MARK: Steps
-
-    mutating func startLinking(at now: ContinuousClock.Instant) -> [Action] {
-        state = .linking(deadline: now + timing.connect)
-        return [emit(.preparingToConnect, lastError), .connect]
-    }
-
-    /// Takes the link down; what comes then is known now.
-    mutating func close(then ending: Ending, at now: ContinuousClock.Instant) -> [Action] {
-        let lost = linkLost()
-        state = .closing(deadline: now + timing.close, then: ending)
-        guard case .retry(let error) = ending else { return lost + [.disconnect] }
-        lastError = error
-        return lost + [emit(.preparingToConnect, error), .disconnect]
-    }
-
-    /// The link is down.
-    mutating func finish(_ ending: Ending, at now: ContinuousClock.Instant) -> [Action] {
-        switch ending {
-        case .retry(let error) where error.code != .peerRemovedPairingInfo:
-            attempt += 1
-            lastError = error
-            // An attempt that found nobody has cost the radio nothing: the next may begin at once.
-            let pause = error.code == .connectionTimeout ? .zero : schedule.next()
-            state = .waiting(until: now + pause)
-            return [emit(.preparingToConnect, error, retryAt: now + pause)]
-        case .retry(let error): return stop(error)
-        case .stop(let error): return stop(error)
-        }
-    }
-
-    private mutating func stop(_ error: TagConnectionError?) -> [Action] {
-        state = .stopped
-        lastError = error
-        return [emit(.disconnected, error)]
-    }
-
-    func emit(
-        _ state: TagConnection.State, _ error: TagConnectionError? = nil, retryAt: ContinuousClock.Instant? = nil
-    ) -> Action {
-        .emit(.connection(TagConnection(state: state, attempt: max(1, attempt), error: error, retryAt: retryAt)))
     }
 }

@@ -21,70 +21,6 @@ extension TagSession {
         case touchQueueDepth(TouchMode)
     }
 
-    // MARK: Writing
-
-    /// The last write was confirmed or accepted.
-    public mutating func written(at now: ContinuousClock.Instant) -> [Action] {
-        if let fragment = link.fragments.written() { return [write(fragment)] }
-        return sendNext(at: now)
-    }
-
-    /// The last write was refused.
-    ///
-    /// - Parameters:
-    ///   - error: the stack's name and words.
-    ///   - isNotPermitted: ATT error 3, which a tag gives that takes writes without response only.
-    ///   - now: the time.
-    public mutating func writeFailed(
-        _ error: TagConnectionError, isNotPermitted: Bool, at now: ContinuousClock.Instant
-    ) -> [Action] {
-        link.fragments.abandon()
-        _ = link.fragments.written()
-        switch state {
-        case .starting where isNotPermitted && link.writesWithResponse: return repeatHello(at: now)
-        case .starting: return close(then: .retry(error), at: now)
-        case .connected:
-            guard let purpose = link.requests.landed() else { return sendNext(at: now) }
-            let failure = TagCommandError.writeFailed(name: error.stackName ?? "", text: error.text)
-            return failed(purpose, failure, at: now) + sendNext(at: now)
-        default: return []
-        }
-    }
-
-    /// The rest of the protocol's start goes without response, beginning with a new hello; the failed request is
-    /// dropped. Protocol article, "Protocol start".
-    private mutating func repeatHello(at now: ContinuousClock.Instant) -> [Action] {
-        link.writesWithResponse = false
-        link.repeatedHellos += 1
-        _ = link.requests.drain()
-        link.requests.enqueue(.hello(), for: .hello, timeout: timing.start)
-        return sendNext(at: now)
-    }
-
-    /// Sends the next request if the last one has ended and its packet is out.
-    mutating func sendNext(at now: ContinuousClock.Instant) -> [Action] {
-        guard !link.fragments.isWriting, let (packet, purpose) = link.requests.next(at: now) else { return [] }
-        guard let fragment = link.fragments.send(packet) else { return [] }
-        return announcement(of: purpose) + [write(fragment)]
-    }
-
-    private func write(_ fragment: [UInt8]) -> Action {
-        .write(fragment, withResponse: link.writesWithResponse)
-    }
-
-    private func announcement(of purpose: Purpose) -> [Action] {
-        let more = link.repeatedHellos
-        return switch purpose {
-        case .hello: [emit(.initializing(step: 6 + more))]
-        case .begin: [emit(.initializing(step: 7 + more))]
-        case .tagInformation: [emit(.initializing(step: 8 + more))]
-        case .configuration: [emit(.configuring(step: 10 + more))]
-        default: []
-        }
-    }
-
-    // MARK: Answers
-
     /// Takes a packet of the response characteristic.
     mutating func answered(_ packet: ArraySlice<UInt8>, at now: ContinuousClock.Instant) -> [Action] {
         // Without an id it is the answer to nothing: the request times out.
@@ -130,7 +66,7 @@ extension TagSession {
         }
     }
 
-    private mutating func failed(
+    mutating func failed(
         _ purpose: Purpose, _ error: TagCommandError, at now: ContinuousClock.Instant
     ) -> [Action] {
         switch purpose {
@@ -156,35 +92,5 @@ extension TagSession {
             TagConnectionError(.jacquardInitializationError, "the tag answers \(name) with \(status)")
         default: TagConnectionError(.malformedResponseError, "the tag's answer to \(name) cannot be used")
         }
-    }
-
-    // MARK: The protocol's start
-
-    private mutating func configure(_ component: Component) -> [Action] {
-        let depth = TouchMode.gesture.notificationQueueDepth
-        // From here on the SDK writes without response and grants eight seconds.
-        if link.properties.contains(.writeWithoutResponse) { link.writesWithResponse = false }
-        link.requests.enqueue(.notificationQueueDepth(depth), for: .configuration, timeout: timing.request)
-        return [emit(.initializing(step: 9 + link.repeatedHellos)), .emit(.information(component))]
-    }
-
-    private mutating func didConnect(at now: ContinuousClock.Instant) -> [Action] {
-        state = .connected(since: now)
-        if let gear = link.gear { setUp(gear) }
-        if !link.isGearKnown { link.gearDeadline = now + timing.gearAnnouncement }
-        return [emit(.connected)]
-    }
-
-    /// Ends everything that waits for the tag: what was sent has an unknown effect, the rest never left.
-    mutating func linkLost() -> [Action] {
-        let (sent, unsent) = link.requests.drain()
-        link.fragments = FragmentQueue()
-        return [sent].compactMap { $0 }.compactMap { ended($0, .linkLost) }
-            + unsent.compactMap { ended($0, .notConnected) }
-    }
-
-    private func ended(_ purpose: Purpose, _ error: TagCommandError) -> Action? {
-        guard case .command(let token, _) = purpose else { return nil }
-        return .emit(.commandEnded(token: token, .failure(error)))
     }
 }

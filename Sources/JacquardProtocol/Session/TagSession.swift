@@ -20,51 +20,6 @@ public struct TagSession: Sendable {
         case emit(TagEvent)
     }
 
-    /// How long things may take.
-    public struct Timing: Hashable, Sendable {
-        /// From the beginning of an attempt until the three notifications are on. The SDK's 60 seconds.
-        public var connect = Duration.seconds(60)
-        /// For each answer of hello, begin and device information.
-        public var start = Duration.seconds(2)
-        /// For each answer after that.
-        public var request = Duration.seconds(8)
-        /// For the link to go down after we asked for it.
-        public var close = Duration.seconds(10)
-        /// For the tag to tell its gear after it was connected; then there is none. Real tags tell theirs at once, and
-        /// whether they tell that there is none is not known.
-        public var gearAnnouncement = Duration.seconds(2)
-        /// A connection that lasted this long was a good one: the next loss begins with the shortest pause.
-        public var stable = Duration.seconds(10)
-
-        /// The SDK's values.
-        public init() {}
-    }
-
-    enum State: Sendable {
-        /// Nobody wants a connection.
-        case stopped
-        /// The next attempt begins then.
-        case waiting(until: ContinuousClock.Instant)
-        /// A link is being made.
-        case linking(deadline: ContinuousClock.Instant)
-        /// The service is being looked for.
-        case discovering(deadline: ContinuousClock.Instant)
-        /// Notifications are being switched on; so many are.
-        case subscribing(deadline: ContinuousClock.Instant, confirmed: Int)
-        /// Hello, begin, device information, configuration.
-        case starting
-        /// Commands reach the tag.
-        case connected(since: ContinuousClock.Instant)
-        /// The link is on its way down.
-        case closing(deadline: ContinuousClock.Instant, then: Ending)
-    }
-
-    /// What comes after the link is down.
-    enum Ending: Sendable {
-        case retry(TagConnectionError)
-        case stop(TagConnectionError?)
-    }
-
     let timing: Timing
     let catalogue: GearCatalogue
     var state = State.stopped
@@ -88,32 +43,5 @@ public struct TagSession: Sendable {
     /// Whether commands reach the tag.
     public var isConnected: Bool {
         if case .connected = state { true } else { false }
-    }
-
-    /// When ``deadlineReached(at:)`` is due next; nil while nothing is waited for.
-    public var deadline: ContinuousClock.Instant? {
-        switch state {
-        case .stopped: nil
-        case .waiting(let until): until
-        case .linking(let deadline), .discovering(let deadline), .subscribing(let deadline, _): deadline
-        case .closing(let deadline, _): deadline
-        case .starting, .connected:
-            [link.requests.inFlight?.deadline, link.gearDeadline].compactMap { $0 }.min()
-        }
-    }
-
-    /// A time that was waited for has come, or may have: what is not due yet stays.
-    public mutating func deadlineReached(at now: ContinuousClock.Instant) -> [Action] {
-        guard let deadline, deadline <= now else { return [] }
-        switch state {
-        case .stopped: return []
-        case .waiting: return startLinking(at: now)
-        case .linking, .discovering, .subscribing:
-            let seconds = timing.connect.components.seconds
-            return close(
-                then: .retry(TagConnectionError(.connectionTimeout, "no connection within \(seconds) s")), at: now)
-        case .closing(_, let ending): return finish(ending, at: now)
-        case .starting, .connected: return requestExpired(at: now) + gearAnnouncementMissed(at: now)
-        }
     }
 }

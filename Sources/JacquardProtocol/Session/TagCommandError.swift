@@ -1,0 +1,23 @@
+/// Why a command has no answer. The names are those of the SDK where it has one.
+public enum TagCommandError: Error, Hashable, Sendable {
+    /// No gear is attached; nothing was sent.
+    case gearNotAttached
+    /// The component lacks the LED; nothing was sent.
+    case componentDoesNotSupportPlayLEDPattern
+    /// The component lacks the motor; nothing was sent.
+    case componentDoesNotSupportPlayHaptic
+    /// The component does not recognise touches; nothing was sent.
+    case componentDoesNotSupportTouchMode
+    /// The tag is not connected; nothing was sent.
+    case notConnected
+    /// Sent, and no answer came in time: the effect is not known.
+    case timeout
+    /// Sent, and the link broke before an answer: the effect is not known.
+    case linkLost
+    /// The link refused to carry it: name and text of the Bluetooth stack.
+    case writeFailed(name: String, text: String)
+    /// The tag refused.
+    case status(Status)
+    /// The answer lacks what it must hold.
+    case malformedResponse
+}
