@@ -1,6 +1,8 @@
 /// Why a command has no answer. The names are those of the SDK where it has one.
 public enum TagCommandError: Error, Hashable, Sendable {
-    /// No gear is attached; nothing was sent.
+    /// A parameter is out of its range, is what it is already, or is too long for a packet; nothing was sent.
+    case invalidParameter
+    /// No gear is attached, or it was detached before it could do so.
     case gearNotAttached
     /// The component lacks the LED; nothing was sent.
     case componentDoesNotSupportPlayLEDPattern

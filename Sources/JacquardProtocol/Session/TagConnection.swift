@@ -25,7 +25,9 @@ public struct TagConnection: Hashable, Sendable {
     public var state: State
     /// The number of this attempt since the tag was last connected, from 1.
     public var attempt: Int
-    /// Why the attempt before this one failed, or why the state is final; nil when nothing went wrong.
+    /// While preparing: why the attempt or connection before this one failed. When disconnected: why that is final.
+    ///
+    /// Nil when nothing went wrong, and in all other states.
     public var error: TagConnectionError?
     /// When the next attempt begins, if the session is waiting for it.
     public var retryAt: ContinuousClock.Instant?

@@ -3,11 +3,10 @@ extension TagSession {
     public var deadline: ContinuousClock.Instant? {
         switch state {
         case .stopped: nil
-        case .waiting(let until): until
+        case .waiting(let until, _): until
         case .linking(let deadline), .discovering(let deadline), .subscribing(let deadline, _): deadline
         case .closing(let deadline, _): deadline
-        case .starting, .connected:
-            [link.requests.inFlight?.deadline, link.gearDeadline].compactMap { $0 }.min()
+        case .starting, .connected: link.deadline
         }
     }
 
@@ -16,13 +15,19 @@ extension TagSession {
         guard let deadline, deadline <= now else { return [] }
         switch state {
         case .stopped: return []
-        case .waiting: return startLinking(at: now)
-        case .linking, .discovering, .subscribing:
-            let seconds = timing.connect.components.seconds
-            return close(
-                then: .retry(TagConnectionError(.connectionTimeout, "no connection within \(seconds) s")), at: now)
+        case .waiting(_, let error): return startLinking(after: error, at: now)
+        case .linking, .discovering, .subscribing: return connectionTimedOut(at: now)
         case .closing(_, let ending): return finish(ending, at: now)
-        case .starting, .connected: return requestExpired(at: now) + gearAnnouncementMissed(at: now)
+        case .starting, .connected: return linkDeadlineReached(at: now)
         }
+    }
+
+    private mutating func linkDeadlineReached(at now: ContinuousClock.Instant) -> [Action] {
+        if let due = link.fragments.deadline, due <= now {
+            let seconds = timing.write.components.seconds
+            return fail(
+                TagConnectionError(.bluetoothConnectionError, "a write was not confirmed within \(seconds) s"), at: now)
+        }
+        return requestExpired(at: now) + gearAnnouncementMissed(at: now)
     }
 }

@@ -1,29 +1,64 @@
 extension TagSession {
+    /// The three notifications are on.
+    mutating func didPair(at now: ContinuousClock.Instant) -> [Action] {
+        state = .starting
+        link.requests.enqueue(.hello(), for: .hello, timeout: timing.start)
+        return [emit(.initializing(step: 5))] + sendNext(at: now)
+    }
+
+    /// The tag takes no writes with response: the rest of the protocol's start goes without, beginning with a new hello.
+    mutating func repeatHello(at now: ContinuousClock.Instant) -> [Action] {
+        link.writesWithResponse = false
+        link.extraSteps = 1
+        _ = link.requests.drain()
+        link.requests.enqueue(.hello(), for: .hello, timeout: timing.start)
+        return sendNext(at: now)
+    }
+
+    /// The step that begins with sending a request.
+    func announcement(of purpose: Purpose) -> [Action] {
+        let more = link.extraSteps
+        return switch purpose {
+        case .hello: [emit(.initializing(step: 6 + more))]
+        case .begin: [emit(.initializing(step: 7 + more))]
+        case .tagInformation: [emit(.initializing(step: 8 + more))]
+        case .configuration: [emit(.configuring(step: 10 + more))]
+        default: []
+        }
+    }
+
     mutating func configure(_ component: Component) -> [Action] {
-        let depth = TouchMode.gesture.notificationQueueDepth
         // From here on the SDK writes without response and grants eight seconds.
         if link.properties.contains(.writeWithoutResponse) { link.writesWithResponse = false }
-        link.requests.enqueue(.notificationQueueDepth(depth), for: .configuration, timeout: timing.request)
-        return [emit(.initializing(step: 9 + link.repeatedHellos)), .emit(.information(component))]
+        link.requests.enqueue(
+            .notificationQueueDepth(TouchMode.gesture.notificationQueueDepth), for: .configuration,
+            timeout: timing.request)
+        return [emit(.initializing(step: 9 + link.extraSteps)), .emit(.information(component))]
     }
 
     mutating func didConnect(at now: ContinuousClock.Instant) -> [Action] {
         state = .connected(since: now)
-        if let gear = link.gear { setUp(gear) }
-        if !link.isGearKnown { link.gearDeadline = now + timing.gearAnnouncement }
+        switch link.gear {
+        case .untold, .expected: link.gear = .expected(by: now + timing.gearAnnouncement)
+        case .told(let gear): if let gear { setUp(gear) }
+        }
         return [emit(.connected)]
     }
 
-    /// Ends everything that waits for the tag: what was sent has an unknown effect, the rest never left.
-    mutating func linkLost() -> [Action] {
-        let (sent, unsent) = link.requests.drain()
-        link.fragments = FragmentQueue()
-        return [sent].compactMap { $0 }.compactMap { ended($0, .linkLost) }
-            + unsent.compactMap { ended($0, .notConnected) }
-    }
-
-    private func ended(_ purpose: Purpose, _ error: TagCommandError) -> Action? {
-        guard case .command(let token, _) = purpose else { return nil }
-        return .emit(.commandEnded(token: token, .failure(error)))
+    /// What the failure of a request means for the connection.
+    static func startError(_ purpose: Purpose, _ error: TagCommandError) -> TagConnectionError {
+        let name =
+            switch purpose {
+            case .hello: "hello"
+            case .begin: "begin"
+            case .tagInformation: "the request for device information"
+            default: "the configuration"
+            }
+        return switch error {
+        case .timeout: TagConnectionError(.jacquardInitializationError, "the tag does not answer \(name)")
+        case .status(let status):
+            TagConnectionError(.jacquardInitializationError, "the tag answers \(name) with \(status)")
+        default: TagConnectionError(.malformedResponseError, "the tag's answer to \(name) cannot be used")
+        }
     }
 }

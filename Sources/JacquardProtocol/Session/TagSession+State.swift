@@ -1,9 +1,10 @@
 extension TagSession {
+    /// Where a session stands.
     enum State: Sendable {
         /// Nobody wants a connection.
         case stopped
-        /// The next attempt begins then.
-        case waiting(until: ContinuousClock.Instant)
+        /// The next attempt begins then; why the last one failed.
+        case waiting(until: ContinuousClock.Instant, after: TagConnectionError)
         /// A link is being made.
         case linking(deadline: ContinuousClock.Instant)
         /// The service is being looked for.
@@ -20,7 +21,11 @@ extension TagSession {
 
     /// What comes after the link is down.
     enum Ending: Sendable {
-        case retry(TagConnectionError)
+        /// Another attempt, after a pause.
+        case retry(TagConnectionError, pause: Duration)
+        /// A new beginning: somebody has changed his mind.
+        case restart
+        /// Nothing: asked for, or for the error not recoverable.
         case stop(TagConnectionError?)
     }
 }

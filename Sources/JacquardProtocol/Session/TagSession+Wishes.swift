@@ -2,14 +2,9 @@ extension TagSession {
     /// Somebody wants the tag connected, from now on and again after each loss. Nothing happens if it is wanted already.
     public mutating func connect(at now: ContinuousClock.Instant) -> [Action] {
         switch state {
-        case .stopped:
-            attempt = 1
-            lastError = nil
-            schedule.reset()
-            return startLinking(at: now)
+        case .stopped: return begin(at: now)
         case .closing(let deadline, .stop):
-            let canceled = TagConnectionError(.bluetoothConnectionError, "the connection was asked for again")
-            state = .closing(deadline: deadline, then: .retry(canceled))
+            state = .closing(deadline: deadline, then: .restart)
             return []
         default: return []
         }
@@ -18,7 +13,7 @@ extension TagSession {
     /// Nobody wants the tag connected any more.
     public mutating func disconnect(at now: ContinuousClock.Instant) -> [Action] {
         switch state {
-        case .stopped: return []
+        case .stopped, .closing(_, .stop): return []
         case .waiting: return finish(.stop(nil), at: now)
         case .closing(let deadline, _):
             state = .closing(deadline: deadline, then: .stop(nil))
@@ -31,5 +26,11 @@ extension TagSession {
     public mutating func poweredOff(at now: ContinuousClock.Instant) -> [Action] {
         if case .stopped = state { return [] }
         return linkLost() + finish(.stop(TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")), at: now)
+    }
+
+    mutating func begin(at now: ContinuousClock.Instant) -> [Action] {
+        failures = 0
+        schedule.reset()
+        return startLinking(after: nil, at: now)
     }
 }

@@ -1,8 +1,9 @@
 /// One tag as a machine: from the wish to be connected, over link, service and protocol, to gestures and commands, and
 /// back after a loss. It knows no radio and no clock: what happens comes in with the time, what to do goes out.
 ///
-/// A driver carries out the actions in their order, and calls ``deadlineReached(at:)`` at ``deadline``.
-/// Source: protocol article, "Connection"; JacquardSDKiOS, `TagConnectionStateMachine` and `ProtocolInitializationStateMachine`.
+/// A driver carries out the actions in their order, and calls ``deadlineReached(at:)`` at ``deadline``. An event that
+/// does not fit the state, such as a late one of a link that is gone, changes nothing.
+/// Source: protocol article, "Steps"; JacquardSDKiOS, `TagConnectionStateMachine` and `ProtocolInitializationStateMachine`.
 public struct TagSession: Sendable {
     /// What the driver is to do.
     public enum Action: Hashable, Sendable {
@@ -14,7 +15,7 @@ public struct TagSession: Sendable {
         case discover
         /// Switch notifications on. Ends with `subscribed` or `subscribeFailed`.
         case subscribe(TagCharacteristic)
-        /// Write to the command characteristic. Ends with `written` or `writeFailed`.
+        /// Write to the command characteristic. Ends with `written` or `writeFailed`; until then there is no other.
         case write([UInt8], withResponse: Bool)
         /// Tell the world.
         case emit(TagEvent)
@@ -25,8 +26,8 @@ public struct TagSession: Sendable {
     var state = State.stopped
     var link = Link()
     var schedule: ReconnectSchedule
-    var attempt = 1
-    var lastError: TagConnectionError?
+    /// How many attempts have failed since the tag was last connected.
+    var failures = 0
 
     /// A session that is stopped.
     ///
@@ -43,5 +44,11 @@ public struct TagSession: Sendable {
     /// Whether commands reach the tag.
     public var isConnected: Bool {
         if case .connected = state { true } else { false }
+    }
+
+    func emit(
+        _ state: TagConnection.State, _ error: TagConnectionError? = nil, retryAt: ContinuousClock.Instant? = nil
+    ) -> Action {
+        .emit(.connection(TagConnection(state: state, attempt: failures + 1, error: error, retryAt: retryAt)))
     }
 }
