@@ -22,7 +22,7 @@ extension TagSession {
     mutating func ending(
         after error: TagConnectionError, pause: Duration? = nil, at now: ContinuousClock.Instant
     ) -> Ending {
-        guard error.code != .peerRemovedPairingInfo else { return .stop(error) }
+        guard error.code != .peerRemovedPairingInfo, retryRule == .always else { return .stop(error) }
         if case .connected(let since) = state {
             failures = 0
             if now - since >= timing.stable { schedule.reset() }

@@ -1,7 +1,8 @@
 extension TagSession {
-    /// The three notifications are on.
+    /// The three notifications are on. From here on the connection is kept up, whatever the rule was until now.
     mutating func didPair(at now: ContinuousClock.Instant) -> [Action] {
         state = .starting
+        retryRule = .always
         link.requests.enqueue(.hello(), for: .hello, timeout: timing.start)
         return [emit(.initializing(step: 5))] + sendNext(at: now)
     }

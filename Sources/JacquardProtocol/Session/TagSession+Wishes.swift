@@ -1,12 +1,35 @@
 extension TagSession {
-    /// Somebody wants the tag connected, from now on and again after each loss. Nothing happens if it is wanted already.
-    public mutating func connect(at now: ContinuousClock.Instant) -> [Action] {
+    /// Which errors are final.
+    public enum RetryRule: Hashable, Sendable, CaseIterable {
+        /// None but a lost bond: the tag is known and will come. The SDK's `connect(identifier)`.
+        case always
+        /// Also the first one before the tag is "paired", which it is when its three notifications are on: what a scan has
+        /// found may be gone or somebody else's. From then on as ``always``. The SDK's `connect(tag)`.
+        case oncePaired
+    }
+
+    /// Somebody wants the tag connected, from now on and again after each loss.
+    ///
+    /// If it is wanted already, the wish joins the one that is there, of which the more lasting rule stays.
+    ///
+    /// - Parameters:
+    ///   - rule: which errors are final.
+    ///   - now: the time.
+    /// - Returns: what to do now.
+    public mutating func connect(
+        retrying rule: RetryRule = .always, at now: ContinuousClock.Instant
+    ) -> [Action] {
         switch state {
-        case .stopped: return begin(at: now)
+        case .stopped:
+            retryRule = rule
+            return begin(at: now)
         case .closing(let deadline, .stop):
+            retryRule = rule
             state = .closing(deadline: deadline, then: .restart)
             return []
-        default: return []
+        default:
+            if rule == .always { retryRule = .always }
+            return []
         }
     }
 

@@ -26,6 +26,7 @@ public struct TagSession: Sendable {
     var state = State.stopped
     var link = Link()
     var schedule: ReconnectSchedule
+    var retryRule = RetryRule.always
     /// How many attempts have failed since the tag was last connected.
     var failures = 0
 

@@ -6,7 +6,7 @@ struct ConnectingTests {
     @Test("goes from the link to hello, begin, device information and configuration, in the SDK's steps")
     func steps() {
         var tag = SessionFixture()
-        #expect(tag.on(.connect) == [.tell(.preparingToConnect), .connect])
+        #expect(tag.on(.connect(.always)) == [.tell(.preparingToConnect), .connect])
         #expect(tag.on(.linkUp) == [.tell(.connecting(step: 0)), .discover])
         #expect(
             tag.on(.discovered([.write, .writeWithoutResponse])) == [
@@ -78,7 +78,7 @@ struct ConnectingTests {
     @Test("does not go back to hello when the configuration may not be written")
     func refusedConfiguration() {
         var tag = SessionFixture()
-        _ = tag.on(.connect)
+        _ = tag.on(.connect(.always))
         _ = tag.on(.linkUp)
         _ = tag.on(.discovered(.write))
         for _ in 1...3 { _ = tag.on(.subscribed) }

@@ -20,7 +20,8 @@ struct ConnectionFailure: Sendable, CustomTestStringConvertible {
 
     static let all = beforePairing + writeErrors + helloAnswers + startAnswers + startTimeouts
 
-    private static let beforePairing: [ConnectionFailure] = [
+    /// The first error of these is final for a tag that was found by a scan.
+    static let beforePairing: [ConnectionFailure] = [
         ConnectionFailure(.discovering, "60 s", late) { $0.after(.seconds(60)) },
         ConnectionFailure(.subscribing, "60 s", late) { $0.after(.seconds(60)) },
         failing(.discovering, .serviceDiscoveryError) { .discoveryFailed($0) },

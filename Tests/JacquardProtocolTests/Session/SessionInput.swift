@@ -2,7 +2,7 @@ import JacquardProtocol
 
 /// One thing that can happen to a session.
 enum SessionInput: Hashable, Sendable {
-    case connect
+    case connect(TagSession.RetryRule)
     case disconnect
     case poweredOff
     case linkUp
@@ -22,7 +22,7 @@ extension TagSession {
     /// Lets it happen.
     mutating func take(_ input: SessionInput, at now: ContinuousClock.Instant) -> [Action] {
         switch input {
-        case .connect: connect(at: now)
+        case .connect(let rule): connect(retrying: rule, at: now)
         case .disconnect: disconnect(at: now)
         case .poweredOff: poweredOff(at: now)
         case .linkUp: linkUp(at: now)

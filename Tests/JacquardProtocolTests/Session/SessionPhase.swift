@@ -22,26 +22,26 @@ enum SessionPhase: CaseIterable, Sendable {
 
 extension SessionFixture {
     /// A session that has come to a phase.
-    init(in phase: SessionPhase) {
+    init(in phase: SessionPhase, retrying rule: TagSession.RetryRule = .always) {
         self.init()
         switch phase {
         case .stopped: break
-        case .closing: advance(to: .discovering, then: .discoveryFailed(SampleTag.linkError))
-        case .stopping: advance(to: .connected, then: .disconnect)
-        case .restarting: advance(to: .connected, then: .disconnect, .connect)
-        case .waiting: advance(to: .linking, then: .linkDown(SampleTag.linkError))
+        case .closing: advance(to: .discovering, rule, then: .discoveryFailed(SampleTag.linkError))
+        case .stopping: advance(to: .connected, rule, then: .disconnect)
+        case .restarting: advance(to: .connected, rule, then: .disconnect, .connect(rule))
+        case .waiting: advance(to: .linking, rule, then: .linkDown(SampleTag.linkError))
         case .equipped: equip()
         case .commanding:
-            advance(to: .connected)
+            advance(to: .connected, rule)
             _ = notify(.attached(AttachedNotification()))
             for token in [1, 2] as [UInt64] { _ = on(.command(.batteryStatus, token: token)) }
-        default: advance(to: phase)
+        default: advance(to: phase, rule)
         }
     }
 
-    private mutating func advance(to phase: SessionPhase, then inputs: SessionInput...) {
+    private mutating func advance(to phase: SessionPhase, _ rule: TagSession.RetryRule, then inputs: SessionInput...) {
         let path: [(SessionPhase, [SessionInput])] = [
-            (.linking, [.connect]),
+            (.linking, [.connect(rule)]),
             (.discovering, [.linkUp]),
             (.subscribing, [.discovered([.write, .writeWithoutResponse])]),
             (.hello, [.subscribed, .subscribed, .subscribed]),
@@ -72,7 +72,7 @@ extension SessionFixture {
     }
 
     private mutating func equip() {
-        advance(to: .connected)
+        advance(to: .connected, .always)
         _ = notify(.attached(SampleTag.gear()))
         _ = confirmAndAnswer(.dataChannel(DataChannelResponse(.gesture)))
         _ = confirmAndAnswer()

@@ -40,7 +40,7 @@ struct WishesTests {
         for phase in wanted {
             var tag = SessionFixture(in: phase)
             let deadline = tag.session.deadline
-            #expect(tag.on(.connect) == [])
+            #expect(tag.on(.connect(.always)) == [])
             #expect(tag.session.deadline == deadline)
         }
     }
@@ -48,7 +48,7 @@ struct WishesTests {
     @Test("connecting while the link goes down begins anew, without an error or a pause")
     func restart() {
         var tag = SessionFixture(in: .stopping)
-        #expect(tag.on(.connect) == [])
+        #expect(tag.on(.connect(.always)) == [])
         #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.preparingToConnect), .connect])
     }
 
@@ -56,7 +56,7 @@ struct WishesTests {
     func connectAfterError() {
         var tag = SessionFixture(in: .waiting)
         _ = tag.on(.poweredOff)
-        #expect(tag.on(.connect) == [.tell(.preparingToConnect), .connect])
+        #expect(tag.on(.connect(.always)) == [.tell(.preparingToConnect), .connect])
     }
 
     @Test("Bluetooth off is final in every state", arguments: SessionPhase.allCases)
@@ -67,5 +67,60 @@ struct WishesTests {
         #expect(actions.connections.allSatisfy { $0.error?.code == .bluetoothPowerOff })
         #expect(tag.session.deadline == nil)
         #expect(tag.on(.linkDown(SampleTag.linkError)) == [])
+    }
+
+    @Test(
+        "a rule that is not for ever makes the first error before pairing final",
+        arguments: ConnectionFailure.beforePairing)
+    func oncePaired(failure: ConnectionFailure) {
+        var tag = SessionFixture(in: failure.phase, retrying: .oncePaired)
+        #expect(failure.happen(&tag).last == .disconnect)
+        #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected, failure.error)])
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test(
+        "a rule that is not for ever makes the first loss before pairing final",
+        arguments: [.linking, .discovering, .subscribing] as [SessionPhase])
+    func oncePairedLoss(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase, retrying: .oncePaired)
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.disconnected, SampleTag.linkError)])
+    }
+
+    @Test("a rule that is not for ever makes 60 s without the tag final")
+    func oncePairedTimeout() {
+        var tag = SessionFixture(in: .linking, retrying: .oncePaired)
+        #expect(tag.after(.seconds(60)) == [.disconnect])
+        let error = TagConnectionError(.connectionTimeout, "no connection within 60 s")
+        #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected, error)])
+    }
+
+    @Test(
+        "a rule that is not for ever becomes so with the third subscription",
+        arguments: SessionPhase.starting + SessionPhase.online)
+    func paired(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase == .equipped ? .connected : phase, retrying: .oncePaired)
+        #expect(tag.on(.linkDown(SampleTag.linkError)).connections.map(\.state) == [.preparingToConnect])
+        #expect(tag.session.deadline != nil)
+    }
+
+    @Test("of two wishes the more lasting rule stays", arguments: TagSession.RetryRule.allCases)
+    func rules(first: TagSession.RetryRule) {
+        for second in TagSession.RetryRule.allCases {
+            var tag = SessionFixture(in: .discovering, retrying: first)
+            _ = tag.on(.connect(second))
+            let isFinal = first == .oncePaired && second == .oncePaired
+            #expect(
+                tag.on(.linkDown(SampleTag.linkError)).connections.map(\.state)
+                    == [isFinal ? .disconnected : .preparingToConnect])
+        }
+    }
+
+    @Test("a new wish after the end has its own rule")
+    func newRule() {
+        var tag = SessionFixture(in: .stopping)
+        _ = tag.on(.connect(.oncePaired))
+        _ = tag.on(.linkDown(nil))
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.disconnected, SampleTag.linkError)])
     }
 }
