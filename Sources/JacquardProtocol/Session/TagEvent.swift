@@ -2,7 +2,7 @@
 public enum TagEvent: Hashable, Sendable {
     /// The connection changed.
     case connection(TagConnection)
-    /// The tag told what it is; once for every connection, before `connected`.
+    /// The tag told what it is; for every connection before `connected`, and again when asked.
     case information(Component)
     /// The tag told its battery, asked or unasked.
     case battery(BatteryStatus)

@@ -12,7 +12,7 @@ extension TagSession {
         do throws(TagCommandError) {
             guard isConnected else { throw .notConnected }
             let (request, step) = try request(for: command)
-            // Frames of a pattern can make a request as long as they like.
+            // Frames of a pattern, keys and texts can make a request as long as they like.
             let length = request.encoded(id: RequestQueue<Purpose>.maximumID).count
             guard length <= Fragment.maximumPacketLength else { throw .invalidParameter }
             link.requests.enqueue(request, for: .command(token: token, step), timeout: timing.request)
@@ -37,6 +37,21 @@ extension TagSession {
             let gear = try gear(with: capability, or: .componentDoesNotSupportTouchMode)
             return (.touchMode(mode, component: gear), .touchMode(mode, gear: gear))
         case .batteryStatus: return (.batteryStatus(), .battery)
+        case .deviceInformation(of: .tag): return (.deviceInformationOfTag(), .tagInformation)
+        case .deviceInformation(of: .gear):
+            guard let gear = link.gear.component?.componentID else { throw .gearNotAttached }
+            return (.deviceInformation(ofGear: gear), .gearInformation(gear: gear))
+        case .rename(let name): return (.rename(try changed(name)), .name(name))
+        case .configGet(let key, let vendor, let product):
+            let (vendor, product) = store(vendor, product)
+            return (.configGet(vendor: vendor, product: product, key: key), .configValue)
+        case .configSet(let key, let value, let vendor, let product):
+            let (vendor, product) = store(vendor, product)
+            let element = ConfigElement(key: key, value: value)
+            return (.configSet(vendor: vendor, product: product, element), .acknowledged(gear: nil))
+        case .disconnectTag(let seconds, let onlyOnMotion):
+            let request = Request.disconnect(timeoutSeconds: seconds, reconnectOnlyOnWakeOnMotion: onlyOnMotion)
+            return (request, .acknowledged(gear: nil))
         }
     }
 
@@ -46,5 +61,19 @@ extension TagSession {
         guard let gear = link.gear.component else { throw .gearNotAttached }
         guard gear.capabilities.contains(capability) else { throw error }
         return gear.componentID
+    }
+
+    /// The name, if it is one and not the present one. Bytes count: two spellings of one letter are two names.
+    private func changed(_ name: String) throws(TagCommandError) -> String {
+        let isPresent = link.tagName.map { $0.utf8.elementsEqual(name.utf8) } ?? false
+        guard BLEConfiguration.nameByteCounts.contains(name.utf8.count), !isPresent else { throw .invalidParameter }
+        return name
+    }
+
+    /// Whose store: the tag's own unless another one is named.
+    private func store(
+        _ vendor: JacquardIdentifier?, _ product: JacquardIdentifier?
+    ) -> (vendor: JacquardIdentifier, product: JacquardIdentifier) {
+        (vendor ?? link.tag?.vendor.id ?? .google, product ?? link.tag?.product.id ?? .tag)
     }
 }

@@ -11,6 +11,10 @@ extension TagSession {
         var requests = RequestQueue<Purpose>()
         var fragments = FragmentQueue()
         var gear = AttachedGear.untold
+        /// What the tag is; nil until it has told.
+        var tag: Component?
+        /// What the tag is called; nil unless it has told.
+        var tagName: String?
 
         /// The first thing that is waited for; nil while there is none.
         var deadline: ContinuousClock.Instant? {

@@ -44,16 +44,22 @@ extension TagSession {
         /// Success, from the tag or from gear.
         case acknowledged(gear: UInt32?)
         case battery
+        case tagInformation
+        case gearInformation(gear: UInt32)
+        case configValue
         /// The first half of a change of touch mode, and the second.
         case touchMode(TouchMode, gear: UInt32)
         case touchQueueDepth(TouchMode, gear: UInt32)
+        /// The first half of renaming, and the second: the tag advertises its new name after a disconnection.
+        case name(String)
+        case nameDisconnect
 
         /// The number of the gear that it is for; nil if it is for the tag.
         var gear: UInt32? {
             switch self {
             case .acknowledged(let gear): gear
-            case .touchMode(_, let gear), .touchQueueDepth(_, let gear): gear
-            case .battery: nil
+            case .gearInformation(let gear), .touchMode(_, let gear), .touchQueueDepth(_, let gear): gear
+            case .battery, .tagInformation, .configValue, .name, .nameDisconnect: nil
             }
         }
     }

@@ -29,7 +29,7 @@ extension TagSession {
             link.requests.enqueue(.deviceInformationOfTag(), for: .tagInformation, timeout: timing.start)
             return []
         case (.tagInformation, .deviceInfo(let information)): return configure(information.tagComponent)
-        case (.configuration, _): return didConnect(at: now)
+        case (.configuration, let body): return didConnect(body, at: now)
         case (.gearTouchMode(let gear), .dataChannel): return didSetTouchMode(ofGear: gear)
         case (.gearQueueDepth(let gear), _): return didSetQueueDepth(forGear: gear)
         case (.gearInformation(let gear), .deviceInfo(let information)): return didLearn(information, ofGear: gear)
@@ -60,6 +60,8 @@ extension TagSession {
     private func lost(_ purpose: Purpose, isSent: Bool) -> Action? {
         guard case .command(let token, let step) = purpose else { return nil }
         switch step {
+        // The tag has confirmed its name, and down is where the link was to go.
+        case .nameDisconnect: return ended(token, .success(.done))
         // The half before it was sent.
         case .touchQueueDepth: return ended(token, .failure(.linkLost))
         default: return ended(token, .failure(isSent ? .linkLost : .notConnected))

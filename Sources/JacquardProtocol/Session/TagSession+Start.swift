@@ -29,6 +29,7 @@ extension TagSession {
     }
 
     mutating func configure(_ component: Component) -> [Action] {
+        link.tag = component
         // From here on the SDK writes without response and grants eight seconds.
         if link.properties.contains(.writeWithoutResponse) { link.writesWithResponse = false }
         link.requests.enqueue(
@@ -37,8 +38,10 @@ extension TagSession {
         return [emit(.initializing(step: 9 + link.extraSteps)), .emit(.information(component))]
     }
 
-    mutating func didConnect(at now: ContinuousClock.Instant) -> [Action] {
+    mutating func didConnect(_ body: Response.Body?, at now: ContinuousClock.Instant) -> [Action] {
         state = .connected(since: now)
+        // Only an answer that holds the whole configuration tells the name.
+        if case .config(let configuration) = body { link.tagName = configuration.ble?.customAdvertisedName }
         switch link.gear {
         case .untold, .expected: link.gear = .expected(by: now + timing.gearAnnouncement)
         case .told(let gear): if let gear { setUp(gear) }

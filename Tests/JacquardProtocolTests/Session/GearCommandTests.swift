@@ -8,12 +8,13 @@ struct GearCommandTests {
         var tag = SessionFixture(in: .equipped)
         let commands: [TagCommand] = [
             .batteryStatus, .playHaptic(.stop), .setTouchMode(.continuous), .playLEDPattern(.haltAll, on: .gear),
-            .playLEDPattern(.haltAll, on: .tag),
+            .deviceInformation(of: .gear), .playLEDPattern(.haltAll, on: .tag),
         ]
         for (token, command) in zip(UInt64(1)..., commands) { _ = tag.on(.command(command, token: token)) }
         #expect(
             tag.notify(.attached(AttachedNotification())) == [
                 .emit(.gear(nil)), .end(2, .gearNotAttached), .end(3, .gearNotAttached), .end(4, .gearNotAttached),
+                .end(5, .gearNotAttached),
             ])
         #expect(tag.confirmAndAnswer(status: .busy).ends == [1])
         #expect(tag.lastRequest == .playLEDOnTag(.haltAll))
@@ -39,10 +40,19 @@ struct GearCommandTests {
         #expect(tag.confirmAndAnswer(answers[step]) == [.end(1, .gearNotAttached)])
     }
 
+    @Test("to ask gear what it is fail if it goes meanwhile")
+    func informationOfFormerGear() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.deviceInformation(of: .gear), token: 1))
+        _ = tag.notify(.attached(AttachedNotification()))
+        #expect(tag.confirmAndAnswer(.deviceInfo(SampleTag.gearInformation)) == [.end(1, .gearNotAttached)])
+    }
+
     private static let refusals: [(AttachedNotification?, TagCommand, TagCommandError)] = [
         (nil, .playLEDPattern(.haltAll, on: .gear), .gearNotAttached),
         (nil, .playHaptic(.stop), .gearNotAttached),
         (nil, .setTouchMode(.gesture), .gearNotAttached),
+        (nil, .deviceInformation(of: .gear), .gearNotAttached),
         (SampleTag.jacket, .playLEDPattern(.haltAll, on: .gear), .componentDoesNotSupportPlayLEDPattern),
         (SampleTag.unknownGear, .playLEDPattern(.haltAll, on: .gear), .componentDoesNotSupportPlayLEDPattern),
         (SampleTag.unknownGear, .playHaptic(.stop), .componentDoesNotSupportPlayHaptic),
