@@ -19,6 +19,10 @@ public final class JacquardManager {
         case scanning(Bool)
         /// A tag was heard. `isNews` is false for one that the present scan has told already and was not to tell again.
         case advertised(AdvertisedTag, isNews: Bool)
+        /// A pairing has come so far.
+        case pairing(TagIdentity, PairingStage)
+        /// A pairing has ended: with a bonded and connected tag, or with an error.
+        case paired(TagIdentity, TagConnectionError?)
         /// A tag was forgotten, or the Bluetooth stack refused to.
         case forgotten(TagIdentity, TagConnectionError?)
         /// Something about a wanted tag.
@@ -38,7 +42,8 @@ public final class JacquardManager {
     private let log: Logger
     private(set) var tags: [TagIdentity: TagDriver] = [:]
     /// Who is at which address: every event of a link is looked up here.
-    private var drivers: [BluetoothAddress: TagDriver] = [:]
+    private(set) var drivers: [BluetoothAddress: TagDriver] = [:]
+    var pairings: [TagIdentity: Pairing] = [:]
     /// What the central has been asked for.
     var scan: ScanOptions?
     var isScanWanted = false
@@ -64,8 +69,12 @@ public final class JacquardManager {
 
     /// Connects a tag and keeps it connected; nothing happens if it is wanted already.
     public func connect(_ identity: TagIdentity) {
+        connect(identity, bonding: false)
+    }
+
+    func connect(_ identity: TagIdentity, bonding: Bool) {
         let driver = tags[identity] ?? add(identity)
-        driver.drive { session, now in session.connect(at: now) }
+        driver.drive { session, now in session.connect(bonding: bonding, at: now) }
         if centralState != .poweredOn { driver.drive { session, now in session.poweredOff(at: now) } }
     }
 
@@ -110,6 +119,7 @@ public final class JacquardManager {
         let session = TagSession(timing: timing, seed: .random(in: .min ... .max))
         let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
             self?.onEvent?(.tag(identity, event))
+            self?.followPairing(identity, event)
         } onLooking: { [weak self] in
             self?.updateScan()
         }
@@ -128,8 +138,12 @@ public final class JacquardManager {
         case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
             .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
             .discoveryFailed(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _),
-            .paired(let address), .pairFailed(let address, _):
+            .pairFailed(let address, _):
             drivers[address]?.handle(event)
+            if case .pairFailed(_, let error) = event { bondRefused(address, error) }
+        case .paired(let address):
+            drivers[address]?.handle(event)
+            bonded(address)
         case .discovered(let address, let advertisement): heard(address, advertisement)
         case .adaptersChanged(let adapters): onEvent?(.adapters(adapters))
         case .stateChanged(let state): stateChanged(state)

@@ -2,18 +2,33 @@ extension TagSession {
     /// The link is up.
     public mutating func linkUp(at now: ContinuousClock.Instant) -> [Action] {
         switch state {
-        case .linking(let deadline): return discover(until: deadline)
+        case .linking(let deadline): return use(until: deadline)
         // A link that was given up has come up all the same: it serves the next attempt, or nobody.
-        case .waiting: return discover(until: now + timing.connect)
+        case .waiting: return use(until: now + timing.connect)
         case .stopped: return [.disconnect]
-        case .discovering, .subscribing, .starting, .connected, .closing: return []
+        case .bonding, .discovering, .subscribing, .starting, .connected, .closing: return []
         }
     }
 
-    private mutating func discover(until deadline: ContinuousClock.Instant) -> [Action] {
+    /// Android makes the bond before it looks at the service, and so do we where one is wanted.
+    private mutating func use(until deadline: ContinuousClock.Instant) -> [Action] {
         link = Link()
+        state = wantsBond ? .bonding(deadline: deadline) : .discovering(deadline: deadline)
+        return [emit(.connecting(step: 0)), wantsBond ? .bond : .discover]
+    }
+
+    /// There is a bond with the tag now.
+    public mutating func bonded(at now: ContinuousClock.Instant) -> [Action] {
+        wantsBond = false
+        guard case .bonding(let deadline) = state else { return [] }
         state = .discovering(deadline: deadline)
-        return [emit(.connecting(step: 0)), .discover]
+        return [.discover]
+    }
+
+    /// The tag, or its user, refuses a bond.
+    public mutating func bondingFailed(_ error: TagConnectionError, at now: ContinuousClock.Instant) -> [Action] {
+        guard case .bonding = state else { return [] }
+        return fail(error, at: now)
     }
 
     /// The link is down, or could not be made.
@@ -29,7 +44,7 @@ extension TagSession {
         case .closing(_, let ending):
             guard let error, error.code == .peerRemovedPairingInfo else { return finish(ending, at: now) }
             return finish(.stop(error), at: now)
-        case .linking, .discovering, .subscribing, .starting, .connected:
+        case .linking, .bonding, .discovering, .subscribing, .starting, .connected:
             let error = error ?? TagConnectionError(.bluetoothConnectionError, "the link was dropped")
             return linkLost() + finish(ending(after: error, at: now), at: now)
         }

@@ -4,7 +4,8 @@ extension TagSession {
         switch state {
         case .stopped: nil
         case .waiting(let until, _): until
-        case .linking(let deadline), .discovering(let deadline), .subscribing(let deadline, _): deadline
+        case .linking(let deadline), .bonding(let deadline), .discovering(let deadline), .subscribing(let deadline, _):
+            deadline
         case .closing(let deadline, _): deadline
         case .starting, .connected: link.deadline
         }
@@ -16,7 +17,7 @@ extension TagSession {
         switch state {
         case .stopped: return []
         case .waiting(_, let error): return startLinking(after: error, at: now)
-        case .linking, .discovering, .subscribing: return connectionTimedOut(at: now)
+        case .linking, .bonding, .discovering, .subscribing: return connectionTimedOut(at: now)
         case .closing(_, let ending): return finish(ending, at: now)
         case .starting, .connected: return linkDeadlineReached(at: now)
         }

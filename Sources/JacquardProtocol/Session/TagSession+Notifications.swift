@@ -29,7 +29,7 @@ extension TagSession {
     private var isListening: Bool {
         switch state {
         case .subscribing, .starting, .connected: true
-        case .stopped, .waiting, .linking, .discovering, .closing: false
+        case .stopped, .waiting, .linking, .bonding, .discovering, .closing: false
         }
     }
 

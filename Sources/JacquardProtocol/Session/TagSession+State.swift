@@ -7,6 +7,8 @@ extension TagSession {
         case waiting(until: ContinuousClock.Instant, after: TagConnectionError)
         /// A link is being made.
         case linking(deadline: ContinuousClock.Instant)
+        /// A bond is being made; a person may have to press the tag's button.
+        case bonding(deadline: ContinuousClock.Instant)
         /// The service is being looked for.
         case discovering(deadline: ContinuousClock.Instant)
         /// Notifications are being switched on; so many are.

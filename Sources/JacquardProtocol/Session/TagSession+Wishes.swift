@@ -14,11 +14,13 @@ extension TagSession {
     ///
     /// - Parameters:
     ///   - rule: which errors are final.
+    ///   - bonding: whether to make a bond on the next link, before anything else.
     ///   - now: the time.
     /// - Returns: what to do now.
     public mutating func connect(
-        retrying rule: RetryRule = .always, at now: ContinuousClock.Instant
+        retrying rule: RetryRule = .always, bonding: Bool = false, at now: ContinuousClock.Instant
     ) -> [Action] {
+        wantsBond = wantsBond || bonding
         switch state {
         case .stopped:
             retryRule = rule

@@ -11,6 +11,8 @@ public struct TagSession: Sendable {
         case connect
         /// Drop the link or give up making it. Ends with `linkDown`.
         case disconnect
+        /// Make a bond on the link. Ends with `bonded` or `bondingFailed`.
+        case bond
         /// Look for the service. Ends with `discovered` or `discoveryFailed`.
         case discover
         /// Switch notifications on. Ends with `subscribed` or `subscribeFailed`.
@@ -27,6 +29,8 @@ public struct TagSession: Sendable {
     var link = Link()
     var schedule: ReconnectSchedule
     var retryRule = RetryRule.always
+    /// Whether a bond is to be made before anything else.
+    var wantsBond = false
     /// How many attempts have failed since the tag was last connected.
     var failures = 0
 
@@ -45,6 +49,11 @@ public struct TagSession: Sendable {
     /// Whether commands reach the tag.
     public var isConnected: Bool {
         if case .connected = state { true } else { false }
+    }
+
+    /// Whether it waits for a link.
+    public var isLinking: Bool {
+        if case .linking = state { true } else { false }
     }
 
     func emit(
