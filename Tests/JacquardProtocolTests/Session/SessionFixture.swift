@@ -9,7 +9,10 @@ struct SessionFixture {
     private(set) var lastID: UInt32 = 0
     /// The last request that was written whole.
     private(set) var lastRequest: Request?
+    /// What has gone against the rules of every session.
+    var complaints: [String] { auditor.complaints }
     private var ears = Reassembler()
+    private var auditor = SessionAuditor()
 
     init(timing: TagSession.Timing = TagSession.Timing(), seed: UInt64 = 1) {
         session = TagSession(timing: timing, seed: seed)
@@ -17,7 +20,9 @@ struct SessionFixture {
 
     /// One line of a transcript: what happens, and what the session does.
     mutating func on(_ input: SessionInput) -> [TagSession.Action] {
+        let isOverdue = session.deadline.map { $0 < now } ?? false
         let actions = session.take(input, at: now)
+        auditor.audit(input, actions, of: session, at: isOverdue ? nil : now)
         for case .write(let fragment, _) in actions { hear(fragment) }
         return actions
     }
