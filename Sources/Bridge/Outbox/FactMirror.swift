@@ -39,6 +39,13 @@ struct FactMirror: Sendable {
         return facts[topic]?.publication
     }
 
+    /// The broker has taken back the fact of a topic: unless there is another one by now, nothing is kept of it.
+    mutating func cleared(_ topic: String) {
+        guard let known = facts[topic], known.progress == .published, known.publication.isClearing else { return }
+        facts[topic] = nil
+        topics.removeAll { $0 == topic }
+    }
+
     /// The connection is gone, and with it what the broker was told.
     mutating func forgetProgress() {
         for topic in topics { facts[topic]?.progress = .stale }

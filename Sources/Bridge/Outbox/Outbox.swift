@@ -29,6 +29,8 @@ public struct Outbox: Sendable {
         let ticket: UInt64
         /// nil for a fact: the next connection gets it anyway.
         let message: Waiting?
+        /// The topic of a fact that is taken back, which is forgotten when the broker has agreed.
+        let clearedTopic: String?
     }
 
     private let window: Int
@@ -107,10 +109,8 @@ public struct Outbox: Sendable {
     ///
     /// - Returns: what to hand to the client now that there is room.
     public mutating func acknowledged(_ ticket: UInt64, at now: ContinuousClock.Instant) -> [Delivery] {
-        if unacknowledged.first?.ticket == ticket {
-            unacknowledged.removeFirst()
-        } else {
-            unacknowledged.replaceAll(unacknowledged.all.filter { $0.ticket != ticket })
+        if let acknowledged = removeUnacknowledged(ticket), let topic = acknowledged.clearedTopic {
+            facts.cleared(topic)
         }
         return backlog.isEmpty ? [] : drain(at: time(now))
     }
@@ -121,6 +121,13 @@ extension Outbox {
 
     /// Whether a publication may overtake nobody by going straight on.
     private var isOpen: Bool { hasRoom && backlog.isEmpty }
+
+    private mutating func removeUnacknowledged(_ ticket: UInt64) -> Unacknowledged? {
+        if unacknowledged.first?.ticket == ticket { return unacknowledged.removeFirst() }
+        let all = unacknowledged.all
+        unacknowledged.replaceAll(all.filter { $0.ticket != ticket })
+        return all.first { $0.ticket == ticket }
+    }
 
     private mutating func time(_ now: ContinuousClock.Instant) -> Duration {
         guard let origin else {
@@ -165,7 +172,10 @@ extension Outbox {
     private mutating func delivery(_ publication: Publication, message: Waiting?) -> Delivery {
         guard publication.qos > 0 else { return Delivery(ticket: nil, publication: publication) }
         lastTicket += 1
-        unacknowledged.append(Unacknowledged(ticket: lastTicket, message: message))
+        unacknowledged.append(
+            Unacknowledged(
+                ticket: lastTicket, message: message,
+                clearedTopic: publication.isClearing ? publication.topic : nil))
         return Delivery(ticket: lastTicket, publication: publication)
     }
 }

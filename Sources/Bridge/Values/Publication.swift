@@ -47,12 +47,20 @@ public struct Publication: Hashable, Sendable {
 
     /// Whether it has the retain flag: facts do, nothing else does.
     public var isRetained: Bool { kind == .fact }
+
+    /// Whether it takes back what the broker has retained.
+    var isClearing: Bool { isRetained && payload.isEmpty }
 }
 
 extension Publication {
     /// A fact whose payload is one word or number as it is.
     static func fact(_ topic: String, word: String, qos: UInt8 = 1) -> Publication {
         Publication(topic: topic, payload: Array(word.utf8), qos: qos, kind: .fact)
+    }
+
+    /// A fact that is no more: the broker forgets what it has retained.
+    static func noFact(_ topic: String) -> Publication {
+        Publication(topic: topic, payload: [], kind: .fact)
     }
 
     /// A fact whose payload is a JSON document.
