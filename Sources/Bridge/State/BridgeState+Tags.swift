@@ -69,7 +69,7 @@ extension BridgeState {
     }
 
     /// Whether the configuration lists a tag.
-    func isConfigured(_ id: TagID) -> Bool {
+    public func isConfigured(_ id: TagID) -> Bool {
         configuration.tags.contains { $0.id == id }
     }
 

@@ -1,10 +1,25 @@
+import Bridge
+
 /// What the bridge remembers of a tag over a restart, as it stands in `tags.json`.
 struct StoredTag: Codable, Hashable, Sendable {
+    /// The gear that a tag was last clipped into.
+    struct Gear: Codable, Hashable, Sendable {
+        var vendorID: String
+        var productID: String
+        var name: String
+
+        enum CodingKeys: String, CodingKey {
+            case vendorID = "vendor_id"
+            case productID = "product_id"
+            case name
+        }
+    }
+
     /// The pairing serial.
     var serial: String
     /// The tag in topics.
     var id: String
-    /// The address at which it was last connected; nil before the first connection.
+    /// The address at which it was last; nil when it was never seen.
     var address: String?
     /// Its own name; nil until it has told one.
     var name: String?
@@ -12,8 +27,8 @@ struct StoredTag: Codable, Hashable, Sendable {
     var held: Bool
     /// Whether it was paired by command: such a tag is known although no configuration lists it.
     var paired: Bool
-    /// The product number of the gear that was last attached; nil for none.
-    var lastGear: String?
+    /// Nil when it never was in any.
+    var lastGear: Gear?
 
     enum CodingKeys: String, CodingKey {
         case serial, id, address, name, held, paired
@@ -30,4 +45,33 @@ struct StoredTags: Codable, Hashable, Sendable {
     var version = Self.version
     /// All of them, by id.
     var tags: [StoredTag] = []
+}
+
+extension StoredTag {
+    /// What the bridge wants kept.
+    init(_ record: TagRecord, isPaired: Bool) {
+        self.init(
+            serial: record.serial,
+            id: record.id.text,
+            address: record.address,
+            name: record.name,
+            held: record.isHeld,
+            paired: isPaired,
+            lastGear: record.lastGear.map { Gear(vendorID: $0.vendorID, productID: $0.productID, name: $0.name) })
+    }
+
+    /// What the bridge had kept; nil where the file was edited to something that is no id.
+    var record: TagRecord? {
+        TagID(id).map { id in
+            TagRecord(
+                id: id,
+                serial: serial,
+                address: address,
+                name: name,
+                isHeld: held,
+                lastGear: lastGear.map {
+                    TagRecord.Gear(vendorID: $0.vendorID, productID: $0.productID, name: $0.name)
+                })
+        }
+    }
 }
