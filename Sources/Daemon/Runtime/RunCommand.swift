@@ -11,9 +11,6 @@ struct RunCommand {
     /// All variables of the process.
     let environment: [String: String]
 
-    /// Where BlueZ is unless `DBUS_SYSTEM_BUS_ADDRESS` says otherwise (D-Bus specification, "Well-known Message Buses").
-    private static let systemBus = "unix:path=/var/run/dbus/system_bus_socket"
-
     /// Runs the loop on the calling thread.
     ///
     /// - Returns: `done` after a clean stop, `wrongUsage` when the configuration has an error.
@@ -32,7 +29,7 @@ struct RunCommand {
         // A peer that has gone is told by the return value of the call that wrote to it.
         signal(SIGPIPE, SIG_IGN)
         let log = Logger("daemon", to: sink(loaded.configuration.log))
-        let bus = environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? Self.systemBus
+        let bus = SystemBus.address(environment)
         Task { @LoopActor in
             await Self.serve(loaded, bus, log)
             EventLoop.shared.stop()

@@ -1,0 +1,54 @@
+import Bridge
+import EventLoop
+import MQTT
+
+/// `monitor`: shows what is published as it comes, until Ctrl-C. A connection that breaks is made again.
+struct MonitorCommand: Sendable {
+    let context: ClientContext
+    /// The id of the one tag that is shown; nil: all, and the bridge.
+    let tag: String?
+
+    /// Shows, until the user wants an end.
+    ///
+    /// - Throws: `noConnection` when the broker does not take us at the beginning.
+    @LoopActor
+    func run() async throws(ClientFailure) {
+        do throws(SystemError) {
+            try context.interruption.listen()
+        } catch {
+            context.printer.write(.standardError, error.description)
+        }
+        try await context.visit { session throws(ClientFailure) in
+            for message in try await session.snapshot(of: filters) { show(message, isInitial: true) }
+            await follow(session)
+        }
+    }
+
+    private var filters: [String] {
+        let topics = BridgeTopics(context.configuration)
+        return [topics.everything(of: tag)] + (tag == nil ? [topics.everythingOfBridge] : [topics.state])
+    }
+
+    @LoopActor
+    private func follow(_ session: BrokerSession) async {
+        while let signal = await session.next(until: nil) {
+            switch signal {
+            case .message(let message): show(message, isInitial: false)
+            case .lost(let error): context.printer.write(.standardError, "no connection: \(error.text); trying again")
+            case .connected: session.subscribe(to: filters)
+            case .taken, .refused: break
+            case .interrupted: return
+            }
+        }
+    }
+
+    private func show(_ message: MQTTMessage, isInitial: Bool) {
+        let sighting = MonitorRecord(
+            topic: message.topic, payload: message.payload, isRetained: message.isRetained, isInitial: isInitial,
+            time: Moment.now.unixMilliseconds)
+        if context.printer.isJSON { return context.printer.write(.standardOutput, sighting.document.text) }
+        guard let line = MonitorLine(sighting, BridgeTopics(context.configuration)) else { return }
+        let text = line.isGesture ? context.printer.emphasized(line.text) : line.text
+        context.printer.write(.standardOutput, text)
+    }
+}
