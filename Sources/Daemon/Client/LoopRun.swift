@@ -15,7 +15,7 @@ enum LoopRun {
         // A peer that has gone is told by the return value of the call that wrote to it.
         signal(SIGPIPE, SIG_IGN)
         let outcome = Outcome()
-        Task { @LoopActor in
+        EventLoop.shared.begin {
             let code = await work()
             outcome.code.withLock { $0 = code }
             EventLoop.shared.stop()

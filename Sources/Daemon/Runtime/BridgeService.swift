@@ -78,7 +78,8 @@ final class BridgeService {
         case .tag(let identity, let event):
             guard let id = ids[identity] else { return }
             carryOut { bridge, now in bridge.tag(id, event, at: now) }
-        case .advertised(let tag): sighted(tag)
+        case .advertised(let tag, _): sighted(tag)
+        case .scanning, .forgotten, .pairing, .paired: break
         case .adapters(let adapters):
             carryOut { bridge, now in bridge.adapters(adapters.map { AdapterFacts($0) }, at: now) }
         case .centralState(let state):

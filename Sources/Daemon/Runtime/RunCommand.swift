@@ -30,7 +30,7 @@ struct RunCommand {
         signal(SIGPIPE, SIG_IGN)
         let log = Logger("daemon", to: sink(loaded.configuration.log))
         let bus = SystemBus.address(environment)
-        Task { @LoopActor in
+        EventLoop.shared.begin {
             await Self.serve(loaded, bus, log)
             EventLoop.shared.stop()
         }
