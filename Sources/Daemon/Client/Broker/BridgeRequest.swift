@@ -8,6 +8,8 @@ struct BridgeRequest: Hashable, Sendable {
     let payload: JSONValue
     /// Comes back as the result's `id`, and with MQTT 5 as correlation data.
     let id: String
+    /// How long the bridge may take for its first word: it says `accepted` when the answer takes longer than 250 ms.
+    var firstWord = Duration.seconds(5)
     /// How long the final answer may take once the bridge has said that it works on it.
     let patience: Duration
     /// What is waited for, said to a user who waits: `the tag 003R`.

@@ -2,9 +2,6 @@ import EventLoop
 import MQTT
 
 extension BrokerSession {
-    /// How long the bridge may take for its first word: it says `accepted` when the answer takes longer than 250 ms.
-    static let firstWord = Duration.seconds(5)
-
     /// Whether the bridge of the configuration is there, by what the broker retains.
     ///
     /// - Parameter filters: what else to subscribe to at the same time.
@@ -34,7 +31,7 @@ extension BrokerSession {
         let ticket = publish(request.topic, request.payload, expectsAnswer: true, correlation: request.id)
         progress.say("waiting for \(request.waitsFor)")
         defer { progress.end() }
-        var limit = Self.firstWord
+        var limit = request.firstWord
         var deadline = ContinuousClock.now + limit
         while let signal = await next(until: deadline) {
             guard case .message(let message) = signal else {

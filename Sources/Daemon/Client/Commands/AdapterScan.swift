@@ -33,8 +33,8 @@ struct AdapterScan: Sendable {
         manager.onEvent = { event in
             switch event {
             case .centralState(let state): mailbox.put(.state(state))
-            case .advertised(let tag): mailbox.put(.heard(tag))
-            case .adapters, .tag: break
+            case .advertised(let tag, isNews: _): mailbox.put(.heard(tag))
+            default: break
             }
         }
         context.interruption.onFire = { mailbox.put(.interrupted) }
@@ -60,7 +60,9 @@ struct AdapterScan: Sendable {
         do throws(ManagerScanningError) {
             try manager.startScanning(allowsDuplicates: true)
         } catch {
-            throw .noRadio("\(error)")
+            switch error {
+            case .bluetoothUnavailable(let state): throw .noRadio(Self.words(state))
+            }
         }
     }
 
@@ -88,7 +90,8 @@ struct AdapterScan: Sendable {
         let end = ContinuousClock.now + duration
         while let signal = await mailbox.next(until: end) {
             switch signal {
-            case .heard(let tag): report.take(Self.advertisement(tag, known))
+            // BlueZ also tells of devices that it remembers; those have no signal strength.
+            case .heard(let tag): if tag.rssi != nil { report.take(Self.advertisement(tag, known)) }
             case .interrupted: return report
             case .state: break
             }

@@ -7,10 +7,10 @@ enum ConfigurationCheck {
             Finding(
                 .configuration, .failed, "the bridge would not start with \(errors.file)",
                 remedies: errors.lines + ["sudoedit \(errors.file)"])
-        case .success(let loaded) where loaded.notices.isEmpty:
-            Finding(.configuration, .ok, "\(loaded.file) has no error")
         case .success(let loaded):
-            Finding(.configuration, .warning, "\(loaded.file) has no error", remedies: loaded.notices)
+            Finding(
+                .configuration, loaded.notices.isEmpty ? .ok : .warning,
+                (["\(loaded.file) has no error"] + loaded.notices).joined(separator: "; "))
         }
     }
 }
