@@ -45,6 +45,7 @@ struct PairingAttempt {
     /// There is a bond.
     ///
     /// - Parameter isConnected: whether the tag had been connected before; then the pairing is complete with the bond.
+    /// - Returns: what to do, in this order.
     mutating func bonded(isConnected: Bool) -> [Step] {
         guard !isBonded else { return [] }
         isBonded = true

@@ -13,6 +13,8 @@ extension CommandFailure {
             self.init(.unsupported, "The component has no motor", hint: "T/gear lists what the gear can do")
         case .componentDoesNotSupportTouchMode:
             self.init(.unsupported, "The component feels no touch", hint: "T/gear lists what the gear can do")
+        case .invalidParameter:
+            self.init(.invalidArgument, "The tag does not take this value")
         case .notConnected:
             self = tag.offlineFailure(at: now)
         case .timeout:

@@ -36,7 +36,7 @@ struct SessionAuditor {
         case .write:
             if isWriting { complaints.append("two writes at a time") }
             isWriting = true
-        case .connect, .disconnect, .discover: isWriting = false
+        case .connect, .disconnect, .bond, .discover: isWriting = false
         case .subscribe: break
         case .emit(.connection(let connection)):
             told = connection.state

@@ -5,7 +5,8 @@ extension SessionInput {
     static let samples: [SessionInput] = links + writes + bytes + commands.map { .command($0, token: 99) }
 
     private static let links: [SessionInput] = [
-        .connect(.always), .connect(.oncePaired), .disconnect, .poweredOff, .linkUp, .linkDown(nil),
+        .connect(.always), .connect(.oncePaired), .pair, .bonded, .bondingFailed(SampleTag.linkError), .disconnect,
+        .poweredOff, .linkUp, .linkDown(nil),
         .linkDown(SampleTag.linkError), .linkDown(SampleTag.bondError), .discovered([]), .discovered(.write),
         .discovered(.writeWithoutResponse), .discoveryFailed(SampleTag.linkError),
         .discoveryFailed(SampleTag.bondError), .subscribed, .subscribeFailed(SampleTag.linkError),

@@ -3,6 +3,9 @@ import JacquardProtocol
 /// One thing that can happen to a session.
 enum SessionInput: Hashable, Sendable {
     case connect(TagSession.RetryRule)
+    case pair
+    case bonded
+    case bondingFailed(TagConnectionError)
     case disconnect
     case poweredOff
     case linkUp
@@ -23,6 +26,9 @@ extension TagSession {
     mutating func take(_ input: SessionInput, at now: ContinuousClock.Instant) -> [Action] {
         switch input {
         case .connect(let rule): connect(retrying: rule, at: now)
+        case .pair: connect(bonding: true, at: now)
+        case .bonded: bonded(at: now)
+        case .bondingFailed(let error): bondingFailed(error, at: now)
         case .disconnect: disconnect(at: now)
         case .poweredOff: poweredOff(at: now)
         case .linkUp: linkUp(at: now)

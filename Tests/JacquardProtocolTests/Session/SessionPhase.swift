@@ -11,9 +11,11 @@ enum SessionPhase: CaseIterable, Sendable {
     case closing, stopping, restarting
     /// Between two attempts.
     case waiting
+    /// A bond is being made.
+    case bonding
 
     /// Those in which a link is wanted and there or being made.
-    static let attempts: [SessionPhase] = [.linking, .discovering, .subscribing] + starting
+    static let attempts: [SessionPhase] = [.linking, .bonding, .discovering, .subscribing] + starting
     /// Those of the protocol's start.
     static let starting: [SessionPhase] = [.hello, .begin, .tagInformation, .configuring]
     /// Those in which commands reach the tag.
@@ -30,6 +32,7 @@ extension SessionFixture {
         case .stopping: advance(to: .connected, rule, then: .disconnect)
         case .restarting: advance(to: .connected, rule, then: .disconnect, .connect(rule))
         case .waiting: advance(to: .linking, rule, then: .linkDown(SampleTag.linkError))
+        case .bonding: for input in [SessionInput.pair, .linkUp] { _ = on(input) }
         case .equipped: equip()
         case .commanding:
             advance(to: .connected, rule)

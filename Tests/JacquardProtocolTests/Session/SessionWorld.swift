@@ -39,6 +39,7 @@ struct SessionWorld {
         switch action {
         case .connect: owed = [.linkUp]
         case .disconnect: owed = [.linkDown(nil)]
+        case .bond: owed = [.bonded]
         case .discover:
             ears = Reassembler()
             owed = [.discovered([.write, .writeWithoutResponse])]

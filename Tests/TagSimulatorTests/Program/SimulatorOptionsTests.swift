@@ -28,6 +28,8 @@ struct SimulatorOptionsTests {
         #expect(!options.allowsAcquireNotify && options.isJSON && options.isQuick)
         #expect(options.tag.isLossy && options.tag.allowsWriteWithoutResponseOnly && options.tag.wantsPairing)
         #expect(options.gesturesEvery == .milliseconds(500))
+        let profile = try SimulatorOptions(arguments: ["--profile", "old", "--scenario", "play"])
+        #expect(profile.profile == .old && profile.tag.allowsWriteWithoutResponseOnly && profile.scenario == "play")
     }
 
     @Test(
@@ -35,7 +37,7 @@ struct SimulatorOptionsTests {
         arguments: [
             ["--fly"], ["tags"], ["--tags"], ["--tags", "0"], ["--tags", "251"], ["--adapters", "x"],
             ["--serials", "00_1"], ["--serials", "0001,0001"], ["--serials", ""], ["--gestures-every", "0"],
-            ["--stdio", "--tags", "2"],
+            ["--stdio", "--tags", "2"], ["--profile", "new"],
         ])
     func refuses(arguments: [String]) {
         #expect(throws: UsageError.self) { try SimulatorOptions(arguments: arguments) }
