@@ -20,7 +20,10 @@ struct ClientProgram {
         case .success(let loaded):
             let context = context(loaded.configuration)
             let request = request
-            return LoopRun.exitCode { await Self.carryOut(request, context) }
+            return LoopRun.exitCode {
+                if request.isEndedByUser { Self.listen(context) }
+                return await Self.carryOut(request, context)
+            }
         }
     }
 
@@ -31,6 +34,15 @@ struct ClientProgram {
             busAddress: SystemBus.address(environment),
             interruption: Interruption(),
             log: Logger("client", to: StreamSink(level: .error)))
+    }
+
+    @LoopActor
+    private static func listen(_ context: ClientContext) {
+        do throws(SystemError) {
+            try context.interruption.listen()
+        } catch {
+            context.printer.write(.standardError, error.description)
+        }
     }
 
     /// Does what is wanted and prints what came of it.

@@ -16,4 +16,12 @@ enum ClientRequest: Hashable, Sendable {
     case led(id: String, LEDWish)
     /// Play a pattern on the motor of a tag's gear.
     case haptic(id: String, name: String)
+
+    /// Whether Ctrl-C is a good end of it, and not a failure.
+    var isEndedByUser: Bool {
+        switch self {
+        case .scan, .monitor: true
+        case .pair, .forget, .tags, .status, .led, .haptic: false
+        }
+    }
 }

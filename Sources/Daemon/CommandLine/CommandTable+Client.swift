@@ -34,7 +34,7 @@ extension CommandTable {
         examples: ["pair 003R"]
     ) { arguments throws(UsageError) in
         let serial = try arguments.operand(0, "SERIAL", .serial)
-        let timeout = try arguments.value(of: pairTimeout, .wholeSeconds(1...3600))
+        let timeout = try arguments.value(of: pairTimeout, .wholeSeconds(1...300))
         return .ask(.pair(serial: serial, timeout: timeout ?? .seconds(60)), ClientOptions(arguments))
     }
 
@@ -101,7 +101,7 @@ extension CommandTable {
     private static let scanDuration = OptionDescription(
         name: "--duration", value: "SECONDS", details: ["How long to listen. Default: 30."])
     private static let pairTimeout = OptionDescription(
-        name: "--timeout", value: "SECONDS", details: ["How long the tag may take to be found. Default: 60."])
+        name: "--timeout", value: "SECONDS", details: ["How long pairing may take, at most 300. Default: 60."])
 }
 
 extension ClientOptions {

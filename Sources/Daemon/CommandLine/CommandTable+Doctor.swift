@@ -10,8 +10,8 @@ extension CommandTable {
         ],
         options: [config, state, json],
         json: [
-            #"{"status","checks":[{"name","title","verdict","found","remedies"}]}; a verdict"#,
-            "is ok, warning, failed or skipped, the status the worst of them.",
+            #"{"status","checks":[{"name","title","verdict","found","remedies"}]};"#,
+            "a verdict is ok, warning, failed or skipped, the status the worst of them.",
         ],
         examples: ["doctor", "sudo -u jacquard2mqtt jacquard2mqtt doctor"]
     ) { arguments throws(UsageError) in

@@ -87,7 +87,7 @@ struct HelpText {
                 "\(ExitCode.done.rawValue)   done",
                 "\(ExitCode.failed.rawValue)   failed",
                 "\(ExitCode.wrongUsage.rawValue)   wrong usage or configuration",
-                "\(ExitCode.noConnection.rawValue)   no connection to bus or broker",
+                "\(ExitCode.noConnection.rawValue)   no connection to bus, broker or bridge",
             ]
         ),
     ]

@@ -82,6 +82,12 @@ final class FakeBridge {
 /// What a command has printed.
 final class Written: Sendable {
     private let state = Mutex<[(OutputChannel, String)]>([])
+    private let limit: Int
+
+    /// A reader who goes after so many lines.
+    init(limit: Int = .max) {
+        self.limit = limit
+    }
 
     /// The lines of one channel.
     func lines(_ channel: OutputChannel) -> [String] {
@@ -96,7 +102,12 @@ final class Written: Sendable {
 
     /// A printer that writes here.
     func printer(isJSON: Bool) -> Printer {
-        Printer(isJSON: isJSON) { channel, line in self.state.withLock { $0.append((channel, line)) } }
+        Printer(isJSON: isJSON) { channel, line in
+            self.state.withLock {
+                $0.append((channel, line))
+                return $0.count < self.limit
+            }
+        }
     }
 }
 

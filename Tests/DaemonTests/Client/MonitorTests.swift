@@ -30,6 +30,20 @@ struct MonitorTests {
         }
     }
 
+    @Test("ends when nobody reads any more")
+    func nobodyReads() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            let written = Written(limit: 2)
+            async let code = ClientProgram.carryOut(.monitor(id: nil), .test(broker.port, written, isJSON: true))
+            try await until("the state") { written.lines(.standardOutput).count == 1 }
+            bridge.publish(("tag/0002/gesture", "{}"))
+            #expect(await code == .done)
+            await bridge.stop()
+        }
+    }
+
     @Test(
         "puts a message into one line",
         arguments: [

@@ -36,7 +36,7 @@ struct BridgeExchange: Sendable {
     private func result(_ message: MQTTMessage) -> Step {
         let document = JSONValue(payload: message.payload)
         let isOurs =
-            document["id"]?.string == request.id || message.correlationData.map(Array.init) == Array(request.id.utf8)
+            document["id"]?.string == request.id || message.correlationData == Array(request.id.utf8)
         guard isOurs, !message.isRetained else { return .none }
         switch document["status"]?.string {
         case "accepted": return .accepted

@@ -28,7 +28,7 @@ extension BrokerSession {
     ) async throws(ClientFailure) -> JSONValue {
         try await expectBridge([request.resultTopic, answers, topics.event])
         let exchange = BridgeExchange(request: request, topics: topics, answers: answers)
-        let ticket = publish(request.topic, request.payload, expectsAnswer: true, correlation: request.id)
+        let ticket = publish(request.topic, request.payload.text, correlation: request.id)
         progress.say("waiting for \(request.waitsFor)")
         defer { progress.end() }
         var limit = request.firstWord

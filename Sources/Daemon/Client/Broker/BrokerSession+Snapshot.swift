@@ -11,7 +11,7 @@ extension BrokerSession {
     /// - Throws: `noConnection` when the broker does not answer.
     func snapshot(of filters: [String]) async throws(ClientFailure) -> [MQTTMessage] {
         subscribe(to: filters)
-        let marker = publish(answers, nil)
+        let marker = publish(answers)
         var messages: [MQTTMessage] = []
         let deadline = ContinuousClock.now + Self.patience
         while let signal = await next(until: deadline) {

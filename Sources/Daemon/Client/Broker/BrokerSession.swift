@@ -84,14 +84,16 @@ final class BrokerSession {
 
     /// Publishes at QoS 1.
     ///
+    /// - Parameters:
+    ///   - topic: where.
+    ///   - payload: what; a document or a bare word.
+    ///   - correlation: what an answer to us alone is known by (MQTT 5); nil: none is wanted.
     /// - Returns: the ticket by which the broker's answer is known; without a connection that never comes.
     @discardableResult
-    func publish(_ topic: String, _ payload: JSONValue?, expectsAnswer: Bool = false, correlation: String = "")
-        -> UInt64
-    {
+    func publish(_ topic: String, _ payload: String = "", correlation: String? = nil) -> UInt64 {
         lastTicket += 1
-        var message = MQTTMessage(topic: topic, payload: Array((payload?.text ?? "").utf8), qos: .atLeastOnce)
-        if expectsAnswer, version == .v5 {
+        var message = MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce)
+        if let correlation, version == .v5 {
             message.responseTopic = answers
             message.correlationData = Array(correlation.utf8)
         }

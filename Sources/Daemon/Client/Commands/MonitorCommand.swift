@@ -8,18 +8,15 @@ struct MonitorCommand: Sendable {
     /// The id of the one tag that is shown; nil: all, and the bridge.
     let tag: String?
 
-    /// Shows, until the user wants an end.
+    /// Shows, until the user wants an end or nobody reads any more.
     ///
     /// - Throws: `noConnection` when the broker does not take us at the beginning.
     @LoopActor
     func run() async throws(ClientFailure) {
-        do throws(SystemError) {
-            try context.interruption.listen()
-        } catch {
-            context.printer.write(.standardError, error.description)
-        }
         try await context.visit { session throws(ClientFailure) in
-            for message in try await session.snapshot(of: filters) { show(message, isInitial: true) }
+            for message in try await session.snapshot(of: filters) {
+                guard show(message, isInitial: true) else { return }
+            }
             await follow(session)
         }
     }
@@ -33,7 +30,7 @@ struct MonitorCommand: Sendable {
     private func follow(_ session: BrokerSession) async {
         while let signal = await session.next(until: nil) {
             switch signal {
-            case .message(let message): show(message, isInitial: false)
+            case .message(let message): guard show(message, isInitial: false) else { return }
             case .lost(let error): context.printer.write(.standardError, "no connection: \(error.text); trying again")
             case .connected: session.subscribe(to: filters)
             case .taken, .refused: break
@@ -42,13 +39,14 @@ struct MonitorCommand: Sendable {
         }
     }
 
-    private func show(_ message: MQTTMessage, isInitial: Bool) {
-        let sighting = MonitorRecord(
+    /// - Returns: whether somebody still reads.
+    private func show(_ message: MQTTMessage, isInitial: Bool) -> Bool {
+        let printer = context.printer
+        let record = MonitorRecord(
             topic: message.topic, payload: message.payload, isRetained: message.isRetained, isInitial: isInitial,
             time: Moment.now.unixMilliseconds)
-        if context.printer.isJSON { return context.printer.write(.standardOutput, sighting.document.text) }
-        guard let line = MonitorLine(sighting, BridgeTopics(context.configuration)) else { return }
-        let text = line.isGesture ? context.printer.emphasized(line.text) : line.text
-        context.printer.write(.standardOutput, text)
+        if printer.isJSON { return printer.write(.standardOutput, record.document.text) }
+        guard let line = MonitorLine(record, BridgeTopics(context.configuration)) else { return true }
+        return printer.write(.standardOutput, line.isGesture ? printer.emphasized(line.text) : line.text)
     }
 }

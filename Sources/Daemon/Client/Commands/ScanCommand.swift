@@ -11,11 +11,6 @@ struct ScanCommand: Sendable {
     /// - Throws: the error of the bridge, or `noConnection` when there is neither a bridge nor a usable adapter.
     @LoopActor
     func run() async throws(ClientFailure) {
-        do throws(SystemError) {
-            try context.interruption.listen()
-        } catch {
-            context.printer.write(.standardError, error.description)
-        }
         let report = try await listen()
         context.printer.show(report.document, report.lines)
     }

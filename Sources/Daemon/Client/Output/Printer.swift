@@ -4,8 +4,16 @@ struct Printer: Sendable {
     let isJSON: Bool
     /// Whether standard output is a terminal, so that something may stand out.
     var isTerminal = false
-    /// Takes a line without its newline.
-    var write: @Sendable (OutputChannel, String) -> Void = { $0.write($1) }
+    /// Takes a line without its newline; false if nobody reads any more.
+    var output: @Sendable (OutputChannel, String) -> Bool = { $0.write($1) }
+
+    /// Prints a line.
+    ///
+    /// - Returns: whether somebody still reads.
+    @discardableResult
+    func write(_ channel: OutputChannel, _ line: String) -> Bool {
+        output(channel, line)
+    }
 
     /// Prints a document for machines, or lines for people.
     func show(_ document: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) {

@@ -19,8 +19,11 @@ final class Progress {
     /// Says what happens now.
     func say(_ text: String) {
         last = DisplayText.escaped(text) + " ..."
-        if isPatienceOver, let last { return printer.write(.standardError, last) }
-        if !timer.isArmed { timer.arm(after: .seconds(1)) }
+        if isPatienceOver, let last {
+            printer.write(.standardError, last)
+        } else if !timer.isArmed {
+            timer.arm(after: .seconds(1))
+        }
     }
 
     /// There is nothing to wait for any more.

@@ -26,7 +26,7 @@ struct TopicTrials {
 
     private mutating func run() async {
         session.subscribe(to: trials.map(\.topic))
-        for index in trials.indices { tickets[session.publish(trials[index].topic, nil)] = index }
+        for index in trials.indices { tickets[session.publish(trials[index].topic)] = index }
         let deadline = ContinuousClock.now + Self.patience
         while isUnderWay, let signal = await session.next(until: deadline) { take(signal) }
         end(as: .swallowed)
