@@ -21,12 +21,16 @@ struct BridgeScan: Sendable {
                 patience: duration + .seconds(15))
             session.subscribe(to: [topics.advertisement, topics.scan])
             let end = ContinuousClock.now + duration
-            _ = try await session.ask(request, progress) { message in
-                if message.topic == topics.advertisement { report.take(JSONValue(payload: message.payload)) }
-            }
-            progress.say("listening for \(duration.components.seconds) s")
             defer { progress.end() }
-            try await collect(session, until: end, into: &report)
+            do throws(ClientFailure) {
+                _ = try await session.ask(request, progress) { message in
+                    if message.topic == topics.advertisement { report.take(JSONValue(payload: message.payload)) }
+                }
+                progress.say("listening for \(duration.components.seconds) s")
+                try await collect(session, until: end, into: &report)
+            } catch  where error == .interrupted {
+                session.publish(topics.request("scan"), "stop")
+            }
             return report
         }
     }
@@ -45,9 +49,7 @@ struct BridgeScan: Sendable {
             case .message(let message) where message.topic == session.topics.state:
                 if message.payload == Array("offline".utf8) { throw .bridgeOffline(session.topics.instance) }
             case .lost(let error): throw .lost(error.text)
-            case .interrupted:
-                session.publish(session.topics.request("scan"), "stop")
-                return
+            case .interrupted: throw .interrupted
             case .message, .connected, .taken, .refused: break
             }
         }
