@@ -1,4 +1,6 @@
+/// The commands that let a tag do something that is seen or felt.
 extension CommandTable {
+    /// `led`.
     static let led = CommandDescription(
         name: "led",
         summary: "light the LED of a tag or its gear",
@@ -26,6 +28,7 @@ extension CommandTable {
         return .ask(.led(id: try arguments.operand(0, "ID", .topicLevel), wish), ClientOptions(arguments))
     }
 
+    /// `haptic`.
     static let haptic = CommandDescription(
         name: "haptic",
         summary: "let the gear of a tag vibrate",

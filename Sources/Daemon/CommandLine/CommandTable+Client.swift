@@ -95,7 +95,9 @@ extension CommandTable {
         .ask(.monitor(id: try arguments.optionalOperand(0, "ID", .topicLevel)), ClientOptions(arguments))
     }
 
+    /// What `ID` is, where it has to be given.
     static let idValue = ["ID is what the tag is called in topics; by default its serial."]
+    /// What `--json` prints for a command that is one request.
     static let resultJSON = ["The bridge's result, as it is on MQTT, or the error."]
 
     private static let scanDuration = OptionDescription(

@@ -1,4 +1,5 @@
 extension CommandTable {
+    /// `doctor`.
     static let doctor = CommandDescription(
         name: "doctor",
         summary: "look for what keeps the bridge from working",

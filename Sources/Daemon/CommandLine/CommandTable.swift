@@ -35,6 +35,7 @@ enum CommandTable {
             },
         ] + clientCommands
 
+    /// The file that every command reads.
     static let config = OptionDescription(
         name: "--config",
         value: "FILE",
@@ -43,6 +44,7 @@ enum CommandTable {
             "\(ConfigurationFile.defaultPath); the latter may be missing.",
         ])
 
+    /// Where the bridge remembers its tags.
     static let state = OptionDescription(
         name: "--state",
         value: "DIR",
@@ -59,5 +61,6 @@ enum CommandTable {
             ScalarRule<Configuration.Log.Level>.choice.allowed + ".",
         ])
 
+    /// For machines.
     static let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON, for machines."])
 }
