@@ -29,6 +29,7 @@ def main(program: str) -> int:
             print(f"ok {name} ({time.monotonic() - began:.1f} s)", flush=True)
         except Failure as failure:
             failed += 1
+            guest.bluez.dump(LOGS / f"objects-{scenario.__name__}")
             print(f"FAILED {name}: {failure}", flush=True)
     guest.bridge.stop()
     print(f"{len(scenarios.ALL) - failed} passed, {failed} failed", flush=True)

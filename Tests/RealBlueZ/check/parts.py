@@ -14,7 +14,6 @@ from watch import Failure, Watch
 
 LOGS = pathlib.Path("/run/rig/log")
 WORK = pathlib.Path("/run/check")
-BLUETOOTH = pathlib.Path(__file__).resolve().parents[1] / "guest" / "bluetooth"
 
 # The characteristics response, notify and raw data.
 NOTIFYING = [f"d2f2b8d{digit}-d165-445c-b0e1-2d6b642ec57b" for digit in "012"]
@@ -93,13 +92,19 @@ class BlueZ:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
 
-    def start(self) -> None:
-        """Starts bluetoothd."""
-        subprocess.run([BLUETOOTH, "start"], check=True)
+    def process(self) -> str:
+        """The process of bluetoothd; the guest starts another one when it has ended."""
+        return subprocess.run(["busybox", "pidof", "bluetoothd"], capture_output=True, text=True).stdout.strip()
 
     def kill(self) -> None:
         """Ends bluetoothd as a crash does."""
-        subprocess.run([BLUETOOTH, "kill"], check=True)
+        subprocess.run(["busybox", "killall", "-KILL", "bluetoothd"], check=True)
+
+    def dump(self, path: pathlib.Path) -> None:
+        """Writes all objects of org.bluez to a file, for those who look into a failure."""
+        method = "org.freedesktop.DBus.ObjectManager.GetManagedObjects"
+        with path.open("wb") as output:
+            subprocess.run(["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/", method], stdout=output)
 
     def power(self, is_on: bool) -> None:
         """Switches the adapter on or off."""
@@ -131,9 +136,11 @@ class BlueZ:
             path = expect(rf"(/org/bluez/\S+)\s+{uuid}")
             stdin.write(f"gatt.select-attribute {path}\ngatt.notify on\n".encode())
         expect("(Notify started(.|\n)*){3}")
-        yield
-        program.kill()
-        program.wait()
+        try:
+            yield
+        finally:
+            program.kill()
+            program.wait()
 
 
 class Tags:
