@@ -5,8 +5,11 @@ public import Logging
 
 /// Finds tags, connects them and keeps them connected. Source: JacquardSDKiOS, `JacquardManager`.
 ///
-/// It scans only while somebody wants a scan or a wanted tag is missing. Tags are wanted by their identity; the address
-/// is taken from the air where none is fixed.
+/// It has two interfaces over one core. ``onEvent`` tells everything at once, on the path of every gesture; tags are named
+/// by a ``TagIdentity``. The other is the SDK's: streams, ``connect(_:)-(BluetoothAddress)`` and ``ConnectedTag``; it costs
+/// nothing until it is used. Both may be used side by side.
+///
+/// It scans only while somebody wants a scan or a wanted tag is missing.
 @LoopActor
 public final class JacquardManager {
     /// What a manager tells.
@@ -19,6 +22,9 @@ public final class JacquardManager {
         case scanning(Bool)
         /// A tag was heard. `isNews` is false for one that the present scan has told already and was not to tell again.
         case advertised(AdvertisedTag, isNews: Bool)
+        /// Several tags advertise one serial, at these addresses: a tag that is wanted by its serial alone may be any of
+        /// them. Told once, and again when another joins them or when they meet anew.
+        case duplicateSerial(PairingSerial, [BluetoothAddress])
         /// A pairing has come so far.
         case pairing(TagIdentity, PairingStage)
         /// A pairing has ended: with a bonded and connected tag, or with an error.
@@ -31,28 +37,28 @@ public final class JacquardManager {
 
     /// Who is told. Called on the loop, in the order of events; the path of every gesture.
     public var onEvent: ((Event) -> Void)?
-    /// Whether Bluetooth can be used.
-    public private(set) var centralState = CentralState.unknown
-
-    /// Whether a scan that somebody wanted runs.
-    public internal(set) var isScanning = false
 
     let central: any Central
-    private let timing: TagSession.Timing
-    private let log: Logger
-    private(set) var tags: [TagIdentity: TagDriver] = [:]
+    let timing: TagSession.Timing
+    let log: Logger
+    /// Whether Bluetooth can be used.
+    var state = CentralState.unknown
+    /// Who is wanted; and who was, if only the driver knows his address.
+    var tags: [TagIdentity: TagDriver] = [:]
     /// Who is at which address: every event of a link is looked up here.
-    private(set) var drivers: [BluetoothAddress: TagDriver] = [:]
+    var drivers: [BluetoothAddress: TagDriver] = [:]
+    var sightings = Sightings()
     var pairings: [TagIdentity: Pairing] = [:]
-    /// What the central has been asked for.
-    var scan: ScanOptions?
-    var isScanWanted = false
-    var isCentralScanning = false
-    /// Who has been told in the present scan; nil where everything is told.
-    var heardInScan: Set<BluetoothAddress>? = []
+    /// Whom the stack has been asked to forget, and for whom.
+    var forgetting: [BluetoothAddress: Set<TagIdentity>] = [:]
+    var scan = ScanWish()
 
-    /// How long a tag may be silent at its address before it is believed at another.
-    private static let silence = Duration.seconds(30)
+    // The SDK's interface.
+    let centralStates = Broadcast<CentralState>(keeping: 16, first: .unknown)
+    let scanStates = Broadcast<Bool>(keeping: 16, first: false)
+    let advertisements = Broadcast<AdvertisedTag>(keeping: 1024)
+    var followers: [TagIdentity: ConnectionFollower] = [:]
+    var answers = AwaitedAnswers()
 
     /// A manager on a central.
     ///
@@ -67,124 +73,51 @@ public final class JacquardManager {
         central.onEvent = { [weak self] in self?.handle($0) }
     }
 
-    /// Connects a tag and keeps it connected; nothing happens if it is wanted already.
-    public func connect(_ identity: TagIdentity) {
-        connect(identity, bonding: false)
-    }
-
-    func connect(_ identity: TagIdentity, bonding: Bool) {
-        let driver = tags[identity] ?? add(identity)
-        driver.drive { session, now in session.connect(bonding: bonding, at: now) }
-        if centralState != .poweredOn { driver.drive { session, now in session.poweredOff(at: now) } }
-    }
-
-    /// Disconnects a tag, until somebody wants it again.
-    public func disconnect(_ identity: TagIdentity) {
-        tags[identity]?.drive { session, now in session.disconnect(at: now) }
-    }
-
-    /// Forgets a tag: its link, its bond and its place here. Ends with ``Event/forgotten(_:_:)``.
-    public func forget(_ identity: TagIdentity) {
-        tags[identity]?.drive { session, now in session.disconnect(at: now) }
-        guard let address = tags[identity]?.address ?? identity.address else {
-            tags[identity] = nil
-            return EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(.forgotten(identity, nil)) }
+    /// Tells what has become of a tag, whoever listens.
+    func tell(_ event: TagEvent, of identity: TagIdentity) {
+        if case .commandEnded(let token, let result) = event, answers.end(token, result) { return }
+        onEvent?(.tag(identity, event))
+        if let follower = followers[identity] {
+            follower.take(event)
+            if follower.isEnded { followers[identity] = nil }
         }
-        drivers[address] = tags[identity]
-        central.perform(.forget(address))
-    }
-
-    private func forgotten(_ address: BluetoothAddress, _ error: BluetoothError?) {
-        guard let driver = drivers.removeValue(forKey: address) else { return }
-        tags[driver.identity] = nil
-        expectPairing()
-        onEvent?(.forgotten(driver.identity, error.map { TagConnectionError($0) }))
-    }
-
-    /// Devices at known addresses may pair when they ask for it.
-    private func expectPairing() {
-        central.perform(.acceptPairing(from: Set(drivers.keys)))
-    }
-
-    /// Gives a tag something to do. It ends with one ``JacquardProtocol/TagEvent/commandEnded(token:_:)``.
-    public func enqueue(_ command: TagCommand, on identity: TagIdentity, token: UInt64) {
-        guard let driver = tags[identity] else {
-            onEvent?(.tag(identity, .commandEnded(token: token, .failure(.notConnected))))
-            return
-        }
-        driver.drive { session, now in session.enqueue(command, token: token, at: now) }
-    }
-
-    private func add(_ identity: TagIdentity) -> TagDriver {
-        let session = TagSession(timing: timing, seed: .random(in: .min ... .max))
-        let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
-            self?.onEvent?(.tag(identity, event))
-            self?.followPairing(identity, event)
-        } onLooking: { [weak self] in
-            self?.updateScan()
-        }
-        tags[identity] = driver
-        if let address = identity.address {
-            drivers[address] = driver
-            expectPairing()
-        }
-        return driver
+        followPairing(identity, event)
     }
 
     // MARK: Events
 
     private func handle(_ event: CentralEvent) {
         switch event {
+        case .connected(let address) where drivers[address] == nil:
+            // Given up long ago, and come up all the same.
+            central.perform(.disconnect(address))
         case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
             .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
-            .discoveryFailed(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _),
-            .pairFailed(let address, _):
+            .discoveryFailed(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _):
             drivers[address]?.handle(event)
-            if case .pairFailed(_, let error) = event { bondRefused(address, error) }
         case .paired(let address):
+            sightings.note(address, isBonded: true)
             drivers[address]?.handle(event)
             bonded(address)
+        case .pairFailed(let address, let error):
+            drivers[address]?.handle(event)
+            bondRefused(address, error)
         case .discovered(let address, let advertisement): heard(address, advertisement)
         case .adaptersChanged(let adapters): onEvent?(.adapters(adapters))
         case .stateChanged(let state): stateChanged(state)
-        case .scanning(let isScanning):
-            isCentralScanning = isScanning
-            tellScan()
+        case .scanning(let isScanning): scanChanged(isScanning)
         case .forgotten(let address, let error): forgotten(address, error)
         }
     }
 
-    private func stateChanged(_ state: CentralState) {
-        let wasUsable = centralState == .poweredOn
-        centralState = state
+    private func stateChanged(_ new: CentralState) {
+        let wasUsable = state == .poweredOn
+        state = new
         if wasUsable {
             for driver in tags.values { driver.drive { session, now in session.poweredOff(at: now) } }
         }
-        onEvent?(.centralState(state))
+        onEvent?(.centralState(new))
+        centralStates.send(new)
         updateScan()
-    }
-
-    private func heard(_ address: BluetoothAddress, _ advertisement: Advertisement) {
-        guard let tag = AdvertisedTag(address, advertisement) else { return }
-        bind(tag)
-        onEvent?(.advertised(tag, isNews: isNews(tag)))
-    }
-
-    /// Finds out whose address it is. A tag that is known at one address is believed at another only after it has been
-    /// silent at the first: two tags may share a serial, and must not be mixed up.
-    private func bind(_ tag: AdvertisedTag) {
-        if let driver = drivers[tag.identifier] { return driver.lastHeard = .now }
-        guard let driver = tags.values.first(where: { $0.identity.matches(tag) }) else { return }
-        if let known = driver.address {
-            guard driver.isLooking, driver.lastHeard.map({ .now - $0 > Self.silence }) ?? true else { return }
-            driver.forgetAddress()
-            drivers[known] = nil
-        }
-        log.debug(
-            "found a tag", [(.tag, tag.pairingSerialNumber.description), (.address, tag.identifier.description)])
-        drivers[tag.identifier] = driver
-        driver.lastHeard = .now
-        expectPairing()
-        driver.heard(at: tag.identifier)
     }
 }
