@@ -28,6 +28,18 @@ struct FactMirror: Sendable {
         return !isWaiting
     }
 
+    /// The broker may have to get the topic's fact once more.
+    mutating func repeats(_ topic: String) {
+        if facts[topic]?.progress == .published { facts[topic]?.progress = .stale }
+    }
+
+    /// The broker has acknowledged what it was last told: an emptied topic is of no more interest.
+    mutating func acknowledged(_ topic: String) {
+        guard let fact = facts[topic], fact.progress == .published, fact.publication.payload.isEmpty else { return }
+        facts[topic] = nil
+        topics.removeAll { $0 == topic }
+    }
+
     /// The topic's fact is put in line.
     mutating func waits(_ topic: String) {
         facts[topic]?.progress = .waiting

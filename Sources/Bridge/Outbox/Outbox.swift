@@ -27,6 +27,7 @@ public struct Outbox: Sendable {
 
     private struct Unacknowledged {
         let ticket: UInt64
+        let topic: String
         /// nil for a fact: the next connection gets it anyway.
         let message: Waiting?
     }
@@ -71,6 +72,7 @@ public struct Outbox: Sendable {
     public mutating func submit(_ publication: Publication, at now: ContinuousClock.Instant) -> [Delivery] {
         switch publication.kind {
         case .fact: return submitFact(publication)
+        case .reminder: return submitReminder(publication)
         case .stream: return submitStream(publication)
         case .event, .result: break
         }
@@ -108,8 +110,9 @@ public struct Outbox: Sendable {
     /// - Returns: what to hand to the client now that there is room.
     public mutating func acknowledged(_ ticket: UInt64, at now: ContinuousClock.Instant) -> [Delivery] {
         if unacknowledged.first?.ticket == ticket {
-            unacknowledged.removeFirst()
+            if let first = unacknowledged.removeFirst() { told(first) }
         } else {
+            unacknowledged.all.filter { $0.ticket == ticket }.forEach { told($0) }
             unacknowledged.replaceAll(unacknowledged.all.filter { $0.ticket != ticket })
         }
         return backlog.isEmpty ? [] : drain(at: time(now))
@@ -138,12 +141,23 @@ extension Outbox {
         return []
     }
 
+    private mutating func submitReminder(_ reminder: Publication) -> [Delivery] {
+        facts.repeats(reminder.topic)
+        var fact = reminder
+        fact.kind = .fact
+        return submitFact(fact)
+    }
+
     private mutating func submitStream(_ publication: Publication) -> [Delivery] {
         guard hasRoom else {
             droppedStreams += 1
             return []
         }
         return [delivery(publication, message: nil)]
+    }
+
+    private mutating func told(_ acknowledged: Unacknowledged) {
+        if acknowledged.message == nil { facts.acknowledged(acknowledged.topic) }
     }
 
     private mutating func drain(at now: Duration) -> [Delivery] {
@@ -165,7 +179,7 @@ extension Outbox {
     private mutating func delivery(_ publication: Publication, message: Waiting?) -> Delivery {
         guard publication.qos > 0 else { return Delivery(ticket: nil, publication: publication) }
         lastTicket += 1
-        unacknowledged.append(Unacknowledged(ticket: lastTicket, message: message))
+        unacknowledged.append(Unacknowledged(ticket: lastTicket, topic: publication.topic, message: message))
         return Delivery(ticket: lastTicket, publication: publication)
     }
 }
