@@ -11,6 +11,8 @@ struct Topics: Hashable, Sendable {
     let health: String
     /// `G/adapter`
     let adapter: String
+    /// `G/tags`
+    let tags: String
 
     init(base: String, instance: String) {
         self.base = base
@@ -19,12 +21,18 @@ struct Topics: Hashable, Sendable {
         info = bridge + "/info"
         health = bridge + "/health"
         adapter = bridge + "/adapter"
+        tags = bridge + "/tags"
     }
 
     /// What the bridge listens to.
     var filters: [String] {
         ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
             + ["\(base)/bridge/+/info", "\(base)/bridge/+/state"]
+    }
+
+    /// Where the bridge takes a request, such as `scan`.
+    func request(_ verb: String) -> String {
+        "\(bridge)/request/\(verb)"
     }
 
     /// What a message on a topic is about, or nil when it does not concern the bridge.
@@ -95,6 +103,7 @@ struct CommandAddress: Hashable, Sendable {
 
 /// The topics of one tag, spelled once so that an event costs no string.
 struct TagTopics: Hashable, Sendable {
+    private let prefix: String
     let availability: String
     let connection: String
     let battery: String
@@ -109,6 +118,7 @@ struct TagTopics: Hashable, Sendable {
     let touch: String
 
     fileprivate init(prefix: String) {
+        self.prefix = prefix
         availability = prefix + "availability"
         connection = prefix + "connection"
         battery = prefix + "battery"
@@ -121,5 +131,10 @@ struct TagTopics: Hashable, Sendable {
         gesture = prefix + "gesture"
         stats = prefix + "stats"
         touch = prefix + "touch"
+    }
+
+    /// Where the tag takes a command, such as `led/set`.
+    func command(_ name: String) -> String {
+        prefix + name
     }
 }

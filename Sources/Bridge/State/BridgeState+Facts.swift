@@ -46,6 +46,11 @@ extension BridgeState {
         return health.found(problems, at: now) ? [healthFact(at: now)] : []
     }
 
+    /// Everything about the bridge itself; that it is there comes first.
+    func bridgeFacts(at now: Moment) -> [Publication] {
+        [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact] + connectedTagsFact
+    }
+
     var infoFact: Publication {
         .fact(
             topics.info,

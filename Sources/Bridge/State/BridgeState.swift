@@ -17,6 +17,7 @@ public struct BridgeState: Sendable {
     var health = HealthBook()
     var adapters: [AdapterFacts]?
     var stack = StackFacts()
+    var discovery: HomeAssistantDiscovery?
     private var gestures: GesturePayload
     /// The lifetime of a gesture as MQTT 5 has it: whole seconds, and 0 would mean at once.
     private let gestureExpirySeconds: UInt32
@@ -49,13 +50,14 @@ public struct BridgeState: Sendable {
         self.tags = tags
         desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)
+        discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestureExpirySeconds = max(1, UInt32(clamping: configuration.gestureLifetime.components.seconds))
         gestures = GesturePayload(boot: boot, bridge: configuration.instance)
     }
 
     /// What to subscribe to.
     public var subscriptions: [(filter: String, qos: UInt8)] {
-        topics.filters.map { ($0, 1) }
+        (topics.filters + (discovery?.life.filters ?? [])).map { ($0, 1) }
     }
 
     /// What the broker says when the bridge vanishes.
@@ -63,9 +65,7 @@ public struct BridgeState: Sendable {
 
     /// The first words: the bridge is there, and everything that a reader of retained topics looks for.
     public mutating func start(at now: Moment) -> [BridgeAction] {
-        publish(
-            [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact]
-                + tags.flatMap { $0.allFacts(at: now) })
+        publish(bridgeFacts(at: now) + tags.flatMap { $0.allFacts(at: now) })
     }
 
     /// The last words: every command gets its result, every tag and at last the bridge itself is offline.
@@ -77,7 +77,7 @@ public struct BridgeState: Sendable {
             desk.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
         let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
-        return publish(results + facts + [will])
+        return publish(results + facts + connectedTagsFact + [will])
     }
 
     /// Something happened to a tag; one that is not configured is ignored.
@@ -93,7 +93,9 @@ public struct BridgeState: Sendable {
     /// The Bluetooth stack noticed something about a tag; one that is not configured is ignored.
     public mutating func sighted(_ id: TagID, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
         guard let position = positions[id], !isStopped else { return [] }
-        return publish(tags[position].sighted(sighting, at: now))
+        let name = tags[position].sighting.name
+        let publications = tags[position].sighted(sighting, at: now)
+        return publish(publications + (tags[position].sighting.name == name ? [] : discoveryFacts(ofTag: position)))
     }
 
     /// Gestures of these topics were dropped by the ``Outbox`` (``Outbox/takeDroppedEvents()``).
@@ -112,7 +114,8 @@ public struct BridgeState: Sendable {
         defer { updateDeadline() }
         let expired = desk.removeExpired(at: now.instant).flatMap { ranOut($0, at: now) }
         let accepted = desk.acceptOverdue(at: now)
-        return publish(expired + accepted + tags.indices.flatMap { tags[$0].deadlineReached(at: now) })
+        let facts = tags.indices.flatMap { tags[$0].deadlineReached(at: now) }
+        return publish(expired + accepted + facts + discoveryDue(at: now))
     }
 }
 
@@ -127,7 +130,7 @@ extension BridgeState {
 
     /// Looks for the earliest of all that is due.
     mutating func updateDeadline() {
-        deadline = (tags.compactMap(\.deadline) + [desk.deadline].compactMap(\.self)).min()
+        deadline = (tags.compactMap(\.deadline) + [desk.deadline, discovery?.life.deadline].compactMap(\.self)).min()
     }
 
     /// The hot path: bytes by hand, and the deadline moves only when statistics are held back.
@@ -148,7 +151,8 @@ extension BridgeState {
         defer { updateDeadline() }
         let wasAvailable = tags[position].isAvailable
         var publications = tags[position].take(event, at: now)
-        if case .information = event { publications += healthChanged(at: now) }
+        if case .information = event { publications += healthChanged(at: now) + discoveryFacts(ofTag: position) }
+        if tags[position].isAvailable != wasAvailable { publications += connectedTagsFact }
         guard tags[position].isAvailable, !wasAvailable else { return publish(publications) }
         return publish(publications) + desk.send(to: tags[position].entry.id, at: now)
     }

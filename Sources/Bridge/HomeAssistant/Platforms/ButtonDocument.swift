@@ -1,0 +1,5 @@
+/// `button`: something to do.
+struct ButtonDocument: Encodable, Sendable {
+    let commandTopic: String
+    let payloadPress: String
+}
