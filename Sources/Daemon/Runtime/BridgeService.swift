@@ -157,6 +157,7 @@ final class BridgeService {
                     ($0, MQTTQoS(rawValue: subscription.qos) ?? .atLeastOnce)
                 }
             })
+        carryOut { bridge, now in bridge.brokerConnected(at: now) }
         carryOut { bridge, _ in bridge.broker(protocolVersion: session.version == .v5 ? 5 : 4) }
         send(outbox.connected(at: .now))
         tellDrops()

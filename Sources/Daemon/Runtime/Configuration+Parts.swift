@@ -39,7 +39,8 @@ extension Configuration {
             tags: knownTags.map(\.entry),
             ledOn: defaults.ledOn,
             gestureLifetime: limits.gesturesWhileBrokerAway,
-            commandsPerTag: limits.commandsPerTag)
+            commandsPerTag: limits.commandsPerTag,
+            homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil)
     }
 
     /// For the Bluetooth stack.
@@ -69,6 +70,18 @@ extension Configuration {
                 TagEntry(id: id, serial: tag.serial, name: tag.name, connect: tag.policy)
             )
         }
+    }
+}
+
+extension Configuration.HomeAssistant {
+    /// For the announcements of the bridge.
+    fileprivate var parts: HomeAssistantConfiguration {
+        let form: HomeAssistantConfiguration.Form =
+            switch self.form {
+            case .device: .device
+            case .single: .single
+            }
+        return HomeAssistantConfiguration(prefix: prefix, form: form, statusTopic: statusTopic)
     }
 }
 
