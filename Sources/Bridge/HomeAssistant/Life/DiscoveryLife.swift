@@ -69,7 +69,10 @@ struct DiscoveryLife: Sendable {
 
     /// Takes a message, if it is about discovery.
     ///
-    /// - Parameter tagCount: how many tags to remind a started Home Assistant of.
+    /// - Parameters:
+    ///   - message: any message that does not concern tags.
+    ///   - tagCount: how many tags to remind a started Home Assistant of.
+    ///   - now: the present.
     /// - Returns: whether it was.
     mutating func received(_ message: IncomingMessage, tagCount: Int, at now: ContinuousClock.Instant) -> Bool {
         if message.topic == statusTopic {
