@@ -33,13 +33,6 @@ struct FactMirror: Sendable {
         if facts[topic]?.progress == .published { facts[topic]?.progress = .stale }
     }
 
-    /// The broker has acknowledged what it was last told: an emptied topic is of no more interest.
-    mutating func acknowledged(_ topic: String) {
-        guard let fact = facts[topic], fact.progress == .published, fact.publication.payload.isEmpty else { return }
-        facts[topic] = nil
-        topics.removeAll { $0 == topic }
-    }
-
     /// The topic's fact is put in line.
     mutating func waits(_ topic: String) {
         facts[topic]?.progress = .waiting
@@ -49,6 +42,13 @@ struct FactMirror: Sendable {
     mutating func publish(_ topic: String) -> Publication? {
         facts[topic]?.progress = .published
         return facts[topic]?.publication
+    }
+
+    /// The broker has taken back the fact of a topic: unless there is another one by now, nothing is kept of it.
+    mutating func cleared(_ topic: String) {
+        guard let known = facts[topic], known.progress == .published, known.publication.isClearing else { return }
+        facts[topic] = nil
+        topics.removeAll { $0 == topic }
     }
 
     /// The connection is gone, and with it what the broker was told.

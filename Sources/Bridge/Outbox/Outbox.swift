@@ -27,9 +27,10 @@ public struct Outbox: Sendable {
 
     private struct Unacknowledged {
         let ticket: UInt64
-        let topic: String
         /// nil for a fact: the next connection gets it anyway.
         let message: Waiting?
+        /// The topic of a fact that is taken back, which is forgotten when the broker has agreed.
+        let clearedTopic: String?
     }
 
     private let window: Int
@@ -109,11 +110,8 @@ public struct Outbox: Sendable {
     ///
     /// - Returns: what to hand to the client now that there is room.
     public mutating func acknowledged(_ ticket: UInt64, at now: ContinuousClock.Instant) -> [Delivery] {
-        if unacknowledged.first?.ticket == ticket {
-            if let first = unacknowledged.removeFirst() { told(first) }
-        } else {
-            unacknowledged.all.filter { $0.ticket == ticket }.forEach { told($0) }
-            unacknowledged.replaceAll(unacknowledged.all.filter { $0.ticket != ticket })
+        if let acknowledged = removeUnacknowledged(ticket), let topic = acknowledged.clearedTopic {
+            facts.cleared(topic)
         }
         return backlog.isEmpty ? [] : drain(at: time(now))
     }
@@ -124,6 +122,13 @@ extension Outbox {
 
     /// Whether a publication may overtake nobody by going straight on.
     private var isOpen: Bool { hasRoom && backlog.isEmpty }
+
+    private mutating func removeUnacknowledged(_ ticket: UInt64) -> Unacknowledged? {
+        if unacknowledged.first?.ticket == ticket { return unacknowledged.removeFirst() }
+        let all = unacknowledged.all
+        unacknowledged.replaceAll(all.filter { $0.ticket != ticket })
+        return all.first { $0.ticket == ticket }
+    }
 
     private mutating func time(_ now: ContinuousClock.Instant) -> Duration {
         guard let origin else {
@@ -156,10 +161,6 @@ extension Outbox {
         return [delivery(publication, message: nil)]
     }
 
-    private mutating func told(_ acknowledged: Unacknowledged) {
-        if acknowledged.message == nil { facts.acknowledged(acknowledged.topic) }
-    }
-
     private mutating func drain(at now: Duration) -> [Delivery] {
         var deliveries: [Delivery] = []
         while hasRoom, let item = backlog.popFirst(at: now) {
@@ -179,7 +180,10 @@ extension Outbox {
     private mutating func delivery(_ publication: Publication, message: Waiting?) -> Delivery {
         guard publication.qos > 0 else { return Delivery(ticket: nil, publication: publication) }
         lastTicket += 1
-        unacknowledged.append(Unacknowledged(ticket: lastTicket, topic: publication.topic, message: message))
+        unacknowledged.append(
+            Unacknowledged(
+                ticket: lastTicket, message: message,
+                clearedTopic: publication.isClearing ? publication.topic : nil))
         return Delivery(ticket: lastTicket, publication: publication)
     }
 }

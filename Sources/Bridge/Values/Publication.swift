@@ -49,6 +49,9 @@ public struct Publication: Hashable, Sendable {
 
     /// Whether it has the retain flag: facts do, nothing else does.
     public var isRetained: Bool { kind == .fact || kind == .reminder }
+
+    /// Whether it takes back what the broker has retained.
+    var isClearing: Bool { isRetained && payload.isEmpty }
 }
 
 extension Publication {
@@ -57,14 +60,14 @@ extension Publication {
         Publication(topic: topic, payload: Array(word.utf8), qos: qos, kind: .fact)
     }
 
+    /// A fact that is no more: the broker forgets what it has retained.
+    static func noFact(_ topic: String) -> Publication {
+        Publication(topic: topic, payload: [], kind: .fact)
+    }
+
     /// A fact whose payload is a JSON document.
     static func fact(_ topic: String, _ document: some Encodable) -> Publication {
         Publication(topic: topic, payload: JSONText.bytes(of: document), kind: .fact)
-    }
-
-    /// Clears a retained topic. It is kept like a fact until the broker has acknowledged it.
-    static func emptied(_ topic: String) -> Publication {
-        Publication(topic: topic, payload: [], kind: .fact)
     }
 
     /// The same, whether or not the broker has it.
