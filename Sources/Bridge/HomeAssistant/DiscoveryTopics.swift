@@ -33,7 +33,7 @@ struct Leftover: Hashable, Sendable {
     /// Reads a topic.
     ///
     /// - Returns: nil for a topic of this run, and for one that is none of ours.
-    init?(_ topic: String, not present: DiscoveryTopics, objectIDs: Set<String>) {
+    init?(_ topic: String, not present: DiscoveryTopics, objectIDs: [String]) {
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard levels.last == "config", levels.count >= 4 else { return nil }
         let count = levels.count

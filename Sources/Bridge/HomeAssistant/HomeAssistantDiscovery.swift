@@ -15,9 +15,20 @@ struct HomeAssistantDiscovery: Sendable {
         origin = OriginDocument(swVersion: configuration.version)
         bridge = DiscoveredBridge(
             instance: configuration.instance, version: configuration.version, topics: bridgeTopics)
-        life = DiscoveryLife(
-            topics, statusTopic: homeAssistant.statusTopic,
-            objectIDs: Set([bridge.objectID] + configuration.tags.map(\.id.objectID)))
+        life = DiscoveryLife(topics, statusTopic: homeAssistant.statusTopic)
+    }
+
+    /// What to listen to.
+    func filters(_ tags: [TagMirror]) -> [String] {
+        life.filters(objectIDs: objectIDs(tags))
+    }
+
+    /// Takes a message, if it is about discovery.
+    ///
+    /// - Returns: whether it was.
+    mutating func received(_ message: IncomingMessage, tags: [TagMirror], at now: ContinuousClock.Instant) -> Bool {
+        guard life.mayConcern(message.topic) else { return false }
+        return life.received(message, objectIDs: objectIDs(tags), at: now)
     }
 
     /// Announces the bridge.
@@ -32,7 +43,12 @@ struct HomeAssistantDiscovery: Sendable {
 
     /// Takes an announced tag away.
     func withdrawal(of tag: TagMirror) -> [Publication] {
-        device(of: tag).topics(topics).map { .emptied($0) }
+        device(of: tag).topics(topics).map { .noFact($0) }
+    }
+
+    /// The bridge's first, then those of the tags.
+    private func objectIDs(_ tags: [TagMirror]) -> [String] {
+        [bridge.objectID] + tags.map(\.entry.id.objectID)
     }
 
     /// What gear is attached is not part of it: entities that need gear are unavailable without it, and no trigger comes

@@ -57,7 +57,7 @@ public struct BridgeState: Sendable {
 
     /// What to subscribe to.
     public var subscriptions: [(filter: String, qos: UInt8)] {
-        (topics.filters + (discovery?.life.filters ?? [])).map { ($0, 1) }
+        (topics.filters + (discovery?.filters(tags) ?? [])).map { ($0, 1) }
     }
 
     /// What the broker says when the bridge vanishes.

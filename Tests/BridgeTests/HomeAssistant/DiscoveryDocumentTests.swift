@@ -1,3 +1,4 @@
+import Foundation
 import JacquardProtocol
 import Testing
 
@@ -132,5 +133,16 @@ struct DiscoveryDocumentTests {
                 == ["solid", "breathe", "pulse", "blink", "double_blink", "triple_blink"])
         #expect(tag["led"]?["flash_time_short"] == .integer(1))
         #expect(tag["led"]?["transition"] == .bool(false))
+    }
+
+    @Test("are all in the article \"Home Assistant\"")
+    func article() throws {
+        let path = "../../../Sources/Bridge/Documentation.docc/HomeAssistant.md"
+        let text = try String(contentsOf: URL(filePath: path, relativeTo: URL(filePath: #filePath)), encoding: .utf8)
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first })
+        where item["enabled_by_default"] == nil {
+            if let name = item["name"]?.text { #expect(text.contains(name), "\(key)") }
+            if let word = item["subtype"]?.text { #expect(text.contains("`\(word)`"), "\(key)") }
+        }
     }
 }

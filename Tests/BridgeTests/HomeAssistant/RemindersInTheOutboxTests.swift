@@ -47,10 +47,10 @@ struct RemindersInTheOutboxTests {
     func emptied() {
         var outbox = connected()
         _ = outbox.submit(Self.fact, at: Self.now)
-        _ = outbox.submit(.emptied("a"), at: Self.now)
+        _ = outbox.submit(.noFact("a"), at: Self.now)
         outbox.disconnected(at: Self.now)
         let again = outbox.connected(at: Self.now)
-        #expect(again.map(\.publication) == [.emptied("a")])
+        #expect(again.map(\.publication) == [.noFact("a")])
         _ = outbox.acknowledged(again.first?.ticket ?? 0, at: Self.now)
         #expect(outbox.connected(at: Self.now) == [])
     }
@@ -58,7 +58,7 @@ struct RemindersInTheOutboxTests {
     @Test("does not forget a fact that came behind the emptying")
     func refilled() {
         var outbox = connected()
-        let emptying = outbox.submit(.emptied("a"), at: Self.now)
+        let emptying = outbox.submit(.noFact("a"), at: Self.now)
         _ = outbox.submit(Self.fact, at: Self.now)
         _ = outbox.acknowledged(emptying.first?.ticket ?? 0, at: Self.now)
         #expect(outbox.connected(at: Self.now).map(\.publication) == [Self.fact])

@@ -13,7 +13,7 @@ extension BridgeState {
     ///
     /// - Returns: whether it was.
     mutating func receivedForDiscovery(_ message: IncomingMessage, at now: Moment) -> Bool {
-        guard discovery?.life.received(message, tagCount: tags.count, at: now.instant) == true else { return false }
+        guard discovery?.received(message, tags: tags, at: now.instant) == true else { return false }
         updateDeadline()
         return true
     }
@@ -52,13 +52,15 @@ extension BridgeState {
         switch step {
         case .requestMigration(let topics):
             return topics.map { Publication(topic: $0, payload: DiscoveryText.migrationRequest, kind: .fact) }
-        case .empty(let topics): return topics.map { .emptied($0) }
+        case .empty(let topics): return topics.map { .noFact($0) }
         case .announce(let again):
             let everything = discovery.announcementOfBridge + tags.flatMap { discovery.announcement(of: $0) }
             return again ? everything.map(\.reminder) : everything
         case .remindOfBridge:
             return (discovery.announcementOfBridge + bridgeFacts(at: now)).map(\.reminder)
         case .remindOfTag(let position):
+            // There may be fewer tags by now.
+            guard tags.indices.contains(position) else { return [] }
             return (discovery.announcement(of: tags[position]) + tags[position].allFacts(at: now)).map(\.reminder)
         }
     }

@@ -37,23 +37,21 @@ struct DiscoveryLife: Sendable {
 
     private let topics: DiscoveryTopics
     private let statusTopic: String
-    private let objectIDs: Set<String>
     private var stage = Stage.waiting
     private var leftovers: Set<Leftover> = []
     /// Whether everything was announced in this run.
     private(set) var hasAnnounced = false
     private var reminders: [(step: Step, at: ContinuousClock.Instant)] = []
 
-    init(_ topics: DiscoveryTopics, statusTopic: String, objectIDs: Set<String>) {
+    init(_ topics: DiscoveryTopics, statusTopic: String) {
         self.topics = topics
         self.statusTopic = statusTopic
-        self.objectIDs = objectIDs
     }
 
     /// What to listen to: for leftovers only until everything is settled, since the bridge would hear itself.
-    var filters: [String] {
+    func filters(objectIDs: [String]) -> [String] {
         if case .settled = stage { return [statusTopic] }
-        return [statusTopic] + objectIDs.sorted().flatMap { topics.leftoverFilters($0) }
+        return [statusTopic] + objectIDs.flatMap { topics.leftoverFilters($0) }
     }
 
     /// When something is due.
@@ -67,16 +65,23 @@ struct DiscoveryLife: Sendable {
         stage = .listening(until: now.advanced(by: Self.pause))
     }
 
+    /// Whether a topic is worth a closer look; that of a command is not.
+    func mayConcern(_ topic: String) -> Bool {
+        topic == statusTopic || topic.hasSuffix("/config")
+    }
+
     /// Takes a message, if it is about discovery.
     ///
     /// - Parameters:
     ///   - message: any message that does not concern tags.
-    ///   - tagCount: how many tags to remind a started Home Assistant of.
+    ///   - objectIDs: the devices: that of the bridge, then those of the tags.
     ///   - now: the present.
     /// - Returns: whether it was.
-    mutating func received(_ message: IncomingMessage, tagCount: Int, at now: ContinuousClock.Instant) -> Bool {
+    mutating func received(_ message: IncomingMessage, objectIDs: [String], at now: ContinuousClock.Instant) -> Bool {
         if message.topic == statusTopic {
-            if message.payload.elementsEqual("online".utf8) { homeAssistantStarted(tagCount: tagCount, at: now) }
+            if message.payload.elementsEqual("online".utf8) {
+                homeAssistantStarted(tagCount: objectIDs.count - 1, at: now)
+            }
             return true
         }
         guard let leftover = Leftover(message.topic, not: topics, objectIDs: objectIDs) else { return false }
