@@ -15,6 +15,8 @@ struct Discovery {
     var wasReported = false
     /// Whether a call is under way; the next step waits for its end.
     var isChanging = false
+    /// Whether the user of the central has been told that the scan runs.
+    var isTold = false
 
     /// BlueZ has forgotten our session.
     mutating func reset() {
@@ -29,6 +31,7 @@ extension BlueZCentral {
 
     /// Brings discovery nearer to what is wished. It pauses while a connection is made: controllers do one or the other.
     func updateDiscovery() {
+        tellScan()
         guard !discovery.isChanging, state == .poweredOn, let adapter else { return }
         let wanted = connecting == nil ? discovery.wish : nil
         guard wanted != discovery.running else { return noticeSilentEnd() }
@@ -39,10 +42,19 @@ extension BlueZCentral {
         }
     }
 
+    /// Tells when the scan has begun or ended, and not when it pauses for a connection.
+    private func tellScan() {
+        let isScanning = discovery.wish != nil && (discovery.running != nil || (discovery.isTold && connecting != nil))
+        guard isScanning != discovery.isTold else { return }
+        discovery.isTold = isScanning
+        onEvent?(.scanning(isScanning))
+    }
+
     /// BlueZ has ended a discovery that we hold, as after a power cycle of the controller: begin again.
     private func noticeSilentEnd() {
         guard discovery.running != nil, !discovery.isReported, discovery.wasReported else { return }
         discovery.running = nil
+        tellScan()
         discoveryTimer.arm(after: Self.pause)
     }
 

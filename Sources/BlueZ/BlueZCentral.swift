@@ -48,7 +48,9 @@ public final class BlueZCentral: Central {
     private var subscriptions: [DBusSubscription] = []
     private var owner: String?
     private var adapters: [Adapter] = []
-    private lazy var reopening = LoopTimer { [unowned self] in Task { await open() } }
+    private lazy var reopening = LoopTimer { [unowned self] in
+        EventLoop.shared.begin { await self.open() }
+    }
     private var reopenings = 0
     lazy var connectTimer = LoopTimer { [unowned self] in connectNext() }
     lazy var discoveryTimer = LoopTimer { [unowned self] in updateDiscovery() }

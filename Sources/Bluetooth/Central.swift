@@ -80,6 +80,9 @@ public enum CentralEvent: Hashable, Sendable {
     case stateChanged(CentralState)
     /// An adapter came, went or changed; all that there are.
     case adaptersChanged([Adapter])
+    /// A scan that was asked for has begun, or has ended: because that was asked for, or by itself. The pauses that the
+    /// central makes while it connects are not told.
+    case scanning(Bool)
     /// A device was heard.
     case discovered(BluetoothAddress, Advertisement)
     /// The link is up.

@@ -11,6 +11,12 @@ struct Topics: Hashable, Sendable {
     let health: String
     /// `G/adapter`
     let adapter: String
+    /// `G/scan`
+    let scan: String
+    /// `G/advertisement`
+    let advertisement: String
+    /// `G/event`
+    let event: String
     /// `G/tags`
     let tags: String
 
@@ -21,6 +27,9 @@ struct Topics: Hashable, Sendable {
         info = bridge + "/info"
         health = bridge + "/health"
         adapter = bridge + "/adapter"
+        scan = bridge + "/scan"
+        advertisement = bridge + "/advertisement"
+        event = bridge + "/event"
         tags = bridge + "/tags"
     }
 
@@ -116,6 +125,11 @@ struct TagTopics: Hashable, Sendable {
     let gesture: String
     let stats: String
     let touch: String
+
+    /// Those that the broker retains.
+    var retained: [String] {
+        [availability, connection, battery, batteryLevel, gear, info, touchMode, led, rssi, stats]
+    }
 
     fileprivate init(prefix: String) {
         self.prefix = prefix

@@ -12,8 +12,8 @@ public enum CommandLineProgram {
     private static func run(_ arguments: [String], environment: [String: String]) -> ExitCode {
         do throws(UsageError) {
             switch try CommandLineParser(commands: CommandTable.commands).parse(arguments) {
-            case .run(let config, _, let logLevel):
-                return RunCommand(config: config, logLevel: logLevel, environment: environment).run()
+            case .run(let config, let state, let logLevel):
+                return RunCommand(config: config, state: state, logLevel: logLevel, environment: environment).run()
             case .checkConfig(let config):
                 return CheckConfigCommand(config: config, environment: environment) { $0.write($1) }.run()
             case .help(let topic):

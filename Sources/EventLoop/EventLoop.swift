@@ -61,6 +61,18 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         isStopping = true
     }
 
+    /// Begins asynchronous work that stays on the loop.
+    ///
+    /// A plain `Task` would come back from a continuation by way of the global pool, whose threads start with the first
+    /// such detour; the preference for this executor keeps it, and its children, here.
+    ///
+    /// - Parameter body: the work.
+    /// - Returns: the task, for whoever waits for its end.
+    @discardableResult
+    public func begin(_ body: @escaping @LoopActor @Sendable () async -> Void) -> Task<Void, Never> {
+        Task(executorPreference: self) { await body() }
+    }
+
     /// Puts work off to the end of the present turn, when everything that this turn brought has been handled.
     ///
     /// For work that is cheaper once than often, such as writing what has been queued.

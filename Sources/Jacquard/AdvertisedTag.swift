@@ -11,6 +11,8 @@ public struct AdvertisedTag: Hashable, Sendable {
     public let rssi: Int?
     /// The advertised name, empty if there is none.
     public let displayName: String
+    /// Whether this host has a bond with it.
+    public let isPaired: Bool
 
     /// Reads an advertisement.
     ///
@@ -24,5 +26,6 @@ public struct AdvertisedTag: Hashable, Sendable {
         pairingSerialNumber = serial
         rssi = advertisement.rssi
         displayName = advertisement.name ?? ""
+        isPaired = advertisement.isPaired
     }
 }

@@ -9,13 +9,15 @@ final class TagDriver {
     /// The address on the air; nil until the tag has been heard.
     private(set) var address: BluetoothAddress?
     /// Whether the session waits for a link.
-    private(set) var isLooking = false
+    var isLooking: Bool { session.isLinking }
     private(set) var session: TagSession
     /// When it was last heard at its address.
     var lastHeard: ContinuousClock.Instant?
 
     private let central: any Central
     private let onEvent: (TagEvent) -> Void
+    /// Called when the session begins or ceases to wait for a link.
+    private let onLooking: () -> Void
     private var armed: ContinuousClock.Instant?
     private lazy var timer = LoopTimer { [unowned self] in
         armed = nil
@@ -23,12 +25,14 @@ final class TagDriver {
     }
 
     init(
-        _ identity: TagIdentity, session: TagSession, central: any Central, onEvent: @escaping (TagEvent) -> Void
+        _ identity: TagIdentity, session: TagSession, central: any Central,
+        onEvent: @escaping (TagEvent) -> Void, onLooking: @escaping () -> Void
     ) {
         self.identity = identity
         self.session = session
         self.central = central
         self.onEvent = onEvent
+        self.onLooking = onLooking
         address = identity.address
     }
 
@@ -47,7 +51,9 @@ final class TagDriver {
 
     /// Lets the session take an event and carries out what it wants done.
     func drive(_ event: (inout TagSession, ContinuousClock.Instant) -> [TagSession.Action]) {
+        let wasLooking = isLooking
         for action in event(&session, .now) { perform(action) }
+        if isLooking != wasLooking { onLooking() }
         guard armed != session.deadline else { return }
         armed = session.deadline
         timer.arm(at: armed)
@@ -65,10 +71,8 @@ final class TagDriver {
                 session.writeFailed(TagConnectionError(error), isNotPermitted: error.code == .notPermitted, at: now)
             }
         case .connected:
-            isLooking = false
             drive { session, now in session.linkUp(at: now) }
         case .disconnected(_, let error):
-            isLooking = false
             drive { session, now in session.linkDown(error.map { TagConnectionError($0) }, at: now) }
         case .characteristicsDiscovered(_, let found):
             let properties = Self.properties(of: found[JacquardGATT.uuid(.command)] ?? [])
@@ -79,7 +83,10 @@ final class TagDriver {
         case .subscribeFailed(_, _, let error):
             let error = TagConnectionError(.bluetoothNotificationUpdateError, error)
             drive { session, now in session.subscribeFailed(error, at: now) }
-        case .stateChanged, .adaptersChanged, .discovered, .paired, .pairFailed, .forgotten: break
+        case .paired: drive { session, now in session.bonded(at: now) }
+        case .pairFailed(_, let error):
+            drive { session, now in session.bondingFailed(TagConnectionError(error), at: now) }
+        case .stateChanged, .adaptersChanged, .scanning, .discovered, .forgotten: break
         }
     }
 
@@ -87,9 +94,9 @@ final class TagDriver {
         switch action {
         case .emit(let event): onEvent(event)
         case .connect:
-            isLooking = true
             if let address { central.perform(.connect(address)) }
         case .disconnect: disconnect()
+        case .bond: ask { .pair($0) }
         case .discover:
             ask { .discover(JacquardGATT.service, characteristics: JacquardGATT.characteristics, of: $0) }
         case .subscribe(let characteristic): ask { .subscribe(JacquardGATT.uuid(characteristic), of: $0) }
@@ -107,7 +114,6 @@ final class TagDriver {
 
     /// A tag that was never heard has no link to drop: its session is told so in a later turn, like any other.
     private func disconnect() {
-        isLooking = false
         if let address { return central.perform(.disconnect(address)) }
         EventLoop.shared.atEndOfTurn { [weak self] in self?.drive { session, now in session.linkDown(nil, at: now) } }
     }

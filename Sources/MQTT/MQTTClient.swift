@@ -40,7 +40,7 @@ public final class MQTTClient {
         guard service == nil else { return }
         isStopping = false
         // The client is the parent: `stop(within:)` waits for the task. It keeps the client alive until then.
-        service = Task { await serve() }
+        service = EventLoop.shared.begin { await self.serve() }
     }
 
     /// Sends what is queued, waits for what is not acknowledged, and says goodbye.

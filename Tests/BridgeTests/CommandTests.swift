@@ -36,11 +36,11 @@ struct CommandTests {
         arguments: [
             (.gearNotAttached, "unsupported", false), (.componentDoesNotSupportPlayLEDPattern, "unsupported", false),
             (.componentDoesNotSupportPlayHaptic, "unsupported", false),
-            (.componentDoesNotSupportTouchMode, "unsupported", false), (.notConnected, "tag_offline", true),
+            (.componentDoesNotSupportTouchMode, "unsupported", false),
             (.timeout, "timeout", true), (.linkLost, "link_lost", true),
             (.writeFailed(name: "org.bluez.Error.Failed", text: "no"), "link_lost", true),
             (.status(.badParameter), "tag_error", false), (.status(.busy), "tag_error", true),
-            (.malformedResponse, "tag_error", false),
+            (.malformedResponse, "tag_error", false), (.invalidParameter, "invalid_argument", false),
         ] as [(TagCommandError, String, Bool)])
     func failures(error: TagCommandError, code: String, isRetryable: Bool) {
         var scene = Scene.connected()
@@ -61,18 +61,22 @@ struct CommandTests {
     @Test("are answered when nobody knows them, with those that there are")
     func unknownCommand() {
         var scene = Scene.connected()
-        let names = "battery/get, haptic/set, led/set, touch_mode/set"
+        let names =
+            "battery/get, config/get, config/set, connection/set, haptic/set, info/get, led/set, name/set, rssi/get, "
+            + "sleep/set, touch_mode/set"
+        let verbs = "forget, health, log_level, pair, scan, tags"
         for (topic, text) in [
-            ("tag/003R/name/set", "There is no command \"name/set\"; there are \(names)"),
+            ("tag/003R/sing/set", "There is no command \"sing/set\"; there are \(names)"),
             ("tag/003R/led/get", "There is no command \"led/get\"; there are \(names)"),
-            ("bridge/attic/request/scan", "There is no request \"scan\"; this version has none yet"),
+            ("bridge/attic/request/reboot", "There is no request \"reboot\"; there are \(verbs)"),
         ] {
             #expect(scene.send(topic, "").count == 1)
             #expect(scene.lastError == SaidError(code: "unknown_command", text: text, hint: nil, retryable: false))
         }
         #expect(
             scene.publications.suffix(3).map(\.topic) == [
-                "jacquard/tag/003R/name/result", "jacquard/tag/003R/led/result", "jacquard/bridge/attic/response/scan",
+                "jacquard/tag/003R/sing/result", "jacquard/tag/003R/led/result",
+                "jacquard/bridge/attic/response/reboot",
             ])
     }
 

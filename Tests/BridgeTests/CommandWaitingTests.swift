@@ -79,6 +79,35 @@ struct CommandWaitingTests {
         #expect(scene.results.map(\.status) == ["ok"])
     }
 
+    @Test("waits a moment when it was not sent although the tag is back, and is then sent again")
+    func back() {
+        var scene = Scene.connected()
+        scene.send(led, "on")
+        scene.disconnect()
+        scene.connect()
+        #expect(scene.fail(.notConnected) == [])
+        scene.wait(.milliseconds(99))
+        #expect(scene.performed.count == 1)
+        scene.wait(.milliseconds(1))
+        #expect(scene.performed.count == 2)
+        scene.answer()
+        #expect(scene.results.map(\.status) == ["ok"])
+    }
+
+    @Test("has failed when it was never sent and its time is over")
+    func neverSent() {
+        var scene = Scene.connected()
+        scene.send(led, #"{"state":"ON","ttl_ms":250}"#)
+        for _ in 0..<3 {
+            scene.fail(.notConnected)
+            scene.wait(.milliseconds(100))
+        }
+        #expect(scene.lastError?.code == "expired")
+        scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
+        scene.fail(.notConnected)
+        #expect(scene.lastError?.code == "tag_offline")
+    }
+
     @Test("is accepted once, when the answer takes longer than 250 ms")
     func accepted() {
         var scene = Scene.connected()

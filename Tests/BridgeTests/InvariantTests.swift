@@ -22,43 +22,92 @@ struct InvariantTests {
     private static let payloads = [
         "on", "off", "flash", "nonsense", "", "{", #"{"state":"ON","ttl_ms":0}"#, #"{"state":"ON","ttl_ms":300}"#,
         #"{"state":"ON","state":"OFF"}"#, #"{"id":1}"#, "short", "continuous", #"{"pattern":"long"}"#,
+        "connect", "disconnect", "stop", "003R", "0001", "debug", #"{"id":"003R"}"#, #"{"key":"k"}"#,
     ]
     private static let topics = [
         "tag/003R/led/set", "tag/003R/haptic/set", "tag/003R/touch_mode/set", "tag/003R/battery/get",
-        "tag/003R/sleep/set", "tag/9999/led/set", "bridge/attic/request/scan",
+        "tag/003R/sleep/set", "tag/003R/rssi/get", "tag/003R/connection/set", "tag/003R/config/get", "tag/9999/led/set",
+        "tag/0001/led/set", "bridge/attic/request/scan", "bridge/attic/request/pair", "bridge/attic/request/forget",
+        "bridge/attic/request/tags", "bridge/attic/request/health", "bridge/attic/request/log_level",
+        "bridge/attic/request/reboot",
     ]
     private static let ends: [Result<TagCommandAnswer, TagCommandError>] = [
         .success(.done), .success(.battery(BatteryStatus(level: 1, isCharging: true))), .failure(.timeout),
         .failure(.linkLost), .failure(.notConnected), .failure(.status(.busy)),
     ]
 
-    @Test("every command has one final result, and tokens that are not pending do no harm", arguments: 0..<40)
+    private static let answers: [Result<RequestAnswer, RequestError>] = [
+        .success(.done), .success(.signal(-60)), .success(.paired(address: "F0", name: nil)),
+        .success(.measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0))),
+        .failure(.notFound), .failure(.notConnected), .failure(.bluetoothUnavailable(.poweredOff)), .failure(.timeout),
+    ]
+    private static let policies = TagEntry.ConnectPolicy.allCases
+    private static let tags = [TagID.tag003R, .known("0001")]
+
+    @Test("every command has one final result, and tokens that are not pending do no harm", arguments: 0..<60)
     func oneResult(seed: Int) {
         var generator = SeededGenerator(seed: seed)
-        var scene = Scene(commandsPerTag: 4)
+        let policy = Self.policies.randomElement(using: &generator) ?? .always
+        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: policy)], commandsPerTag: 4)
         var commands = 0
         var open: [UInt64] = []
         for _ in 0..<300 {
             let known = scene.tokens.count
-            switch Int.random(in: 0..<10, using: &generator) {
+            switch Int.random(in: 0..<12, using: &generator) {
             case 0..<5:
                 commands += 1
                 scene.send(
                     Self.topics.randomElement(using: &generator) ?? "",
                     Self.payloads.randomElement(using: &generator) ?? "")
-            case 5: scene.connect()
-            case 6: scene.disconnect()
+            case 5: happen(&scene, using: &generator)
+            case 6: scene.tell(.connection(Self.connection(using: &generator)), of: Self.tag(using: &generator))
             case 7: scene.wait(.milliseconds(Int.random(in: 0..<4_000, using: &generator)))
             default:
                 guard let index = open.indices.randomElement(using: &generator) else { break }
-                let token = open.remove(at: index)
-                scene.tell(.commandEnded(token: token, Self.ends.randomElement(using: &generator) ?? .success(.done)))
-                scene.tell(.commandEnded(token: UInt64.max, .success(.done)))
+                answer(open.remove(at: index), in: &scene, using: &generator)
             }
             open += scene.tokens[known...]
         }
         scene.note(scene.state.stop(at: scene.now))
         #expect(scene.results.filter(\.final).count == commands)
+        #expect(scene.state.departures.isEmpty)
+    }
+
+    /// Something that nobody has asked for.
+    private func happen(_ scene: inout Scene, using generator: inout SeededGenerator) {
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0:
+            let state = AdapterFacts.State.allCases.randomElement(using: &generator) ?? .unknown
+            scene.note(scene.state.bluetooth(state, at: scene.now))
+        case 1: scene.note(scene.state.scanEnded(at: scene.now))
+        case 2: scene.note(scene.state.add(TagEntry(id: .known("0001"), serial: "0001"), at: scene.now))
+        default:
+            let tag = TagAdvertisement(
+                address: "F\(Int.random(in: 0..<3, using: &generator))", serial: "003R", name: nil, rssi: nil)
+            scene.note(scene.state.advertised(tag, at: scene.now))
+        }
+    }
+
+    /// Whoever has a token answers it, perhaps as nobody should, and then answers one that there never was.
+    private func answer(_ token: UInt64, in scene: inout Scene, using generator: inout SeededGenerator) {
+        let end = Self.ends.randomElement(using: &generator) ?? .success(.done)
+        for tag in Self.tags { scene.tell(.commandEnded(token: token, end), of: tag) }
+        let answer = Self.answers.randomElement(using: &generator) ?? .success(.done)
+        scene.note(scene.state.requestEnded(token: token, answer, at: scene.now))
+        scene.tell(.commandEnded(token: UInt64.max, .success(.done)))
+        scene.note(scene.state.requestEnded(token: UInt64.max, .success(.done), at: scene.now))
+    }
+
+    private static func tag(using generator: inout SeededGenerator) -> TagID {
+        tags.randomElement(using: &generator) ?? .tag003R
+    }
+
+    private static func connection(using generator: inout SeededGenerator) -> TagConnection {
+        let states: [TagConnection.State] = [.preparingToConnect, .connecting(step: 1), .connected, .disconnected]
+        let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
+        return TagConnection(
+            state: states.randomElement(using: &generator) ?? .connected, attempt: 1,
+            error: Bool.random(using: &generator) ? error : nil)
     }
 
     @Test("bytes that nobody should send do no harm", arguments: 0..<200)

@@ -13,7 +13,7 @@ struct NeighboursTests {
 
     private func answers(_ scene: Scene, for tag: String) -> Bool {
         var scene = scene
-        return !scene.send("tag/\(tag)/name/set", "x").isEmpty
+        return !scene.send("tag/\(tag)/sing/set", "x").isEmpty
     }
 
     @Test("a command for another bridge's tag is left to that one")

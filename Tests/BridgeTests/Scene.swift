@@ -11,16 +11,18 @@ struct Scene {
     var tokens: [UInt64] = []
     /// The commands that were handed to tags, in order.
     var performed: [TagCommand] = []
+    /// Everything else that is to be done, in order.
+    var actions: [BridgeAction] = []
     /// Every publication so far.
     var publications: [Publication] = []
 
     /// 2026-11-20T10:15:02.114Z, at some instant of the steady clock.
     static let beginning = Moment(instant: ContinuousClock.now, unixMilliseconds: 1_795_169_702_114)
 
-    init(tags: [TagEntry] = [.tag003R], commandsPerTag: Int = 32) {
+    init(tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32) {
         let configuration = BridgeConfiguration(
             instance: "attic", version: "0.1.0", tags: tags, commandsPerTag: commandsPerTag)
-        state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Self.beginning)
+        state = BridgeState(configuration: configuration, records: records, boot: "9f3c", startedAt: Self.beginning)
         now = Self.beginning
     }
 
@@ -43,6 +45,9 @@ struct Scene {
             case .perform(let command, _, let token):
                 performed.append(command)
                 tokens.append(token)
+            default:
+                self.actions.append(action)
+                if let token = action.token { tokens.append(token) }
             }
         }
         return lines
@@ -83,6 +88,30 @@ struct Scene {
         tell(.commandEnded(token: tokens.last ?? 0, .failure(error)))
     }
 
+    /// What was asked of the driver last was done.
+    @discardableResult
+    mutating func done(_ answer: RequestAnswer = .done) -> [String] {
+        note(state.requestEnded(token: tokens.last ?? 0, .success(answer), at: now))
+    }
+
+    /// What was asked of the driver last was not done.
+    @discardableResult
+    mutating func notDone(_ error: RequestError) -> [String] {
+        note(state.requestEnded(token: tokens.last ?? 0, .failure(error), at: now))
+    }
+
+    /// Takes what is to be done besides publications and commands to tags.
+    mutating func takeActions() -> [BridgeAction] {
+        defer { actions = [] }
+        return actions
+    }
+
+    /// Bluetooth becomes ready.
+    @discardableResult
+    mutating func powerOn() -> [String] {
+        note(state.bluetooth(.poweredOn, at: now))
+    }
+
     /// Time passes, and what is due happens when it is due.
     @discardableResult
     mutating func wait(_ duration: Duration) -> [String] {
@@ -94,6 +123,18 @@ struct Scene {
         }
         now = end
         return lines
+    }
+}
+
+extension BridgeAction {
+    /// By which the driver answers; nil when it does not.
+    var token: UInt64? {
+        switch self {
+        case .perform(_, _, let token), .readSignal(_, let token), .scan(_, let token), .stopScan(let token),
+            .pair(_, _, let token), .forget(_, let token), .measure(let token):
+            token
+        case .publish, .connect, .disconnect, .setLogLevel, .addTag, .removeTag, .remember: nil
+        }
     }
 }
 

@@ -16,6 +16,7 @@ struct TagFactsTests {
                 #"jacquard/bridge/attic/health {"broker_reconnects":0,"dropped":0,"problems":[],"queue":0,"#
                     + #""rss_kb":null,"status":"ok","uptime_s":0}"#,
                 "jacquard/bridge/attic/adapter []",
+                #"jacquard/bridge/attic/scan {"scanning":false,"until":null}"#,
                 "jacquard/tag/003R/availability offline",
                 #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"of":null,"#
                     + #""retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#

@@ -27,7 +27,7 @@ final class World {
     init(tags: Int, options: [String] = [], settings: String = "") async throws {
         broker = try await PrivateBroker()
         let simulator = try Program(
-            Program.buildFolder + "/jacquard-simulator", ["--tags", "\(tags)", "--json"] + options)
+            Program.buildFolder + "/jacquard-simulator", ["--tags", "\(tags)", "--json", "--quick"] + options)
         self.simulator = simulator
         try await until("the simulator is ready") { simulator.printed.contains("\nready\n") }
         let address = simulator.printed.split(separator: "\n")[0].dropFirst("DBUS_SYSTEM_BUS_ADDRESS=".count)
@@ -63,7 +63,8 @@ final class World {
 
     /// Ends the broker and starts another, which knows nothing, on the same port.
     func restartBroker() async throws {
-        broker.daemon.stop()
+        broker.daemon.signal(SIGTERM)
+        try await until("the broker's end") { !broker.daemon.isRunning }
         broker = try await PrivateBroker(port: broker.port)
     }
 
@@ -106,9 +107,10 @@ final class World {
     /// Ends everything.
     func end() async {
         await observer.stop()
-        daemon.stop()
-        simulator.stop()
-        broker.daemon.stop()
+        let programs = [daemon, simulator, broker.daemon]
+        programs.forEach { $0.signal(SIGTERM) }
+        // The loop goes on meanwhile, for the other tests' sake; what does not end is killed with its last owner.
+        try? await until("their end") { programs.allSatisfy { !$0.isRunning } }
     }
 }
 

@@ -103,6 +103,11 @@ public final class Program: Sendable {
         _ = reap(0)
     }
 
+    deinit {
+        if isRunning { signal(SIGKILL) }
+        close(input)
+    }
+
     private func reap(_ options: Int32) -> Int32? {
         status.withLock { known in
             var raw: Int32 = 0

@@ -13,6 +13,27 @@ struct CommandArguments: Hashable, Sendable {
         self.init(["payload": .string(try CommandPayload.singleWord(text))])
     }
 
+    /// The keys of a command that is an object or nothing.
+    init(emptyOrObject payload: CommandPayload) throws(CommandFailure) {
+        switch payload {
+        case .empty: self.init([:])
+        case .object(let object): self.init(object)
+        case .text(let text):
+            throw .invalid("payload", is: .string(text), mayBe: "empty, or an object with id and ttl_ms")
+        }
+    }
+
+    /// The keys of a command that is an object and nothing else.
+    init(objectOnly payload: CommandPayload) throws(CommandFailure) {
+        if case .text(let text) = payload {
+            throw .invalid("payload", is: .string(text), mayBe: "a JSON object")
+        }
+        try self.init(emptyOrObject: payload)
+    }
+
+    /// The value of a key as it is; nil when it is not there.
+    subscript(key: String) -> JSONValue? { values[key] }
+
     /// Whether one of the keys is there.
     func containsAny(of keys: [String]) -> Bool {
         keys.contains { values[$0] != nil }
@@ -36,14 +57,27 @@ struct CommandArguments: Hashable, Sendable {
         throw .invalid(key, is: value, mayBe: "a text of at most \(longest) bytes")
     }
 
+    /// What a text stands for.
+    func text<Meaning>(
+        _ key: String, mayBe allowed: String, meaning: (String) -> Meaning?
+    ) throws(CommandFailure) -> Meaning? {
+        guard let value = values[key] else { return nil }
+        if case .string(let text) = value, let meaning = meaning(text) { return meaning }
+        throw .invalid(key, is: value, mayBe: allowed)
+    }
+
     /// A whole number in a range.
     func integer<Number: FixedWidthInteger & Sendable>(
         _ key: String, _ range: ClosedRange<Number>, unit: String = ""
     ) throws(CommandFailure) -> Number? {
         guard let value = values[key] else { return nil }
-        if case .integer(let integer) = value, let number = Number(exactly: integer), range.contains(number) {
-            return number
-        }
+        let number: Number? =
+            switch value {
+            case .integer(let integer): Number(exactly: integer)
+            case .unsigned(let integer): Number(exactly: integer)
+            default: nil
+            }
+        if let number, range.contains(number) { return number }
         throw .invalid(key, is: value, mayBe: "\(range.lowerBound) to \(range.upperBound)\(unit)")
     }
 

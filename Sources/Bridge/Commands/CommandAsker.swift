@@ -10,24 +10,30 @@ struct CommandAsker: Hashable, Sendable {
     let receivedAt: Moment
     /// The command's `id`.
     let id: String?
+    /// Whether the `id` tells a repetition from another command.
+    let isIDOwn: Bool
     /// When a result that is not final is due; nil once it was given.
     var acceptedAt: ContinuousClock.Instant?
 
     /// A final result that takes longer than this is announced.
     private static let patience = Duration.milliseconds(250)
 
-    init(_ address: CommandAddress, _ message: IncomingMessage, id: String?, at now: Moment) {
+    init(
+        _ address: CommandAddress, _ message: IncomingMessage, id: String?, isIDOwn: Bool = true, at now: Moment
+    ) {
         resultTopic = address.resultTopic
         responseTopic = message.responseTopic.flatMap { Self.isTopic($0) ? $0 : nil }
         correlationData = message.correlationData
         receivedAt = now
         self.id = id
+        self.isIDOwn = isIDOwn
         acceptedAt = now.instant.advanced(by: Self.patience)
     }
 
-    /// What the answers to a repetition are found by; nil without an `id`.
+    /// What the answers to a repetition are found by; nil without an `id` of its own.
     var key: AnsweredCommands.Key? {
-        id.map { AnsweredCommands.Key(resultTopic: resultTopic, id: $0) }
+        guard isIDOwn else { return nil }
+        return id.map { AnsweredCommands.Key(resultTopic: resultTopic, id: $0) }
     }
 
     private static func isTopic(_ text: String) -> Bool {

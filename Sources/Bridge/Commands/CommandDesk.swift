@@ -4,7 +4,7 @@ import JacquardProtocol
 struct CommandDesk: Sendable {
     /// The bridge's instance name, for results.
     let bridge: String
-    /// How many commands of one tag may be pending.
+    /// How many commands of one tag may be pending, and how many requests to the bridge.
     let commandsPerTag: Int
 
     private var pending: [PendingCommand] = []
@@ -18,7 +18,7 @@ struct CommandDesk: Sendable {
 
     /// When something is due without an event.
     var deadline: ContinuousClock.Instant? {
-        pending.lazy.flatMap { [$0.expiresAt] + $0.askers.compactMap(\.acceptedAt) }.min()
+        pending.lazy.flatMap { [$0.againAt ?? $0.expiresAt, $0.expiresAt] + $0.askers.compactMap(\.acceptedAt) }.min()
     }
 }
 
@@ -41,12 +41,13 @@ extension CommandDesk {
         return true
     }
 
-    /// Refuses a command of a tag that has too many already.
-    func checkRoom(for tag: TagID) throws(CommandFailure) {
+    /// Refuses a command of a tag, or of the bridge itself, that has too many already.
+    func checkRoom(for tag: TagID?) throws(CommandFailure) {
         let count = pending.lazy.filter { $0.tag == tag }.reduce(0) { $0 + $1.askers.count }
         guard count < commandsPerTag else {
             throw CommandFailure(
-                .busy, "Tag \(tag) has \(count) commands pending, which is the limit", hint: "Wait for their results")
+                .busy, "\(tag.map { "Tag \($0)" } ?? "The bridge") has \(count) commands pending, which is the limit",
+                hint: "Wait for their results")
         }
     }
 
@@ -56,7 +57,25 @@ extension CommandDesk {
     ) {
         lastToken += 1
         pending.append(
-            PendingCommand(token: lastToken, tag: tag, request: request, askers: [asker], reachableUntil: until))
+            PendingCommand(token: lastToken, work: .tag(tag, request), askers: [asker], reachableUntil: until))
+    }
+
+    /// Takes a request that the bridge itself carries out from now on.
+    ///
+    /// - Returns: its token.
+    mutating func add(_ request: any BridgeRequest, asker: CommandAsker, at now: Moment) -> UInt64 {
+        lastToken += 1
+        let until = now.instant.advanced(by: request.answerLimit)
+        pending.append(
+            PendingCommand(
+                token: lastToken, work: .bridge(request), askers: [asker], reachableUntil: until, answeredUntil: until))
+        return lastToken
+    }
+
+    /// A token that no command has, for an action whose answer nobody needs.
+    mutating func spareToken() -> UInt64 {
+        lastToken += 1
+        return lastToken
     }
 }
 
@@ -65,21 +84,45 @@ extension CommandDesk {
 extension CommandDesk {
     /// How long a tag may take to answer before it is a defect: longer than a full queue of timeouts.
     private static let answerLimit = Duration.seconds(600)
+    /// How long a command pauses that its tag did not take although it was there.
+    private static let pause = Duration.milliseconds(100)
 
-    /// Sends off every command that waited for a tag.
-    mutating func send(to tag: TagID, at now: Moment) -> [BridgeAction] {
-        var actions: [BridgeAction] = []
-        for index in pending.indices where pending[index].tag == tag && !pending[index].isSent {
-            pending[index].answeredUntil = now.instant.advanced(by: Self.answerLimit)
-            actions.append(.perform(pending[index].request.command, on: tag, token: pending[index].token))
+    /// The commands that wait for something of a tag, in order.
+    func waiting(for tag: TagID) -> [(token: UInt64, request: any TagRequest)] {
+        pending.compactMap { command in
+            guard !command.isSent, case .tag(tag, let request) = command.work else { return nil }
+            return (command.token, request)
         }
-        return actions
     }
 
-    /// Lets a command wait again that could not be sent after all.
-    mutating func waitAgain(_ token: UInt64) {
+    /// Whether a tag has commands, waiting or sent.
+    func isBusy(with tag: TagID) -> Bool {
+        pending.contains { $0.tag == tag }
+    }
+
+    /// A command is sent.
+    mutating func sent(_ token: UInt64, at now: Moment) {
+        guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
+        pending[index].againAt = nil
+        pending[index].answeredUntil = now.instant.advanced(by: Self.answerLimit)
+    }
+
+    /// Lets a command wait again that could not be sent after all; for a moment only if its tag is there.
+    mutating func waitAgain(_ token: UInt64, isThere: Bool, at now: Moment) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].answeredUntil = nil
+        pending[index].againAt = isThere ? now.instant.advanced(by: Self.pause) : nil
+    }
+
+    /// The tags of commands whose pause is over.
+    mutating func takeTagsToTryAgain(at now: ContinuousClock.Instant) -> Set<TagID> {
+        var tags: Set<TagID> = []
+        for index in pending.indices {
+            guard let againAt = pending[index].againAt, againAt <= now else { continue }
+            pending[index].againAt = nil
+            if let tag = pending[index].tag { tags.insert(tag) }
+        }
+        return tags
     }
 
     /// Gives "accepted" to those who have waited long enough for it.
@@ -108,6 +151,11 @@ extension CommandDesk {
     /// Takes out the commands that have run out of time.
     mutating func removeExpired(at now: ContinuousClock.Instant) -> [PendingCommand] {
         remove { $0.expiresAt <= now }
+    }
+
+    /// Takes out every command of a tag.
+    mutating func removeAll(of tag: TagID) -> [PendingCommand] {
+        remove { $0.tag == tag }
     }
 
     /// Takes out every command.

@@ -4,6 +4,10 @@ extension CommandFailure {
     /// What the end of a command without an answer means for its asker.
     init(_ error: TagCommandError, tag: TagMirror, at now: Moment) {
         switch error {
+        case .invalidParameter:
+            self.init(
+                .invalidArgument,
+                "The tag does not take this value: it is out of range, too long, or what it has already")
         case .gearNotAttached:
             self.init(
                 .unsupported, "No gear is attached to tag \(tag.entry.id)", hint: "Attach the gear, then ask again")
@@ -32,7 +36,11 @@ extension CommandFailure {
 extension TagMirror {
     /// The tag is away.
     func offlineFailure(at now: Moment) -> CommandFailure {
-        CommandFailure(.tagOffline, "Tag \(entry.id) is not connected", hint: lastSeenHint(at: now))
+        let hint =
+            entry.connect == .onDemand
+            ? "it is connected on demand, while a command may wait (ttl_ms); " + lastSeenHint(at: now)
+            : lastSeenHint(at: now)
+        return CommandFailure(.tagOffline, "Tag \(entry.id) is not connected", hint: hint)
     }
 
     /// The tag was away for as long as the command could wait.
@@ -43,12 +51,18 @@ extension TagMirror {
     }
 
     private func lastSeenHint(at now: Moment) -> String {
-        guard let lastSeen else { return "not seen since the bridge started" }
-        let seconds = max(0, lastSeen.instant.duration(to: now.instant).components.seconds)
-        switch seconds {
-        case ..<120: return "last seen \(seconds) s ago"
-        case ..<7_200: return "last seen \(seconds / 60) min ago"
-        default: return "last seen \(seconds / 3_600) h ago"
+        lastSeen.map { "last seen \($0.ago(at: now))" } ?? "not seen since the bridge started"
+    }
+}
+
+extension Moment {
+    /// How long ago this was, for people.
+    fileprivate func ago(at now: Moment) -> String {
+        let seconds = max(0, instant.duration(to: now.instant).components.seconds)
+        return switch seconds {
+        case ..<120: "\(seconds) s ago"
+        case ..<7_200: "\(seconds / 60) min ago"
+        default: "\(seconds / 3_600) h ago"
         }
     }
 }

@@ -6,7 +6,7 @@ struct HapticSet: TagRequest {
 
     private let pattern: HapticPattern
 
-    var command: TagCommand { .playHaptic(pattern) }
+    var errand: TagErrand? { .perform(.playHaptic(pattern)) }
 
     /// What `pattern` may be, with what each plays when nothing else is said. `short` and `long` are ours.
     private static let patterns = [
@@ -57,9 +57,5 @@ struct HapticSet: TagRequest {
 
     private static func required(_ pattern: HapticPattern?) throws(CommandFailure) -> HapticPattern {
         try CommandArguments.required(pattern, "pattern", mayBe: patterns.listed())
-    }
-
-    func carriedOut(_ answer: TagCommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
-        TagRequestOutcome()
     }
 }

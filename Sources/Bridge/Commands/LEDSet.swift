@@ -29,10 +29,10 @@ struct LEDSet: TagRequest {
         }
     }
 
-    var command: TagCommand {
+    var errand: TagErrand? {
         switch order.wish {
-        case .dark: .playLEDPattern(.haltAll, on: order.target)
-        case .light(_, let pattern): .playLEDPattern(pattern, on: order.target)
+        case .dark: .perform(.playLEDPattern(.haltAll, on: order.target))
+        case .light(_, let pattern): .perform(.playLEDPattern(pattern, on: order.target))
         }
     }
 
@@ -40,7 +40,7 @@ struct LEDSet: TagRequest {
         if case .light(let look, _) = order.wish { tag[order.target].orderedLook = look }
     }
 
-    func carriedOut(_ answer: TagCommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+    func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
         switch order.wish {
         case .dark: tag[order.target].goDark()
         case .light(let look, let pattern): tag[order.target].plays(pattern, look: look, at: now.instant)

@@ -1,19 +1,31 @@
 /// A command without a final result.
 struct PendingCommand: Sendable {
-    /// By this the tag's session knows it.
+    /// What it is.
+    enum Work: Sendable {
+        case tag(TagID, any TagRequest)
+        case bridge(any BridgeRequest)
+    }
+
+    /// By this those who carry it out know it.
     let token: UInt64
-    let tag: TagID
-    let request: any TagRequest
+    let work: Work
     /// Who waits: the one who asked first, and those who repeated it meanwhile.
     var askers: [CommandAsker]
     /// When it stops waiting for its tag.
     let reachableUntil: ContinuousClock.Instant
     /// When an answer has to be there; nil while the command waits for its tag.
     var answeredUntil: ContinuousClock.Instant?
+    /// When it is sent again although nothing has changed: its tag was there, and yet was not.
+    var againAt: ContinuousClock.Instant?
 
-    /// Whether the tag's session has it.
+    /// Whether somebody carries it out.
     var isSent: Bool { answeredUntil != nil }
 
     /// When it has run out of time, whatever it waits for.
     var expiresAt: ContinuousClock.Instant { answeredUntil ?? reachableUntil }
+
+    /// Whom it is for; nil for the bridge itself.
+    var tag: TagID? {
+        if case .tag(let tag, _) = work { tag } else { nil }
+    }
 }

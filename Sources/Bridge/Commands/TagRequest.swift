@@ -5,22 +5,66 @@ protocol TagRequest: Sendable {
     /// The last two levels of its topic, such as `led/set`.
     static var name: String { get }
 
+    /// Whether it may be given although the user holds the tag, or the configuration has switched it off.
+    static var ignoresHold: Bool { get }
+
     /// Reads it.
     ///
     /// - Throws: `invalid_argument` or `invalid_json`.
     init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure)
 
-    /// What the tag is to do.
-    var command: TagCommand { get }
+    /// What it waits for.
+    var goal: TagGoal { get }
+
+    /// What is to be done then; nil when that was all.
+    var errand: TagErrand? { get }
 
     /// The bridge will see to it; what a later command builds upon may already change.
     func accepted(by tag: inout TagMirror)
 
-    /// The tag has answered: puts the truth into its mirror.
-    func carriedOut(_ answer: TagCommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome
+    /// It was done: puts the truth into the tag's mirror.
+    func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome
 
     /// It was not carried out, or nobody knows.
     func failed(at tag: inout TagMirror)
+}
+
+/// What a command waits for before it goes on.
+enum TagGoal: Hashable, Sendable {
+    /// The tag is connected.
+    case connected
+    /// The tag is disconnected, and stays so.
+    case disconnected
+
+    /// Whether the tag is so.
+    func isReached(by tag: TagMirror) -> Bool {
+        switch self {
+        case .connected: tag.isConnected
+        case .disconnected: tag.connection.state == .disconnected
+        }
+    }
+}
+
+/// What somebody else has to do for a command.
+enum TagErrand: Hashable, Sendable {
+    /// The tag itself.
+    case perform(TagCommand)
+    /// The Bluetooth stack.
+    case readSignal
+
+    /// The errand for the driver.
+    func action(on tag: TagID, token: UInt64) -> BridgeAction {
+        switch self {
+        case .perform(let command): .perform(command, on: tag, token: token)
+        case .readSignal: .readSignal(tag, token: token)
+        }
+    }
+}
+
+/// What came of an errand or a request, whoever did it.
+enum CommandAnswer: Hashable, Sendable {
+    case tag(TagCommandAnswer)
+    case host(RequestAnswer)
 }
 
 /// What a request that was carried out brings back, and what is to be told to all.
@@ -30,8 +74,15 @@ struct TagRequestOutcome: Sendable {
 }
 
 extension TagRequest {
+    static var ignoresHold: Bool { false }
+    var goal: TagGoal { .connected }
+
     func accepted(by tag: inout TagMirror) {}
     func failed(at tag: inout TagMirror) {}
+
+    func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        TagRequestOutcome()
+    }
 }
 
 /// Every command to a tag that this version carries out.
@@ -39,8 +90,15 @@ enum TagRequestTable {
     /// In the order in which an error text lists them.
     static let rows: [any TagRequest.Type] = [
         BatteryGet.self,
+        ConfigGet.self,
+        ConfigSet.self,
+        ConnectionSet.self,
         HapticSet.self,
+        InfoGet.self,
         LEDSet.self,
+        NameSet.self,
+        SignalGet.self,
+        SleepSet.self,
         TouchModeSet.self,
     ]
 

@@ -6,7 +6,7 @@ struct TouchModeSet: TagRequest {
 
     private let mode: TouchMode
 
-    var command: TagCommand { .setTouchMode(mode) }
+    var errand: TagErrand? { .perform(.setTouchMode(mode)) }
 
     private static let words = TouchMode.allCases.map { Word($0.word, $0) }
 
@@ -20,7 +20,7 @@ struct TouchModeSet: TagRequest {
         self.mode = try CommandArguments.required(mode, "touch_mode", mayBe: Self.words.listed())
     }
 
-    func carriedOut(_ answer: TagCommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+    func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
         TagRequestOutcome(publications: tag.touchModeTold(mode))
     }
 }

@@ -34,7 +34,7 @@ struct ConnectionDocument: Encodable {
 struct ConnectionErrorDocument: Encodable {
     let code: String
     let text: String
-    @OrNull var hint: String?
+    let hint: String
     @OrNull var bluez: String?
 
     init(_ error: TagConnectionError) {

@@ -10,7 +10,7 @@ enum JSONText {
 
     /// The bytes of a document.
     static func bytes(of document: some Encodable) -> [UInt8] {
-        // Only numbers that are not finite can fail to be encoded, and no document of ours holds fractions.
+        // Only numbers that are not finite can fail to be encoded, and our documents hold them as texts.
         guard let data = try? encoder.encode(document) else { return Array("null".utf8) }
         return Array(data)
     }

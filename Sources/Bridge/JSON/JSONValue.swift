@@ -5,6 +5,8 @@ enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// A whole number that is too large for the case above.
+    case unsigned(UInt64)
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -20,6 +22,8 @@ extension JSONValue: Decodable {
             self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
@@ -39,6 +43,7 @@ extension JSONValue: CustomStringConvertible {
         case .null: "null"
         case .bool(let value): String(value)
         case .integer(let value): String(value)
+        case .unsigned(let value): String(value)
         case .number(let value): String(value)
         case .string(let value): value.quoted
         case .array: "a list"

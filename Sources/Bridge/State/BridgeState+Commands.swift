@@ -22,7 +22,8 @@ extension BridgeState {
         guard isMine(address) else { return [] }
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: try? payload.get())
-        let asker = CommandAsker(address, message, id: id, at: now)
+        let isIDOwn = address.tag != nil || address.name != ForgetRequest.name || !ForgetRequest.isTagID(payload)
+        let asker = CommandAsker(address, message, id: id, isIDOwn: isIDOwn, at: now)
         if message.isRetained { return publish(desk.refuseRetained(asker, at: now)) }
         if let stored = desk.storedResult(for: asker, at: now) { return publish(stored) }
         do throws(CommandFailure) {
@@ -40,32 +41,70 @@ extension BridgeState {
         at now: Moment
     ) throws(CommandFailure) -> [BridgeAction] {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
-        let position = try tagPosition(address)
-        let row = try TagRequestTable.row(address.name)
+        let receiver = try receiver(of: address)
         let payload = try payload.get()
         let envelope = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds)
-        let tag = tags[position]
-        try desk.checkRoom(for: tag.entry.id)
+        try desk.checkRoom(for: receiver.tag.map { tags[$0].entry.id })
         defer { updateDeadline() }
         if desk.join(asker) { return [] }
-        let request = try row.init(payload, for: tag, defaults: configuration)
-        try tag.checkReach(within: envelope.timeToLive, at: now)
-        request.accepted(by: &tags[position])
-        desk.add(request, for: tag.entry.id, asker: asker, until: now.instant.advanced(by: envelope.timeToLive))
-        return tag.isAvailable ? desk.send(to: tag.entry.id, at: now) : []
+        switch receiver {
+        case .tag(let position, let row):
+            let request = try row.init(payload, for: tags[position], defaults: configuration)
+            return try begin(request, of: position, asker, within: envelope.timeToLive, at: now)
+        case .bridge(let row):
+            return begin(try row.init(payload, to: self), asker, at: now)
+        }
     }
 
+    private mutating func begin(
+        _ request: any TagRequest,
+        of position: Int,
+        _ asker: CommandAsker,
+        within timeToLive: Duration,
+        at now: Moment
+    ) throws(CommandFailure) -> [BridgeAction] {
+        try tags[position].checkReach(of: request, within: timeToLive, at: now)
+        request.accepted(by: &tags[position])
+        desk.add(request, for: tags[position].entry.id, asker: asker, until: now.instant.advanced(by: timeToLive))
+        if request.goal == .connected { tags[position].need(at: now.instant) }
+        return settle(position, at: now) + sendWaiting(of: position, at: now)
+    }
+
+    private mutating func begin(_ request: any BridgeRequest, _ asker: CommandAsker, at now: Moment) -> [BridgeAction] {
+        let token = desk.add(request, asker: asker, at: now)
+        return take(request.begin(in: &self, token: token, at: now), of: token, at: now)
+    }
+}
+
+// MARK: Whom it is for
+
+/// Who carries out a command, and by which row of which table.
+private enum CommandReceiver {
+    case tag(Int, any TagRequest.Type)
+    case bridge(any BridgeRequest.Type)
+
+    /// Where the tag's mirror is.
+    var tag: Int? {
+        if case .tag(let position, _) = self { position } else { nil }
+    }
+}
+
+extension BridgeState {
     /// Whether this bridge has to answer: another one may have the tag, or be the one that speaks for all.
     private func isMine(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag else { return true }
         return TagID(tag).flatMap(position) != nil || neighbours.isLeftToThisBridge(tag)
     }
 
-    private func tagPosition(_ address: CommandAddress) throws(CommandFailure) -> Int {
-        guard let tag = address.tag else {
-            throw CommandFailure(
-                .unknownCommand, "There is no request \(address.name.quoted); this version has none yet")
-        }
+    private func receiver(of address: CommandAddress) throws(CommandFailure) -> CommandReceiver {
+        guard let tag = address.tag else { return .bridge(try BridgeRequestTable.row(address.name)) }
+        return .tag(try tagPosition(tag), try TagRequestTable.row(address.name))
+    }
+
+    /// Where the mirror of a tag is.
+    ///
+    /// - Throws: `unknown_tag`, with the tags that there are.
+    func tagPosition(_ tag: String) throws(CommandFailure) -> Int {
         if let position = TagID(tag).flatMap(position) { return position }
         let known = tags.prefix(20).map(\.entry.id.text).joined(separator: ", ")
         throw CommandFailure(.unknownTag, "There is no tag \(tag.quoted); there are \(known.nonEmpty ?? "none")")
@@ -74,60 +113,42 @@ extension BridgeState {
 
 extension TagMirror {
     /// Refuses a command that could not reach the tag however it waited, or that may not wait.
-    fileprivate func checkReach(within timeToLive: Duration, at now: Moment) throws(CommandFailure) {
-        guard entry.connect != .never else {
-            throw CommandFailure(
-                .notPermitted, "Tag \(entry.id) is switched off by the configuration",
-                hint: "Its \"connect\" is never; it may be always or on_demand")
-        }
-        guard isAvailable || timeToLive > .zero else { throw offlineFailure(at: now) }
+    fileprivate func checkReach(
+        of request: any TagRequest, within timeToLive: Duration, at now: Moment
+    ) throws(CommandFailure) {
+        if type(of: request).ignoresHold { return }
+        if entry.connect == .never { throw switchedOffFailure }
+        if wish.isHeld { throw heldFailure }
+        guard isConnected || timeToLive > .zero else { throw offlineFailure(at: now) }
     }
 }
 
-// MARK: A command ends
+// MARK: What follows
 
 extension BridgeState {
-    mutating func commandEnded(
-        _ token: UInt64, _ result: Result<TagCommandAnswer, TagCommandError>, of position: Int, at now: Moment
-    ) -> [BridgeAction] {
-        guard let command = desk.command(token), command.tag == tags[position].entry.id else { return [] }
-        defer { updateDeadline() }
-        switch result {
-        case .success(let answer):
-            _ = desk.remove(token)
-            let outcome = command.request.carriedOut(answer, by: &tags[position], at: now)
-            return publish(desk.succeed(command, data: outcome.data, at: now) + outcome.publications)
-        case .failure(.notConnected) where !tags[position].isAvailable && now.instant < command.reachableUntil:
-            desk.waitAgain(token)
-            return []
-        case .failure(let error):
-            _ = desk.remove(token)
-            return publish(failed(command, CommandFailure(error, tag: tags[position], at: now), at: now))
+    /// Hands over the commands of a tag that have waited for what it is now.
+    mutating func sendWaiting(of position: Int, at now: Moment) -> [BridgeAction] {
+        var actions: [BridgeAction] = []
+        for (token, request) in desk.waiting(for: tags[position].entry.id)
+        where request.goal.isReached(by: tags[position]) {
+            if let errand = request.errand {
+                desk.sent(token, at: now)
+                actions.append(errand.action(on: tags[position].entry.id, token: token))
+            } else {
+                actions += ended(token, .success(.tag(.done)), at: now)
+            }
         }
+        return actions
     }
 
-    /// A command's time is over: it waited too long for its tag, or its session never answered.
-    mutating func ranOut(_ command: PendingCommand, at now: Moment) -> [Publication] {
-        guard let position = position(of: command.tag) else { return [] }
-        return failed(command, command.isSent ? .neverEnded : tags[position].expiredFailure(at: now), at: now)
+    /// A tag's circumstances may be others: connects or disconnects it, and refuses what waits in vain.
+    mutating func settle(_ position: Int, at now: Moment) -> [BridgeAction] {
+        let tag = tags[position]
+        let vain: TagGoal = tag.wish.isHeld ? .connected : .disconnected
+        let refusal = tag.wish.isHeld ? tag.heldFailure : .askedToConnect
+        let refused = desk.waiting(for: tag.entry.id).filter { $0.request.goal == vain }
+            .compactMap { desk.remove($0.token) }
+            .flatMap { failed($0, refusal, at: now) }
+        return refused + tags[position].settle(at: now)
     }
-
-    private mutating func failed(
-        _ command: PendingCommand, _ failure: CommandFailure, at now: Moment
-    ) -> [Publication] {
-        if let position = position(of: command.tag) { command.request.failed(at: &tags[position]) }
-        return desk.fail(command, failure, at: now)
-    }
-}
-
-extension CommandFailure {
-    /// The bridge ends before the command was sent.
-    static let stoppedBeforeSending = CommandFailure(
-        .tagOffline, "The bridge stops; nothing was sent", hint: "Send it again when the bridge is online")
-    /// The bridge ends after the command was sent.
-    static let stoppedAfterSending = CommandFailure(
-        .linkLost, "The bridge stops before the tag's answer; whether it obeyed is not known")
-    /// The driver broke its word.
-    fileprivate static let neverEnded = CommandFailure(
-        .internalDefect, "The command never ended", hint: "Report this with the bridge's log and the command")
 }

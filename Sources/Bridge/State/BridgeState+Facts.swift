@@ -1,17 +1,47 @@
-import JacquardProtocol
-
 /// What the stacks below and beside the bridge say about themselves.
 struct StackFacts: Hashable, Sendable {
     var bluezVersion: String?
     var protocolVersion: Int?
+    /// nil before the first word.
+    var bluetooth: AdapterFacts.State?
 }
 
 extension BridgeState {
+    /// Bluetooth as a whole is so now. The wanted tags are asked for again: while it is off, their state says so.
+    ///
+    /// To be told at every change, the first included, and after the Bluetooth stack itself knows.
+    public mutating func bluetooth(_ state: AdapterFacts.State, at now: Moment) -> [BridgeAction] {
+        guard !isStopped else { return [] }
+        defer { updateDeadline() }
+        stack.bluetooth = state
+        let ended = state == .poweredOn ? [] : scanEnded(because: "Bluetooth is \(state.text)", at: now)
+        if state != .poweredOn { seen.removeAll() }
+        let wishes = tags.indices.flatMap { position in
+            tags[position].isOutOfService = isOutOfService
+            tags[position].wish.askAgain()
+            return settle(position, at: now)
+        }
+        return publish(ended) + wishes
+    }
+
     /// The adapters of this host are these.
     public mutating func adapters(_ list: [AdapterFacts], at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
+        let events = adapterEvents(from: adapters, to: list, at: now)
         adapters = list.sorted { $0.id < $1.id }
-        return publish([adapterFact] + healthChanged(at: now))
+        return publish([adapterFact] + events + healthChanged(at: now))
+    }
+
+    /// An adapter is lost when it was ready and is not, or is gone; the first list loses and brings none.
+    private func adapterEvents(from old: [AdapterFacts]?, to new: [AdapterFacts], at now: Moment) -> [Publication] {
+        guard let old else { return [] }
+        let wereReady = Set(old.filter { $0.state == .poweredOn }.map(\.id))
+        let areReady = Set(new.filter { $0.state == .poweredOn }.map(\.id))
+        let lost = wereReady.subtracting(areReady).sorted().map { id in
+            let state = new.first { $0.id == id }?.state.text ?? "gone"
+            return event(.adapterLost, adapter: id, text: "Bluetooth adapter \(id) is \(state)", at: now)
+        }
+        return lost + areReady.subtracting(wereReady).sorted().map { event(.adapterBack, adapter: $0, at: now) }
     }
 
     /// The broker speaks this version of MQTT: the protocol level, 5, or 4 for 3.1.1.
@@ -28,27 +58,17 @@ extension BridgeState {
         return publish([infoFact])
     }
 
-    /// The process has measured itself.
-    public mutating func measured(_ measurement: HealthMeasurement, at now: Moment) -> [BridgeAction] {
-        guard !isStopped else { return [] }
-        health.measured(measurement)
-        return publish([healthFact(at: now)])
-    }
+    /// Whether no tag can be reached because of Bluetooth.
+    var isOutOfService: Bool { stack.bluetooth.map { $0 != .poweredOn } ?? false }
 
-    /// What is wrong may have changed.
-    mutating func healthChanged(at now: Moment) -> [Publication] {
-        var problems = Problem.problems(of: adapters)
-        for tag in tags {
-            guard let version = tag.component?.version, version.isKnownBad else { continue }
-            let text = "Tag \(tag.entry.id) has firmware \(version), which is known to be bad"
-            problems.insert(Problem(code: .badFirmware, text: text))
-        }
-        return health.found(problems, at: now) ? [healthFact(at: now)] : []
+    /// Refuses what cannot be done without Bluetooth.
+    func checkBluetooth() throws(CommandFailure) {
+        guard stack.bluetooth == .poweredOn else { throw .bluetooth(is: stack.bluetooth ?? .unknown) }
     }
 
     /// Everything about the bridge itself; that it is there comes first.
     func bridgeFacts(at now: Moment) -> [Publication] {
-        [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact] + connectedTagsFact
+        [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
     }
 
     var infoFact: Publication {
@@ -66,9 +86,5 @@ extension BridgeState {
 
     var adapterFact: Publication {
         .fact(topics.adapter, (adapters ?? []).map(AdapterDocument.init))
-    }
-
-    func healthFact(at now: Moment) -> Publication {
-        .fact(topics.health, health.document(startedAt: startedAt, at: now))
     }
 }

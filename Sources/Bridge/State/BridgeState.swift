@@ -9,7 +9,7 @@ public struct BridgeState: Sendable {
     let topics: Topics
     let boot: String
     let startedAt: Moment
-    private let positions: [TagID: Int]
+    private var positions: [TagID: Int] = [:]
 
     var tags: [TagMirror]
     var desk: CommandDesk
@@ -17,6 +17,13 @@ public struct BridgeState: Sendable {
     var health = HealthBook()
     var adapters: [AdapterFacts]?
     var stack = StackFacts()
+    var scan = ScanState()
+    var seen = SeenTags()
+    /// The serials of the tags that are being paired.
+    var pairing: Set<String> = []
+    /// The tags that are being forgotten.
+    var forgetting: Set<TagID> = []
+    var departures: [Departure] = []
     var discovery: HomeAssistantDiscovery?
     private var gestures: GesturePayload
     /// The lifetime of a gesture as MQTT 5 has it: whole seconds, and 0 would mean at once.
@@ -30,29 +37,41 @@ public struct BridgeState: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: the tags and the names.
+    ///   - records: what the state file keeps. A tag that the configuration does not list is known by it alone; what it
+    ///     says of the others but id and serial counts too.
     ///   - boot: a few characters that no other start of this bridge has had, such as `9f3c`.
     ///   - startedAt: now.
-    public init(configuration: BridgeConfiguration, boot: String, startedAt: Moment) {
+    public init(
+        configuration: BridgeConfiguration, records: [TagRecord] = [], boot: String, startedAt: Moment
+    ) {
         self.configuration = configuration
         self.boot = boot
         self.startedAt = startedAt
         let topics = Topics(base: configuration.baseTopic, instance: configuration.instance)
         self.topics = topics
-        var positions: [TagID: Int] = [:]
-        var tags: [TagMirror] = []
-        for entry in configuration.tags where positions[entry.id] == nil {
-            positions[entry.id] = tags.count
-            tags.append(
-                TagMirror(
-                    entry, topics: topics, bridge: configuration.instance, boot: boot, startedAt: startedAt))
+        tags = Self.entries(configuration, records).map { entry, record in
+            TagMirror(
+                entry, record: record, topics: topics, bridge: configuration.instance, boot: boot, startedAt: startedAt)
         }
-        self.positions = positions
-        self.tags = tags
         desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestureExpirySeconds = max(1, UInt32(clamping: configuration.gestureLifetime.components.seconds))
         gestures = GesturePayload(boot: boot, bridge: configuration.instance)
+        findPositions()
+    }
+
+    /// The tags of the configuration, then those that were paired by command; each id once, the first time.
+    private static func entries(
+        _ configuration: BridgeConfiguration, _ records: [TagRecord]
+    ) -> [(TagEntry, TagRecord?)] {
+        var ids: Set<TagID> = []
+        let configured = configuration.tags.filter { ids.insert($0.id).inserted }.map { entry in
+            (entry, records.first { $0.id == entry.id && $0.serial == entry.serial })
+        }
+        let serials = Set(configured.map(\.0.serial))
+        let paired = records.filter { !serials.contains($0.serial) && ids.insert($0.id).inserted }
+        return configured + paired.map { (TagEntry(id: $0.id, serial: $0.serial), $0) }
     }
 
     /// What to subscribe to.
@@ -73,11 +92,13 @@ public struct BridgeState: Sendable {
         guard !isStopped else { return [] }
         isStopped = true
         deadline = nil
+        let emptied = finishDepartures(at: now) { _ in true }
         let results = desk.removeAll().flatMap { command in
             desk.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
         let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
-        return publish(results + facts + connectedTagsFact + [will])
+        let scan = scan.end() ? [scanFact] : []
+        return emptied + publish(results + scan + facts + connectedTagsFact + [will])
     }
 
     /// Something happened to a tag; one that is not configured is ignored.
@@ -95,17 +116,8 @@ public struct BridgeState: Sendable {
         guard let position = positions[id], !isStopped else { return [] }
         let name = tags[position].sighting.name
         let publications = tags[position].sighted(sighting, at: now)
-        return publish(publications + (tags[position].sighting.name == name ? [] : discoveryFacts(ofTag: position)))
-    }
-
-    /// Gestures of these topics were dropped by the ``Outbox`` (``Outbox/takeDroppedEvents()``).
-    public mutating func eventsDropped(_ counts: [String: Int], at now: Moment) -> [BridgeAction] {
-        guard !isStopped else { return [] }
-        defer { updateDeadline() }
-        return publish(
-            tags.indices.flatMap { index in
-                counts[tags[index].topics.gesture].map { tags[index].gesturesExpired($0, at: now) } ?? []
-            })
+        let announcement = tags[position].sighting.name == name ? [] : discoveryFacts(ofTag: position)
+        return publish(publications + announcement) + settle(position, at: now)
     }
 
     /// Something is due.
@@ -115,13 +127,30 @@ public struct BridgeState: Sendable {
         let expired = desk.removeExpired(at: now.instant).flatMap { ranOut($0, at: now) }
         let accepted = desk.acceptOverdue(at: now)
         let facts = tags.indices.flatMap { tags[$0].deadlineReached(at: now) }
-        return publish(expired + accepted + facts + discoveryDue(at: now))
+        let again = desk.takeTagsToTryAgain(at: now.instant).compactMap(position).sorted()
+            .flatMap { sendWaiting(of: $0, at: now) }
+        let idle = tags.indices.flatMap { restIfIdle($0, at: now) }
+        let departed = finishDepartures(at: now) { $0.due <= now.instant }
+        return expired + publish(accepted + facts + discoveryDue(at: now)) + again + idle + endScanInTime(at: now)
+            + departed
     }
 }
 
 extension BridgeState {
     /// Where a tag's mirror is.
     func position(of id: TagID) -> Int? { positions[id] }
+
+    /// The list of tags is another one.
+    mutating func findPositions() {
+        positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
+    }
+
+    /// Disconnects a tag on demand that no command has needed for a while.
+    private mutating func restIfIdle(_ position: Int, at now: Moment) -> [BridgeAction] {
+        guard let until = tags[position].wish.neededUntil, until <= now.instant else { return [] }
+        tags[position].wish.deadlineReached(at: now.instant, isBusy: desk.isBusy(with: tags[position].entry.id))
+        return settle(position, at: now)
+    }
 
     /// Wraps publications.
     func publish(_ publications: [Publication]) -> [BridgeAction] {
@@ -130,7 +159,8 @@ extension BridgeState {
 
     /// Looks for the earliest of all that is due.
     mutating func updateDeadline() {
-        deadline = (tags.compactMap(\.deadline) + [desk.deadline, discovery?.life.deadline].compactMap(\.self)).min()
+        let others = [desk.deadline, scan.until?.instant, discovery?.life.deadline] + departures.map(\.due)
+        deadline = (tags.compactMap(\.deadline) + others.compactMap(\.self)).min()
     }
 
     /// The hot path: bytes by hand, and the deadline moves only when statistics are held back.
@@ -149,11 +179,17 @@ extension BridgeState {
 
     private mutating func told(_ event: TagEvent, by position: Int, at now: Moment) -> [BridgeAction] {
         defer { updateDeadline() }
-        let wasAvailable = tags[position].isAvailable
-        var publications = tags[position].take(event, at: now)
-        if case .information = event { publications += healthChanged(at: now) + discoveryFacts(ofTag: position) }
-        if tags[position].isAvailable != wasAvailable { publications += connectedTagsFact }
-        guard tags[position].isAvailable, !wasAvailable else { return publish(publications) }
-        return publish(publications) + desk.send(to: tags[position].entry.id, at: now)
+        let wasConnected = tags[position].isConnected
+        let publications = tags[position].take(event, at: now)
+        switch event {
+        case .connection:
+            let count = tags[position].isConnected == wasConnected ? [] : connectedTagsFact
+            return publish(publications + healthChanged(at: now) + count) + settle(position, at: now)
+                + sendWaiting(of: position, at: now)
+        case .information:
+            return publish(publications + healthChanged(at: now) + discoveryFacts(ofTag: position))
+        case .gear: return publish(publications) + settle(position, at: now)
+        default: return publish(publications)
+        }
     }
 }

@@ -1,35 +1,70 @@
 /// Something that a person should look at.
 struct Problem: Hashable, Sendable {
     /// What kind of problem.
-    enum Code: String, Sendable {
+    enum Code: String, Sendable, CaseIterable {
         case noAdapter = "no_adapter"
         case adapterNotReady = "adapter_not_ready"
+        case scanSilent = "scan_silent"
         case badFirmware = "bad_firmware"
+        case tagUnusable = "tag_unusable"
+        case lostBond = "peer_removed_pairing_info"
+        case duplicateSerial = "duplicate_serial"
+        case eventsDropped = "events_dropped"
     }
 
-    let code: Code
+    /// What makes it the same problem later, whatever its text says by then.
+    struct Key: Hashable, Sendable {
+        let code: Code
+        /// The adapter, tag or serial; empty for the bridge itself.
+        let subject: String
+    }
+
+    let key: Key
     let text: String
 
+    init(_ code: Code, about subject: String = "", _ text: String) {
+        key = Key(code: code, subject: subject)
+        self.text = text
+    }
+
     /// Whether no tag can be reached because of it.
-    var isFatal: Bool { code == .noAdapter }
+    var isFatal: Bool { key.code == .noAdapter }
 }
 
 /// What is known about the bridge's own health.
 struct HealthBook: Sendable {
     private var problems: [Problem: Moment] = [:]
     private var measurement: HealthMeasurement?
+    private var dropped = 0
+    private var lastDropped: Moment?
+
+    /// How long lost events are a problem.
+    private static let memory = Duration.seconds(600)
 
     /// Takes a fresh measurement.
     mutating func measured(_ measurement: HealthMeasurement) {
         self.measurement = measurement
     }
 
+    /// Events were lost.
+    mutating func eventsDropped(_ count: Int, at now: Moment) {
+        dropped += count
+        lastDropped = now
+    }
+
+    /// The problems that the bridge has with itself.
+    func problems(at now: Moment) -> [Problem] {
+        guard let lastDropped, lastDropped.instant.duration(to: now.instant) < Self.memory else { return [] }
+        return [Problem(.eventsDropped, "\(dropped) events were lost since the start: the broker was away too long")]
+    }
+
     /// Takes the problems of now; those that were there before keep their time.
     ///
     /// - Returns: whether anything changed.
-    mutating func found(_ current: Set<Problem>, at now: Moment) -> Bool {
-        guard current != Set(problems.keys) else { return false }
-        problems = Dictionary(uniqueKeysWithValues: current.map { ($0, problems[$0] ?? now) })
+    mutating func found(_ current: [Problem], at now: Moment) -> Bool {
+        guard Set(current) != Set(problems.keys) else { return false }
+        let since = Dictionary(problems.map { ($0.key.key, $0.value) }) { first, _ in first }
+        problems = Dictionary(current.map { ($0, since[$0.key] ?? now) }) { first, _ in first }
         return true
     }
 
@@ -41,16 +76,20 @@ struct HealthBook: Sendable {
 }
 
 extension Problem {
-    /// What is wrong with the adapters: each that is not ready, and that none is. Before the first word nothing is.
-    static func problems(of adapters: [AdapterFacts]?) -> Set<Problem> {
+    /// What is wrong with the adapters: each that is not ready or hears nothing, and that none is ready. Before the
+    /// first word nothing is.
+    static func problems(of adapters: [AdapterFacts]?) -> [Problem] {
         guard let adapters else { return [] }
-        var problems = Set(
-            adapters.filter { $0.state != .poweredOn }.map { adapter in
-                let state = adapter.state.rawValue.replacing("_", with: " ")
-                return Problem(code: .adapterNotReady, text: "Bluetooth adapter \(adapter.id) is \(state)")
-            })
+        var problems = adapters.compactMap { adapter -> Problem? in
+            let name = "Bluetooth adapter \(adapter.id)"
+            guard adapter.state == .poweredOn else {
+                return Problem(.adapterNotReady, about: adapter.id, "\(name) is \(adapter.state.text)")
+            }
+            return adapter.isSilent
+                ? Problem(.scanSilent, about: adapter.id, "\(name) scans and has heard nothing for long") : nil
+        }
         if !adapters.contains(where: { $0.state == .poweredOn }) {
-            problems.insert(Problem(code: .noAdapter, text: "No Bluetooth adapter is ready: no tag can be reached"))
+            problems.append(Problem(.noAdapter, "No Bluetooth adapter is ready: no tag can be reached"))
         }
         return problems
     }

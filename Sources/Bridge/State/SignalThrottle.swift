@@ -10,7 +10,12 @@ struct SignalThrottle: Sendable {
         if let last, (rssi &- last.rssi).magnitude < Self.step, last.at.duration(to: now) < Self.interval {
             return false
         }
-        last = (rssi, now)
+        told(rssi, at: now)
         return true
+    }
+
+    /// This one is told without asking.
+    mutating func told(_ rssi: Int, at now: ContinuousClock.Instant) {
+        last = (rssi, now)
     }
 }

@@ -4,7 +4,7 @@ import JacquardProtocol
 extension TagMirror {
     /// Takes what a session told, except gestures and answers.
     mutating func take(_ event: TagEvent, at now: Moment) -> [Publication] {
-        if isAvailable { lastSeen = now }
+        if isConnected { lastSeen = now }
         switch event {
         case .connection(let connection): return connectionChanged(to: connection, at: now)
         case .information(let component): return informed(component)
@@ -31,12 +31,14 @@ extension TagMirror {
     private mutating func connectionChanged(to new: TagConnection, at now: Moment) -> [Publication] {
         let isProgress = new.state.word == connection.state.word
         connection = new
+        failure = new.error ?? (isConnected ? nil : failure)
         if isProgress {
             return progress.admits(at: now.instant) ? [connectionFact(at: now)] : []
         }
         progress.happened(at: now.instant)
         since = now
-        return [availabilityFact, connectionFact(at: now)] + (isAvailable ? cameBack(at: now) : [])
+        toldAvailability = isAvailable
+        return [availabilityFact, connectionFact(at: now)] + (isConnected ? cameBack(at: now) : [])
     }
 
     private mutating func cameBack(at now: Moment) -> [Publication] {
@@ -49,7 +51,8 @@ extension TagMirror {
         return statsChanged(at: now)
     }
 
-    private mutating func informed(_ component: Component) -> [Publication] {
+    /// Takes what the tag is, told by the tag or as an answer.
+    mutating func informed(_ component: Component) -> [Publication] {
         self.component = component
         return [infoFact]
     }
@@ -60,9 +63,10 @@ extension TagMirror {
         return batteryFacts
     }
 
-    private mutating func gearTold(_ component: Component?, at now: Moment) -> [Publication] {
+    /// Takes the gear, told by the tag or as an answer.
+    mutating func gearTold(_ component: Component?, at now: Moment) -> [Publication] {
         gear = Told(value: component, at: now)
-        if component == nil { gearLED.goDark() }
+        if let component { lastGear = TagRecord.Gear(component) } else { gearLED.goDark() }
         return [gearFact]
     }
 
@@ -87,6 +91,13 @@ extension TagMirror {
         }
         publications += adapter == sighting.adapter ? [] : [connectionFact(at: now)]
         return publications
+    }
+
+    /// Takes the signal strength that somebody asked for; unlike one that was noticed it is always told.
+    mutating func signalRead(_ rssi: Int, at now: Moment) -> [Publication] {
+        sighting.rssi = rssi
+        signal.told(rssi, at: now.instant)
+        return [rssiFact]
     }
 
     /// Gestures grew too old while the broker was away.
@@ -115,9 +126,64 @@ extension TagMirror {
 
     /// The bridge ends.
     mutating func stop(at now: Moment) -> [Publication] {
+        isOutOfService = true
+        return disconnected(at: now)
+    }
+
+    /// There is no link and will be none: nobody else says so where no connection was ever begun.
+    private mutating func disconnected(at now: Moment) -> [Publication] {
         let isFinal = connection.state == .disconnected
         connection = TagConnection(state: .disconnected, attempt: connection.attempt, error: connection.error)
         since = isFinal ? since : now
+        toldAvailability = isAvailable
         return [availabilityFact, connectionFact(at: now)]
+    }
+}
+
+// MARK: What is wanted of it
+
+extension TagMirror {
+    /// The user disconnects the tag.
+    mutating func hold() {
+        wish.hold()
+    }
+
+    /// The user wants it connected, whatever has become of earlier attempts.
+    mutating func release() {
+        wish.release()
+        if connection.state == .disconnected { wish.askAgain() }
+    }
+
+    /// A command needs it.
+    mutating func need(at now: ContinuousClock.Instant) {
+        wish.need(at: now)
+        if connection.state == .disconnected { wish.askAgain() }
+    }
+
+    /// What follows from a changed wish: what to do, what to tell, and what to remember.
+    mutating func settle(at now: Moment) -> [BridgeAction] {
+        var actions: [BridgeAction] = []
+        if let isToConnect = wish.change() { actions.append(isToConnect ? .connect(entry.id) : .disconnect(entry.id)) }
+        if !wish.isWanted, connection.state == .preparingToConnect, connection.attempt == 0 {
+            actions += disconnected(at: now).map(BridgeAction.publish)
+        }
+        if toldAvailability != isAvailable {
+            toldAvailability = isAvailable
+            actions.append(.publish(availabilityFact))
+        }
+        if record != remembered ?? TagRecord(id: entry.id, serial: entry.serial) {
+            remembered = record
+            actions.append(.remember(record))
+        }
+        return actions
+    }
+}
+
+extension TagRecord.Gear {
+    /// What is kept of gear.
+    init(_ component: Component) {
+        self.init(
+            vendorID: component.vendor.id.description, productID: component.product.id.description,
+            name: [component.vendor.name, component.product.name].filter { !$0.isEmpty }.joined(separator: " "))
     }
 }

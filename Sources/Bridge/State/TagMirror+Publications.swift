@@ -28,9 +28,11 @@ extension TagMirror {
 
     var gearFact: Publication { .fact(topics.gear, GearDocument(gear)) }
 
-    var infoFact: Publication {
-        .fact(topics.info, TagInfoDocument(entry, sighting: sighting, component: component, bridge: bridge))
+    var infoDocument: TagInfoDocument {
+        TagInfoDocument(entry, sighting: sighting, component: component, bridge: bridge)
     }
+
+    var infoFact: Publication { .fact(topics.info, infoDocument) }
 
     var touchModeFact: Publication { .fact(topics.touchMode, word: touchMode.word) }
 

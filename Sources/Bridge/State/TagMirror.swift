@@ -9,9 +9,16 @@ struct TagMirror: Sendable {
     /// The bridge's start.
     let boot: String
 
-    var connection = TagConnection(state: .preparingToConnect, attempt: 0)
+    /// Whether it is to be connected, and whether that was asked for.
+    var wish: ConnectionWish
+    /// What the state file keeps of it; nil when it does not know the tag.
+    var remembered: TagRecord?
+
+    var connection: TagConnection
     /// When the connection's state began.
     var since: Moment
+    /// Why the last attempt failed; nil once one has succeeded.
+    var failure: TagConnectionError?
     var wasEverConnected = false
     /// The latest of everything noticed.
     var sighting = TagSighting()
@@ -20,6 +27,8 @@ struct TagMirror: Sendable {
     var battery: Told<BatteryStatus>?
     /// nil while the tag has not said whether gear is attached.
     var gear: Told<Component?>?
+    /// The gear it was last clipped into.
+    var lastGear: TagRecord.Gear?
     /// The client switches gear to gestures whenever it is attached.
     var touchMode = TouchMode.gesture
     var tagLED = LEDMirror()
@@ -27,6 +36,10 @@ struct TagMirror: Sendable {
     var counters = TagCounters()
     /// When the tag last gave a sign of life; nil before the first since the start.
     var lastSeen: Moment?
+    /// Whether no tag can be reached: Bluetooth is off, or the bridge ends.
+    var isOutOfService = false
+    /// What `T/availability` last said.
+    var toldAvailability = false
 
     /// Steps of a connection go out ten times a second at most.
     var progress = Throttle(every: .milliseconds(100))
@@ -34,16 +47,31 @@ struct TagMirror: Sendable {
     var stats = Throttle(every: .seconds(1))
     var signal = SignalThrottle()
 
-    init(_ entry: TagEntry, topics: Topics, bridge: String, boot: String, startedAt: Moment) {
+    init(
+        _ entry: TagEntry, record: TagRecord?, topics: Topics, bridge: String, boot: String, startedAt: Moment
+    ) {
         self.entry = entry
         self.topics = topics.tag(entry.id)
         self.bridge = bridge
         self.boot = boot
+        wish = ConnectionWish(entry.connect, isHeld: record?.isHeld ?? false)
+        remembered = record
+        connection = TagConnection(state: wish.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
         since = startedAt
+        sighting.address = record?.address
+        sighting.name = record?.name
+        lastGear = record?.lastGear
+        toldAvailability = isAvailable
     }
 
-    /// Whether commands can reach the tag.
-    var isAvailable: Bool { connection.state == .connected }
+    /// Whether the tag is connected: what is sent now reaches it.
+    var isConnected: Bool { connection.state == .connected }
+
+    /// Whether commands can reach the tag: it is connected, or will be when a command comes.
+    var isAvailable: Bool {
+        guard !isOutOfService else { return false }
+        return isConnected || (entry.connect == .onDemand && !wish.isHeld && failure == nil)
+    }
 
     /// The LED of the tag or of its gear.
     subscript(target: TagCommand.Target) -> LEDMirror {
@@ -53,6 +81,13 @@ struct TagMirror: Sendable {
 
     /// When something is due without an event.
     var deadline: ContinuousClock.Instant? {
-        [progress.due, stats.due, tagLED.darkAt, gearLED.darkAt].compactMap(\.self).min()
+        [progress.due, stats.due, tagLED.darkAt, gearLED.darkAt, wish.neededUntil].compactMap(\.self).min()
+    }
+
+    /// What a restart must not forget.
+    var record: TagRecord {
+        TagRecord(
+            id: entry.id, serial: entry.serial, address: sighting.address, name: sighting.name, isHeld: wish.isHeld,
+            lastGear: lastGear)
     }
 }

@@ -14,6 +14,9 @@ public struct AdapterFacts: Hashable, Sendable {
         case poweredOff = "powered_off"
         /// Ready.
         case poweredOn = "powered_on"
+
+        /// The state for a sentence.
+        var text: String { rawValue.replacing("_", with: " ") }
     }
 
     /// The adapter's name on this host, such as `hci0`.
@@ -26,13 +29,23 @@ public struct AdapterFacts: Hashable, Sendable {
     public var isDiscovering: Bool
     /// How many devices are connected through it.
     public var connectedCount: Int
+    /// Whether it has heard nothing for long although it is scanning, and scanning anew did not help.
+    public var isSilent: Bool
 
     /// Describes an adapter.
-    public init(id: String, address: String?, state: State, isDiscovering: Bool = false, connectedCount: Int = 0) {
+    public init(
+        id: String,
+        address: String?,
+        state: State,
+        isDiscovering: Bool = false,
+        connectedCount: Int = 0,
+        isSilent: Bool = false
+    ) {
         self.id = id
         self.address = address
         self.state = state
         self.isDiscovering = isDiscovering
         self.connectedCount = connectedCount
+        self.isSilent = isSilent
     }
 }

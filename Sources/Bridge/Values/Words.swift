@@ -64,8 +64,8 @@ extension TagConnectionError.Code {
         }
     }
 
-    /// What a person can do about it, where that is known.
-    var hint: String? {
+    /// What a person can do about it.
+    var hint: String {
         switch self {
         case .peerRemovedPairingInfo: "The tag has forgotten this host; pair it again"
         case .bluetoothPowerOff: "Switch the Bluetooth adapter on"
@@ -73,8 +73,24 @@ extension TagConnectionError.Code {
             "Bring the tag near the adapter and move it, so that it wakes"
         case .bluetoothDeviceNotFound: "Scan for the tag, then pair it"
         case .unconnectableTag: "Check the serial and the address in the configuration"
+        case .serviceDiscoveryError, .characteristicDiscoveryError:
+            "Check that this is a Jacquard tag; if it is, forget it and pair it again"
+        case .bluetoothNotificationUpdateError: "Check that no other program or phone uses the tag"
+        case .jacquardInitializationError, .malformedResponseError:
+            "Move the tag so that it starts anew; if that does not help, forget it and pair it again"
+        case .unknownBluetoothError: "Look at the Bluetooth daemon's log; restarting that daemon may help"
         case .internalError: "Report this with the bridge's log"
-        default: nil
+        }
+    }
+}
+
+extension TagEntry.ConnectPolicy {
+    /// The policy as the configuration says it.
+    var word: String {
+        switch self {
+        case .always: "always"
+        case .onDemand: "on_demand"
+        case .never: "never"
         }
     }
 }

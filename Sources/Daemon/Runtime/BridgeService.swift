@@ -1,5 +1,4 @@
 import BlueZ
-import Bluetooth
 import Bridge
 import EventLoop
 import Jacquard
@@ -12,16 +11,21 @@ import MQTT
 /// Up: manager -> ``Bridge/BridgeState`` -> ``Bridge/Outbox`` -> client. Down: client -> ``Bridge/BridgeState`` -> manager.
 @LoopActor
 final class BridgeService {
-    private let log: Logger
-    private let central: BlueZCentral
-    private let manager: JacquardManager
-    private let client: MQTTClient
-    private let tags: [(identity: TagIdentity, entry: TagEntry)]
-    private let ids: [TagIdentity: TagID]
-    private let identities: [TagID: TagIdentity]
-    private var bridge: BridgeState
-    private var outbox = Outbox()
-    private var reconnects = -1
+    let log: Logger
+    let sink: any LogSink
+    let central: BlueZCentral
+    let manager: JacquardManager
+    let client: MQTTClient
+    let store: TagStore
+    var bridge: BridgeState
+    var outbox = Outbox()
+    var book = TagBook()
+    /// Who is told when a pairing or a forgetting has ended.
+    var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?)] = [:]
+    var departures: [TagIdentity: UInt64] = [:]
+    var reconnects = -1
+    private var actions: ArraySlice<BridgeAction> = []
+    private var isActing = false
     private var armed: ContinuousClock.Instant?
     private lazy var bridgeTimer = LoopTimer { [unowned self] in
         armed = nil
@@ -36,19 +40,25 @@ final class BridgeService {
     ///
     /// - Parameters:
     ///   - configuration: what the user has decided.
+    ///   - store: the tags that are remembered, already read.
     ///   - busAddress: of the bus that BlueZ is on.
     ///   - boot: tells this start from others.
-    ///   - log: the program's logger.
-    init(_ configuration: Configuration, busAddress: String, boot: String, log: Logger) {
-        self.log = log
-        tags = configuration.knownTags
-        ids = Dictionary(tags.map { ($0.identity, $0.entry.id) }) { first, _ in first }
-        identities = Dictionary(tags.map { ($0.entry.id, $0.identity) }) { first, _ in first }
-        bridge = BridgeState(configuration: configuration.bridge, boot: boot, startedAt: .now)
+    ///   - sink: where the program logs, and how much.
+    init(
+        _ configuration: Configuration, store: TagStore, busAddress: String, boot: String, sink: any LogSink
+    ) {
+        self.sink = sink
+        self.store = store
+        log = Logger("daemon", to: sink)
+        let records = configuration.records(of: store.tags)
+        bridge = BridgeState(
+            configuration: configuration.bridge, records: records, boot: boot, startedAt: .now)
         central = BlueZCentral(
             busAddress: busAddress, adapter: configuration.adapterChoice, log: log.labelled("bluez"))
         manager = JacquardManager(central: central, timing: configuration.timing, log: log.labelled("jacquard"))
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
+        for tag in configuration.knownTags { book.add(tag.entry.id, serial: tag.entry.serial, address: tag.address) }
+        for record in records where book.identity(record.id) == nil { book.add(record.id, serial: record.serial) }
     }
 
     /// Begins; returns when the bus has been asked for the first time.
@@ -71,112 +81,38 @@ final class BridgeService {
         await radio
     }
 
-    // MARK: Up
-
-    private func handle(_ event: JacquardManager.Event) {
-        switch event {
-        case .tag(let identity, let event):
-            guard let id = ids[identity] else { return }
-            carryOut { bridge, now in bridge.tag(id, event, at: now) }
-        case .advertised(let tag): sighted(tag)
-        case .adapters(let adapters):
-            carryOut { bridge, now in bridge.adapters(adapters.map { AdapterFacts($0) }, at: now) }
-        case .centralState(let state):
-            log.notice("Bluetooth has changed", [(.state, "\(state)")])
-            // After each change the wanted tags are asked for again: while Bluetooth is off, their state says so.
-            for (identity, entry) in tags where entry.connect == .always { manager.connect(identity) }
-        }
-    }
-
-    private func sighted(_ tag: AdvertisedTag) {
-        for (identity, entry) in tags where identity.matches(tag) {
-            let sighting = TagSighting(
-                address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName)
-            carryOut { bridge, now in bridge.sighted(entry.id, sighting, at: now) }
-        }
-    }
-
-    private func carryOut(_ event: (inout BridgeState, Moment) -> [BridgeAction]) {
+    /// Lets the bridge take an event, and does what it wants done.
+    func carryOut(_ event: (inout BridgeState, Moment) -> [BridgeAction]) {
         let now = Moment.now
-        for action in event(&bridge, now) {
-            switch action {
-            case .publish(let publication): send(outbox.submit(publication, at: now.instant))
-            case .perform(let command, on: let id, let token):
-                guard let identity = identities[id] else { continue }
-                manager.enqueue(command, on: identity, token: token)
-            }
-        }
+        actions += event(&bridge, now)
+        // What an action brings about at once comes behind the actions that are waiting, as it came behind their event.
+        guard !isActing else { return }
+        isActing = true
+        while let action = actions.popFirst() { perform(action, at: now) }
+        isActing = false
         guard armed != bridge.deadline else { return }
         armed = bridge.deadline
         bridgeTimer.arm(at: armed)
     }
 
-    private func send(_ deliveries: [Outbox.Delivery]) {
-        for delivery in deliveries {
-            do throws(MQTTError) {
-                try client.publish(MQTTMessage(delivery.publication), ticket: delivery.ticket ?? 0)
-            } catch {
-                refused(delivery, error)
-            }
-        }
-    }
-
-    /// A message that the client does not take will not be taken later either; one that found no connection is still in
-    /// the outbox, which is told of the loss next.
-    private func refused(_ delivery: Outbox.Delivery, _ error: MQTTError) {
-        guard error.code != .notConnected else { return }
-        log.warning("cannot publish", [(.topic, delivery.publication.topic), (.error, error.description)])
-        guard let ticket = delivery.ticket else { return }
-        EventLoop.shared.atEndOfTurn { [weak self] in self?.acknowledged(ticket) }
-    }
-
-    private func acknowledged(_ ticket: UInt64) {
-        send(outbox.acknowledged(ticket, at: .now))
-    }
-
-    // MARK: Down
-
-    private func handle(_ event: MQTTEvent) {
-        switch event {
-        case .acknowledged(let ticket): acknowledged(ticket)
-        case .message(let message): carryOut { bridge, now in bridge.received(IncomingMessage(message), at: now) }
-        case .connected(let session): connected(session)
-        case .disconnected: outbox.disconnected(at: .now)
-        case .rejected(let ticket, let error):
-            log.warning("the broker refuses a message", [(.error, error.description)])
-            acknowledged(ticket)
-        }
-    }
-
-    /// Subscribe, then `online` and all facts, then what has waited: the order of the contract.
-    private func connected(_ session: MQTTSession) {
-        reconnects += 1
-        client.subscribe(
-            to: bridge.subscriptions.compactMap { subscription in
-                (try? MQTTTopicFilter(subscription.filter)).map {
-                    ($0, MQTTQoS(rawValue: subscription.qos) ?? .atLeastOnce)
-                }
-            })
-        carryOut { bridge, now in bridge.brokerConnected(at: now) }
-        carryOut { bridge, _ in bridge.broker(protocolVersion: session.version == .v5 ? 5 : 4) }
-        send(outbox.connected(at: .now))
-        tellDrops()
-    }
-
     // MARK: Health
 
-    private func measure() {
-        let measurement = HealthMeasurement(
+    /// What the process knows of itself.
+    var measurement: HealthMeasurement {
+        HealthMeasurement(
             residentKilobytes: ProcessMeasurement.residentKilobytes,
             queued: outbox.queued,
             dropped: outbox.dropped.total,
             brokerReconnects: max(0, reconnects))
+    }
+
+    private func measure() {
         carryOut { bridge, now in bridge.measured(measurement, at: now) }
         tellDrops()
         healthTimer.arm(at: .now + Self.healthInterval, accuracy: .seconds(5))
     }
 
-    private func tellDrops() {
+    func tellDrops() {
         let dropped = outbox.takeDroppedEvents()
         guard !dropped.isEmpty else { return }
         carryOut { bridge, now in bridge.eventsDropped(dropped, at: now) }

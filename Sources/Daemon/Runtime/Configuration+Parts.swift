@@ -59,17 +59,24 @@ extension Configuration {
         return timing
     }
 
-    /// Every configured tag with its two names: that of topics and that of the radio.
-    var knownTags: [(identity: TagIdentity, entry: TagEntry)] {
+    /// Every configured tag, and the address where one is fixed.
+    var knownTags: [(entry: TagEntry, address: BluetoothAddress?)] {
         tags.compactMap { tag in
-            // Both were checked when the file was read.
-            guard let id = TagID(tag.id), let serial = PairingSerial(tag.serial) else { return nil }
-            let address = tag.address.flatMap { BluetoothAddress($0) }
-            return (
-                TagIdentity(serial: serial, address: address),
-                TagEntry(id: id, serial: tag.serial, name: tag.name, connect: tag.policy)
-            )
+            // The id was checked when the file was read.
+            TagID(tag.id).map { id in
+                (
+                    TagEntry(id: id, serial: tag.serial, name: tag.name, connect: tag.policy),
+                    tag.address.flatMap { BluetoothAddress($0) }
+                )
+            }
         }
+    }
+
+    /// What is remembered of tags that are known: configured, or paired by command.
+    func records(of stored: [String: StoredTag]) -> [TagRecord] {
+        let configured = Set(tags.map(\.id))
+        return stored.values.filter { $0.paired || configured.contains($0.id) }.sorted { $0.id < $1.id }
+            .compactMap(\.record)
     }
 }
 
@@ -134,7 +141,8 @@ extension AdapterFacts {
 }
 
 extension AdapterFacts.State {
-    fileprivate init(_ state: CentralState) {
+    /// The stack's word is the bridge's.
+    init(_ state: CentralState) {
         self =
             switch state {
             case .unknown: .unknown

@@ -6,6 +6,8 @@ import Logging
 struct RunCommand {
     /// The file of `--config`; nil: wherever the bridge looks.
     let config: String?
+    /// The folder of `--state`; nil: that of the service manager, or of an installed bridge.
+    let state: String?
     /// The level of `--log-level`; nil: that of the configuration.
     let logLevel: Configuration.Log.Level?
     /// All variables of the process.
@@ -31,17 +33,21 @@ struct RunCommand {
     private func serve(_ loaded: LoadedConfiguration) {
         // A peer that has gone is told by the return value of the call that wrote to it.
         signal(SIGPIPE, SIG_IGN)
-        let log = Logger("daemon", to: sink(loaded.configuration.log))
+        let sink = sink(loaded.configuration.log)
+        let folder = StateFolder(option: state, environment: environment)
         let bus = environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? Self.systemBus
-        Task { @LoopActor in
-            await Self.serve(loaded, bus, log)
+        EventLoop.shared.begin {
+            await Self.serve(loaded, folder, bus, sink)
             EventLoop.shared.stop()
         }
         EventLoop.shared.run()
     }
 
     @LoopActor
-    private static func serve(_ loaded: LoadedConfiguration, _ bus: String, _ log: Logger) async {
+    private static func serve(
+        _ loaded: LoadedConfiguration, _ folder: StateFolder, _ bus: String, _ sink: any LogSink
+    ) async {
+        let log = Logger("daemon", to: sink)
         let end = EndOfService()
         do throws(SystemError) {
             try end.listen()
@@ -51,7 +57,9 @@ struct RunCommand {
         log.notice("starting", [(.version, Version.current), (.endpoint, loaded.file)])
         loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
         let boot = String(UInt16.random(in: 0x1000 ... .max), radix: 16)
-        let service = BridgeService(loaded.configuration, busAddress: bus, boot: boot, log: log)
+        let store = TagStore(folder, log: log.labelled("state"))
+        await store.load()
+        let service = BridgeService(loaded.configuration, store: store, busAddress: bus, boot: boot, sink: sink)
         await service.start()
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()

@@ -2,20 +2,26 @@
 /// characteristic while one waits for its confirmation.
 struct FragmentQueue: Sendable {
     private var fragments: ArraySlice<[UInt8]> = []
-    /// Whether a write has not been confirmed yet.
-    private(set) var isWriting = false
+    /// When the write that is under way has to be confirmed; nil while there is none.
+    private(set) var deadline: ContinuousClock.Instant?
 
-    /// Takes the fragments of a new packet and gives the first to be written.
-    mutating func send(_ packet: [UInt8]) -> [UInt8]? {
-        // A request is made by us and never empty or above 1,024 bytes, which is all that could go wrong.
+    /// Whether a write has not been confirmed yet.
+    var isWriting: Bool { deadline != nil }
+
+    /// Takes the fragments of a new packet, while no write is under way, and gives the first to be written.
+    ///
+    /// - Parameters:
+    ///   - packet: 1 to 1,024 bytes.
+    ///   - deadline: when the write has to be confirmed.
+    /// - Returns: nil if the packet is not that long.
+    mutating func send(_ packet: [UInt8], confirmedBy deadline: ContinuousClock.Instant) -> [UInt8]? {
         fragments = (try? Fragmenter.fragments(of: packet))?[...] ?? []
-        return advance()
+        return advance(to: deadline)
     }
 
     /// The write was confirmed: gives the next fragment.
-    mutating func written() -> [UInt8]? {
-        isWriting = false
-        return advance()
+    mutating func written(nextConfirmedBy deadline: ContinuousClock.Instant) -> [UInt8]? {
+        advance(to: deadline)
     }
 
     /// Forgets what has not been written: the packet has failed. A write that is under way still ends by itself.
@@ -23,9 +29,9 @@ struct FragmentQueue: Sendable {
         fragments = []
     }
 
-    private mutating func advance() -> [UInt8]? {
-        guard let fragment = fragments.popFirst() else { return nil }
-        isWriting = true
+    private mutating func advance(to deadline: ContinuousClock.Instant) -> [UInt8]? {
+        let fragment = fragments.popFirst()
+        self.deadline = fragment == nil ? nil : deadline
         return fragment
     }
 }

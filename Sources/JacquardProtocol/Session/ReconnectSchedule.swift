@@ -3,9 +3,9 @@
 ///
 /// The SDK tries again at once and for ever; the pause keeps a tag that refuses from taking all of the radio's time.
 struct ReconnectSchedule: Sendable {
-    /// The first pause.
+    /// The first pause, before the spread.
     static let first = Duration.milliseconds(500)
-    /// The longest.
+    /// The longest, before the spread.
     static let limit = Duration.seconds(60)
 
     private var failures = 0
@@ -26,18 +26,5 @@ struct ReconnectSchedule: Sendable {
     /// Begins again with the first pause.
     mutating func reset() {
         failures = 0
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): a generator that is a value, so that a machine with chance in it can be tested.
-private struct SplitMix: RandomNumberGenerator, Sendable {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

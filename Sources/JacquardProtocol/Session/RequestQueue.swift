@@ -1,7 +1,7 @@
 /// Requests of one connection: one in flight, the others in order behind it.
 ///
 /// Ids are 1 to 254. An answer counts only if its id is the one in flight: a late answer to a request that has timed out
-/// would otherwise be taken for the answer to the next one, as the iOS SDK does. Protocol article, "Requests in flight".
+/// would otherwise be taken for the answer to the next one, as the iOS SDK does. Protocol article, "Envelopes".
 struct RequestQueue<Purpose: Sendable>: Sendable {
     /// A request on its way.
     struct Flight: Sendable {
@@ -16,6 +16,9 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
         let timeout: Duration
     }
 
+    /// The highest id.
+    static var maximumID: UInt32 { 254 }
+
     /// The request that waits for its answer.
     private(set) var inFlight: Flight?
     private var waiting: [Entry] = []
@@ -23,9 +26,17 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
 
     /// Puts a request behind the others.
     ///
-    /// - Parameter timeout: how long its answer may take, from when it is sent.
+    /// - Parameters:
+    ///   - request: what to ask.
+    ///   - purpose: comes back with the answer.
+    ///   - timeout: how long its answer may take, from when it is sent.
     mutating func enqueue(_ request: Request, for purpose: Purpose, timeout: Duration) {
         waiting.append(Entry(request: request, purpose: purpose, timeout: timeout))
+    }
+
+    /// Puts a request before the others: the second half of what the one before it has begun.
+    mutating func enqueueNext(_ request: Request, for purpose: Purpose, timeout: Duration) {
+        waiting.insert(Entry(request: request, purpose: purpose, timeout: timeout), at: 0)
     }
 
     /// Takes the next request if none is in flight; from now on it is.
@@ -34,7 +45,7 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     mutating func next(at now: ContinuousClock.Instant) -> (packet: [UInt8], purpose: Purpose)? {
         guard inFlight == nil, !waiting.isEmpty else { return nil }
         let entry = waiting.removeFirst()
-        lastID = lastID % 254 + 1
+        lastID = lastID % Self.maximumID + 1
         inFlight = Flight(id: lastID, purpose: entry.purpose, deadline: now + entry.timeout)
         return (entry.request.encoded(id: lastID), entry.purpose)
     }
@@ -57,6 +68,15 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     mutating func expired(at now: ContinuousClock.Instant) -> Purpose? {
         guard let inFlight, inFlight.deadline <= now else { return nil }
         return landed()
+    }
+
+    /// Gives up those that wait and have lost their sense.
+    ///
+    /// - Returns: what they were for, in their order.
+    mutating func withdraw(where isSenseless: (Purpose) -> Bool) -> [Purpose] {
+        let senseless = waiting.map(\.purpose).filter(isSenseless)
+        waiting.removeAll { isSenseless($0.purpose) }
+        return senseless
     }
 
     /// Gives up everything.

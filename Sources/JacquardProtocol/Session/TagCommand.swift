@@ -6,8 +6,25 @@ public enum TagCommand: Hashable, Sendable {
     case playHaptic(HapticPattern)
     /// Switches the attached gear between gestures and continuous touch.
     case setTouchMode(TouchMode)
-    /// Reads the battery.
+    /// Reads the battery; answered by ``TagCommandAnswer/battery(_:)``.
     case batteryStatus
+    /// Reads what the tag or its gear is; answered by ``TagCommandAnswer/component(_:)``.
+    case deviceInformation(of: Target)
+    /// Gives the tag another name, of 1 to 21 bytes of UTF-8.
+    ///
+    /// The tag is then asked to disconnect, and comes back by itself with the new name.
+    case rename(String)
+    /// Reads a value of the tag's store; answered by ``TagCommandAnswer/configValue(_:)``.
+    ///
+    /// The store is that of a vendor's product; nil stands for the number that the tag itself has.
+    case configGet(key: String, vendor: JacquardIdentifier? = nil, product: JacquardIdentifier? = nil)
+    /// Writes a value of the tag's store, see ``configGet(key:vendor:product:)``.
+    case configSet(
+        key: String, ConfigElement.Value, vendor: JacquardIdentifier? = nil, product: JacquardIdentifier? = nil)
+    /// Asks the tag to drop the link after some seconds, 0 being now.
+    ///
+    /// It comes back by itself, at once or only after it was moved, and the session connects it again.
+    case disconnectTag(timeoutSeconds: UInt32 = 0, reconnectOnlyOnWakeOnMotion: Bool = false)
 
     /// Which component a command is for.
     public enum Target: Hashable, Sendable, CaseIterable {
@@ -24,28 +41,8 @@ public enum TagCommandAnswer: Hashable, Sendable {
     case done
     /// The battery as it is now.
     case battery(BatteryStatus)
-}
-
-/// Why a command has no answer. The names are those of the SDK where it has one.
-public enum TagCommandError: Error, Hashable, Sendable {
-    /// No gear is attached; nothing was sent.
-    case gearNotAttached
-    /// The component lacks the LED; nothing was sent.
-    case componentDoesNotSupportPlayLEDPattern
-    /// The component lacks the motor; nothing was sent.
-    case componentDoesNotSupportPlayHaptic
-    /// The component does not recognise touches; nothing was sent.
-    case componentDoesNotSupportTouchMode
-    /// The tag is not connected; nothing was sent.
-    case notConnected
-    /// Sent, and no answer came in time: the effect is not known.
-    case timeout
-    /// Sent, and the link broke before an answer: the effect is not known.
-    case linkLost
-    /// The link refused to carry it: name and text of the Bluetooth stack.
-    case writeFailed(name: String, text: String)
-    /// The tag refused.
-    case status(Status)
-    /// The answer lacks what it must hold.
-    case malformedResponse
+    /// The tag or its gear as it describes itself now.
+    case component(Component)
+    /// The value with its type; nil where the store has none under the key.
+    case configValue(ConfigElement.Value?)
 }

@@ -5,65 +5,75 @@ extension TagSession {
     ///   - command: what to do. What the component cannot do is refused before anything is sent.
     ///   - token: comes back with the end.
     ///   - now: the time.
+    /// - Returns: what to do now.
     public mutating func enqueue(
         _ command: TagCommand, token: UInt64, at now: ContinuousClock.Instant
     ) -> [Action] {
         do throws(TagCommandError) {
             guard isConnected else { throw .notConnected }
             let (request, step) = try request(for: command)
+            // Frames of a pattern, keys and texts can make a request as long as they like.
+            let length = request.encoded(id: RequestQueue<Purpose>.maximumID).count
+            guard length <= Fragment.maximumPacketLength else { throw .invalidParameter }
             link.requests.enqueue(request, for: .command(token: token, step), timeout: timing.request)
             return sendNext(at: now)
         } catch {
-            return [.emit(.commandEnded(token: token, .failure(error)))]
+            return [ended(token, .failure(error))]
         }
     }
 
     private func request(for command: TagCommand) throws(TagCommandError) -> (Request, CommandStep) {
         switch command {
         // Every tag has an LED; that is its only capability.
-        case .playLEDPattern(let pattern, on: .tag): return (.playLEDOnTag(pattern), .acknowledged)
+        case .playLEDPattern(let pattern, on: .tag): return (.playLEDOnTag(pattern), .acknowledged(gear: nil))
         case .playLEDPattern(let pattern, on: .gear):
             let gear = try gear(with: .led, or: .componentDoesNotSupportPlayLEDPattern)
-            return (.playLED(pattern, onGear: gear), .acknowledged)
+            return (.playLED(pattern, onGear: gear), .acknowledged(gear: gear))
         case .playHaptic(let pattern):
             let gear = try gear(with: .haptic, or: .componentDoesNotSupportPlayHaptic)
-            return (.playHaptic(pattern, component: gear), .acknowledged)
+            return (.playHaptic(pattern, component: gear), .acknowledged(gear: gear))
         case .setTouchMode(let mode):
             let capability: Capability = mode == .gesture ? .gesture : .touchDataStream
             let gear = try gear(with: capability, or: .componentDoesNotSupportTouchMode)
-            return (.touchMode(mode, component: gear), .touchMode(mode, component: gear))
+            return (.touchMode(mode, component: gear), .touchMode(mode, gear: gear))
         case .batteryStatus: return (.batteryStatus(), .battery)
+        case .deviceInformation(of: .tag): return (.deviceInformationOfTag(), .tagInformation)
+        case .deviceInformation(of: .gear):
+            guard let gear = link.gear.component?.componentID else { throw .gearNotAttached }
+            return (.deviceInformation(ofGear: gear), .gearInformation(gear: gear))
+        case .rename(let name): return (.rename(try changed(name)), .name(name))
+        case .configGet(let key, let vendor, let product):
+            let (vendor, product) = store(vendor, product)
+            return (.configGet(vendor: vendor, product: product, key: key), .configValue)
+        case .configSet(let key, let value, let vendor, let product):
+            let (vendor, product) = store(vendor, product)
+            let element = ConfigElement(key: key, value: value)
+            return (.configSet(vendor: vendor, product: product, element), .acknowledged(gear: nil))
+        case .disconnectTag(let seconds, let onlyOnMotion):
+            let request = Request.disconnect(timeoutSeconds: seconds, reconnectOnlyOnWakeOnMotion: onlyOnMotion)
+            return (request, .acknowledged(gear: nil))
         }
     }
 
     private func gear(
         with capability: Capability, or error: TagCommandError
     ) throws(TagCommandError) -> UInt32 {
-        guard let gear = link.gear else { throw .gearNotAttached }
+        guard let gear = link.gear.component else { throw .gearNotAttached }
         guard gear.capabilities.contains(capability) else { throw error }
         return gear.componentID
     }
 
-    mutating func answered(_ token: UInt64, _ step: CommandStep, _ body: Response.Body?) -> [Action] {
-        switch (step, body) {
-        case (.acknowledged, _): return [ended(token, .success(.done))]
-        case (.battery, .batteryStatus(let report)):
-            guard let status = report.status else { break }
-            return [.emit(.battery(status)), ended(token, .success(.battery(status)))]
-        case (.touchMode(let mode, _), .dataChannel):
-            link.requests.enqueue(
-                .notificationQueueDepth(mode.notificationQueueDepth),
-                for: .command(token: token, .touchQueueDepth(mode)),
-                timeout: timing.request)
-            return []
-        case (.touchQueueDepth(let mode), _):
-            return [.emit(.touchMode(mode)), ended(token, .success(.done))]
-        default: break
-        }
-        return [ended(token, .failure(.malformedResponse))]
+    /// The name, if it is one and not the present one. Bytes count: two spellings of one letter are two names.
+    private func changed(_ name: String) throws(TagCommandError) -> String {
+        let isPresent = link.tagName.map { $0.utf8.elementsEqual(name.utf8) } ?? false
+        guard BLEConfiguration.nameByteCounts.contains(name.utf8.count), !isPresent else { throw .invalidParameter }
+        return name
     }
 
-    private func ended(_ token: UInt64, _ result: Result<TagCommandAnswer, TagCommandError>) -> Action {
-        .emit(.commandEnded(token: token, result))
+    /// Whose store: the tag's own unless another one is named.
+    private func store(
+        _ vendor: JacquardIdentifier?, _ product: JacquardIdentifier?
+    ) -> (vendor: JacquardIdentifier, product: JacquardIdentifier) {
+        (vendor ?? link.tag?.vendor.id ?? .google, product ?? link.tag?.product.id ?? .tag)
     }
 }

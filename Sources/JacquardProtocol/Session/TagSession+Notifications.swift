@@ -1,29 +1,53 @@
 extension TagSession {
     /// A characteristic notified a value.
+    ///
+    /// - Parameters:
+    ///   - value: a fragment of a packet.
+    ///   - characteristic: where it came; of the four only `response` and `notify` matter here.
+    ///   - now: the time.
+    /// - Returns: what to do now.
     public mutating func received(
         _ value: [UInt8], on characteristic: TagCharacteristic, at now: ContinuousClock.Instant
     ) -> [Action] {
+        guard isListening else { return [] }
+        var actions: [Action] = []
         switch characteristic {
         case .notify:
-            let lost = link.notifications.lostPackets
-            let outcome = link.notifications.receive(value)
-            let news = lost == link.notifications.lostPackets ? [] : [Action.emit(.fragmentsLost)]
-            guard case .packet(let packet) = outcome else { return news }
-            return news + notified(packet, at: now)
+            if let packet = Self.reassemble(value, in: &link.notifications, &actions) {
+                notified(packet, at: now, &actions)
+            }
         case .response:
-            let lost = link.responses.lostPackets
-            let outcome = link.responses.receive(value)
-            let news = lost == link.responses.lostPackets ? [] : [Action.emit(.fragmentsLost)]
-            guard case .packet(let packet) = outcome else { return news }
-            return news + answered(packet, at: now)
-        case .command, .rawData: return []
+            if let packet = Self.reassemble(value, in: &link.responses, &actions) {
+                actions += answered(packet, at: now)
+            }
+        case .command, .rawData: break
+        }
+        return actions
+    }
+
+    /// Whether what comes belongs to a connection that is wanted. The tag tells battery and gear as soon as it may.
+    private var isListening: Bool {
+        switch state {
+        case .subscribing, .starting, .connected: true
+        case .stopped, .waiting, .linking, .bonding, .discovering, .closing: false
         }
     }
 
+    private static func reassemble(
+        _ value: [UInt8], in reassembler: inout Reassembler, _ actions: inout [Action]
+    ) -> ArraySlice<UInt8>? {
+        let lost = reassembler.lostPackets
+        let outcome = reassembler.receive(value)
+        if lost != reassembler.lostPackets { actions.append(.emit(.fragmentsLost)) }
+        guard case .packet(let packet) = outcome else { return nil }
+        return packet
+    }
+
     /// A notification is known by the bodies that it has, never by domain and opcode, as both SDKs do it.
-    private mutating func notified(_ packet: ArraySlice<UInt8>, at now: ContinuousClock.Instant) -> [Action] {
-        guard let notification = try? Notification.decode(packet) else { return [] }
-        var actions: [Action] = []
+    private mutating func notified(
+        _ packet: ArraySlice<UInt8>, at now: ContinuousClock.Instant, _ actions: inout [Action]
+    ) {
+        guard let notification = try? Notification.decode(packet) else { return }
         if let data = notification.dataChannel {
             if let gesture = data.gesture { actions.append(.emit(.gesture(gesture))) }
             if let touch = data.touch { actions.append(.emit(.touch(touch))) }
@@ -32,45 +56,5 @@ extension TagSession {
         if let attached = notification.attached {
             actions += gearChanged(to: attached.gear(in: catalogue), at: now)
         }
-        return actions
-    }
-
-    // MARK: Gear
-
-    private mutating func gearChanged(to gear: Component?, at now: ContinuousClock.Instant) -> [Action] {
-        link.gear = gear
-        link.isGearKnown = true
-        link.gearDeadline = nil
-        guard let gear, isConnected else { return [.emit(.gear(gear))] }
-        setUp(gear)
-        return [.emit(.gear(gear))] + sendNext(at: now)
-    }
-
-    /// What the SDK does with every new gear: gesture mode in two requests, then its details. Gear that the catalogue does
-    /// not know is set up too: its gestures come all the same.
-    mutating func setUp(_ gear: Component) {
-        link.requests.enqueue(
-            .touchMode(.gesture, component: gear.componentID), for: .gearTouchMode(component: gear.componentID),
-            timeout: timing.request)
-    }
-
-    mutating func didSetGestureMode(_ component: UInt32) -> [Action] {
-        guard component == link.gear?.componentID else { return [] }
-        link.requests.enqueue(
-            .deviceInformation(ofGear: component), for: .gearInformation(component: component),
-            timeout: timing.request)
-        return [.emit(.touchMode(.gesture))]
-    }
-
-    mutating func didLearn(_ information: DeviceInfoResponse, of component: UInt32) -> [Action] {
-        guard component == link.gear?.componentID else { return [] }
-        link.gear?.version = information.firmware
-        link.gear?.uuid = information.uuid
-        return [.emit(.gear(link.gear))]
-    }
-
-    mutating func gearAnnouncementMissed(at now: ContinuousClock.Instant) -> [Action] {
-        guard let due = link.gearDeadline, due <= now else { return [] }
-        return gearChanged(to: nil, at: now)
     }
 }

@@ -85,7 +85,7 @@ final class MQTTConnection {
             limit.arm(at: deadline)
             // Not awaited: the resolver may hang for longer than anybody wants to wait. The task keeps the connection,
             // and with it the instance that the helper works on.
-            Task { await resolveAndConnect(through: choice) }
+            EventLoop.shared.begin { await self.resolveAndConnect(through: choice) }
         }
         return try result.get()
     }

@@ -44,10 +44,7 @@ final class Device1: BusObject {
     private var alias: String?
     private var isTrusted = false
     private var isBlocked = false
-    private var name: String?
-    private var uuids: [String] = []
-    private var manufacturerData: [UInt16: [UInt8]] = [:]
-    private var rssi: Int16?
+    private var data = HeardData()
     private var lastSeen = ContinuousClock.now
     private lazy var forgetTimer = LoopTimer { [unowned self] in forgetIfUnseen() }
 
@@ -87,9 +84,9 @@ final class Device1: BusObject {
         [
             BusProperty("Address", "s") { .string(self.peripheral.address) },
             BusProperty("AddressType", "s") { .string("random") },
-            BusProperty("Name", "s") { self.name.map(DBusValue.string) },
+            BusProperty("Name", "s") { self.data.name.map(DBusValue.string) },
             BusProperty("Alias", "s") {
-                .string(self.alias ?? self.name ?? self.peripheral.address.replacing(":", with: "-"))
+                .string(self.alias ?? self.data.name ?? self.peripheral.address.replacing(":", with: "-"))
             } set: {
                 self.setAlias($0)
             },
@@ -119,10 +116,10 @@ final class Device1: BusObject {
 
     private var advertised: [BusProperty] {
         [
-            BusProperty("UUIDs", "as") { .strings(self.uuids) },
-            BusProperty("RSSI", "n") { self.rssi.map(DBusValue.int16) },
+            BusProperty("UUIDs", "as") { .strings(self.data.uuids) },
+            BusProperty("RSSI", "n") { self.data.rssi.map(DBusValue.int16) },
             BusProperty("ManufacturerData", "a{qv}") {
-                let entries = self.manufacturerData.sorted { $0.key < $1.key }
+                let entries = self.data.manufacturerData.sorted { $0.key < $1.key }
                     .map { (key: DBusValue.uint16($0.key), value: DBusValue.variant(.bytes($0.value))) }
                 return entries.isEmpty ? nil : .dictionary(entries, key: "q", value: "v")
             },
@@ -152,39 +149,17 @@ final class Device1: BusObject {
 
     // MARK: Being heard
 
-    /// Takes over what a discovery has heard.
-    ///
-    /// - Parameters:
-    ///   - broadcast: what was heard.
-    ///   - isFiltered: whether every client of the discovery has set a filter: each RSSI is told then.
-    ///   - reportsDuplicates: whether data is told that has not changed.
+    /// A discovery has heard it.
     func heard(_ broadcast: Broadcast, isFiltered: Bool, reportsDuplicates: Bool) {
         seen()
-        // Without a filter bluetoothd tells changes of 8 dB and more: `RSSI_THRESHOLD`.
-        if isFiltered || rssi.map({ abs($0 - broadcast.rssi) >= 8 }) ?? true {
-            rssi = broadcast.rssi
-            changed("RSSI")
-        }
-        if name != broadcast.name {
-            name = broadcast.name
-            changed("Name")
-            if alias == nil { changed("Alias") }
-        }
-        if !Set(broadcast.services).isSubset(of: uuids) {
-            uuids += broadcast.services.filter { !uuids.contains($0) }
-            changed("UUIDs")
-        }
-        if reportsDuplicates || manufacturerData != broadcast.manufacturerData {
-            manufacturerData = broadcast.manufacturerData
-            changed("ManufacturerData")
+        for property in data.take(broadcast, isFiltered: isFiltered, reportsDuplicates: reportsDuplicates) {
+            changed(property)
         }
     }
 
-    /// The discovery is over: how strong it arrives is not known any more.
+    /// The discovery is over.
     func discoveryHasEnded() {
-        guard rssi != nil else { return }
-        rssi = nil
-        changed("RSSI")
+        if data.forgetStrength() { changed("RSSI") }
     }
 
     // MARK: Being forgotten

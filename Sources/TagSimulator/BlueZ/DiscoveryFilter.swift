@@ -32,11 +32,9 @@ struct DiscoveryFilter {
             uuids = Set(try values.map { value throws(BlueZError) in try Self.fullUUID(value.text ?? "") })
         case ("DuplicateData", .boolean(let flag)): reportsDuplicates = flag
         case ("RSSI", .int16(let limit)) where (-127...20).contains(limit): minimumRSSI = limit
-        case ("Pathloss", .uint16(let limit)) where limit <= 137, ("Pathloss", .uint16(let limit)) where limit == 0:
-            break
+        case ("Pathloss", .uint16(0...137)), ("Discoverable", .boolean): break
         case ("Transport", .string(let transport)) where ["auto", "le", "bredr"].contains(transport):
             isForClassicOnly = transport == "bredr"
-        case ("Discoverable", .boolean): break
         case ("Pattern", .string(let prefix)): namePrefix = prefix
         default: throw .invalidArguments
         }

@@ -45,7 +45,7 @@ extension GattCharacteristic1 {
     }
 
     private func handOut(_ call: BusCall) {
-        guard let socket = try? NotifySocket() else {
+        guard let socket = try? NotifySocket(), let clientEnd = socket.takeClientEnd() else {
             acquisition = .none
             return call.refuse(.failed("Too many open files"))
         }
@@ -53,7 +53,7 @@ extension GattCharacteristic1 {
         socket.onRoom = { [weak self] in self?.device.peripheral.hasRoom() }
         acquisition = .open(socket)
         changed("NotifyAcquired")
-        call.reply(.descriptor(socket.clientEnd), .uint16(device.options.mtu))
+        call.reply(.descriptor(clientEnd), .uint16(device.options.mtu))
         device.peripheral.subscribed(uuid, isOn: true)
     }
 

@@ -9,9 +9,8 @@ final class NotifySocket {
     var onClosed: (() -> Void)?
     /// There is room again after ``NotifyOutcome/full``.
     var onRoom: (() -> Void)?
-    /// The client's end, to be sent to it.
-    let clientEnd: DBusDescriptor
 
+    private var clientEnd: DBusDescriptor?
     private let descriptor: CInt
     private var source: DescriptorSource?
 
@@ -25,6 +24,12 @@ final class NotifySocket {
         descriptor = ends[0]
         clientEnd = DBusDescriptor(owning: ends[1])
         source = try DescriptorSource(descriptor, for: .readable) { [unowned self] events in serve(events) }
+    }
+
+    /// The client's end, to be sent to it; once. Nobody here may keep it, or its closing would not be seen.
+    func takeClientEnd() -> DBusDescriptor? {
+        defer { clientEnd = nil }
+        return clientEnd
     }
 
     func send(_ value: [UInt8]) -> NotifyOutcome {

@@ -13,6 +13,8 @@ struct SimulatorOptions: Equatable {
     var allowsAcquireNotify = true
     var gesturesEvery: Duration?
     var tag = TagOptions()
+    var profile = TagProfile.stock
+    var scenario: String?
 
     /// All tags: those that are named, and then `0001` and on.
     var allSerials: [PairingSerial] {
@@ -69,7 +71,7 @@ extension SimulatorOptions {
     }
 
     private static let optionsWithValue: Set = [
-        "--tags", "--serials", "--serial", "--bus", "--adapters", "--gestures-every",
+        "--tags", "--serials", "--serial", "--bus", "--adapters", "--gestures-every", "--profile", "--scenario",
     ]
 
     private mutating func take(_ option: String, _ value: String) throws(UsageError) {
@@ -77,6 +79,14 @@ extension SimulatorOptions {
         case "--tags": tagCount = try Self.number(option, value, 1...250)
         case "--adapters": adapters = try Self.number(option, value, 1...8)
         case "--bus": bus = value
+        case "--scenario": scenario = value
+        case "--profile":
+            guard let profile = TagProfile(rawValue: value) else {
+                let allowed = TagProfile.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError(description: "--profile takes one of \(allowed), not \(value)")
+            }
+            self.profile = profile
+            if profile == .old { tag.allowsWriteWithoutResponseOnly = true }
         case "--gestures-every":
             guard let seconds = Double(value), (0.01...86400).contains(seconds) else {
                 throw UsageError(description: "--gestures-every takes seconds from 0.01 to 86400, not \(value)")

@@ -11,6 +11,7 @@ final class SimulatorSession {
     private let output: SimulatorOutput
     private let input = LineReader()
     private var signals: [SignalSource] = []
+    private var player: ScenarioPlayer?
     private var end: CheckedContinuation<String?, Never>?
 
     init(_ options: SimulatorOptions) {
@@ -24,15 +25,16 @@ final class SimulatorSession {
     func run() async -> String? {
         signals = [SIGTERM, SIGINT].compactMap { try? SignalSource($0) { [unowned self] in finish(nil) } }
         do {
+            let scenario = try options.scenario.map { try Scenario(String(contentsOf: $0)) }
             let own = options.bus == nil ? try await OwnBus.start() : nil
             defer { own?.stop() }
-            return try await simulate(on: options.bus ?? own?.address ?? "")
+            return try await simulate(on: options.bus ?? own?.address ?? "", scenario)
         } catch {
             return "\(error)"
         }
     }
 
-    private func simulate(on bus: String) async throws -> String? {
+    private func simulate(on bus: String, _ scenario: Scenario?) async throws -> String? {
         let tags = TagFactory.tags(options)
         var blueZOptions = options.isQuick ? BlueZOptions.quick : BlueZOptions()
         blueZOptions.allowsAcquireNotify = options.allowsAcquireNotify
@@ -47,6 +49,8 @@ final class SimulatorSession {
         output.plain("DBUS_SYSTEM_BUS_ADDRESS=\(bus)")
         output.plain("ready")
         if let interval = options.gesturesEvery { simulation.playGestures(every: interval) }
+        player = scenario.map { ScenarioPlayer($0) { [weak self] line in self?.carryOut(line, simulation) } }
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.player?.play() }
         let reason = await commands(for: simulation)
         blueZ.crash()
         return reason
@@ -80,5 +84,20 @@ final class SimulatorSession {
     private func finish(_ reason: String?) {
         end?.resume(returning: reason)
         end = nil
+    }
+}
+
+extension String {
+    /// A small text file as a whole.
+    ///
+    /// - Throws: ``CommandError`` that says why it cannot be read.
+    fileprivate init(contentsOf path: String) throws(CommandError) {
+        guard let file = fopen(path, "r") else {
+            throw CommandError("\(path): \(strerror(errno).map { String(cString: $0) } ?? "cannot be read")")
+        }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
+        self.init(decoding: bytes, as: UTF8.self)
     }
 }

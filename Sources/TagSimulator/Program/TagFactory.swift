@@ -12,7 +12,9 @@ enum TagFactory {
             var tagOptions = options.tag
             tagOptions.rssi -= Int16(index % 40)
             if options.isQuick { tagOptions.supervisionTimeout = .milliseconds(100) }
-            let firmware = Firmware(TagIdentity(serial: serial), gear: SimulatedGear(word: gear[index % gear.count]))
+            var identity = TagIdentity(serial: serial)
+            identity.firmware = options.profile.firmware
+            let firmware = Firmware(identity, gear: SimulatedGear(word: gear[index % gear.count]))
             return SimulatedTag(firmware, address: address(index + 1), options: tagOptions)
         }
     }

@@ -9,6 +9,8 @@ enum Usage {
           --serials 0001,0002             their serials; the others are 0001 and on
           --bus ADDRESS                   the bus to be org.bluez on, such as unix:path=/run/bus
           --adapters N                    how many adapters, hci0 and on (1)
+          --profile PROFILE               \(profiles) (stock)
+          --scenario FILE                 commands to carry out, one a line, and `wait SECONDS` between them
           --no-acquire                    refuse AcquireNotify, so that clients fall back on StartNotify
           --lossy                         drop values that find the client's socket full, as bluetoothd does
           --write-without-response-only   tags with firmware before 1.43
@@ -19,6 +21,8 @@ enum Usage {
           --stdio [--serial 0001]         one tag on standard input and output, for another radio
           --help                          this
         """
+
+    private static let profiles = TagProfile.allCases.map(\.rawValue).joined(separator: ", ")
 
     static let commands = """
         TAG is a serial, or * for all tags:

@@ -11,16 +11,17 @@ public final class SimulatedTag {
     /// Called when the tag advertises something else, or nothing any more.
     public var onAdvertise: ((Advertisement?) -> Void)?
     /// What makes it up.
-    public private(set) var firmware: Firmware
+    public internal(set) var firmware: Firmware
     /// Whether the host's radio reaches it.
     public private(set) var isInRange = true
 
     let options: TagOptions
     let outbox: Outbox
-    private var link: (any PeripheralLink)?
-    private var rssiFlicker: Int16 = 0
+    var link: (any PeripheralLink)?
+    var rssiFlicker: Int16 = 0
+    private var nextLook = ContinuousClock.now
     private lazy var timer = LoopTimer { [unowned self] in timeReached() }
-    private lazy var supervision = LoopTimer { [unowned self] in link?.drop() }
+    private(set) lazy var supervision = LoopTimer { [unowned self] in link?.drop() }
     private(set) lazy var burst = BurstPlayer(self)
 
     /// A tag that has just been switched on.
@@ -66,7 +67,7 @@ public final class SimulatedTag {
 
     // MARK: The firmware's wishes
 
-    private func perform(_ actions: [FirmwareAction]) {
+    func perform(_ actions: [FirmwareAction]) {
         for action in actions {
             switch action {
             case .notify(let value, let channel): send(value, on: channel)
@@ -83,8 +84,6 @@ public final class SimulatedTag {
         }
     }
 
-    private var nextLook = ContinuousClock.now
-
     private func timeReached() {
         perform(firmware.timeReached(at: .now))
     }
@@ -92,79 +91,5 @@ public final class SimulatedTag {
     private func send(_ value: [UInt8], on channel: TagCharacteristic) {
         guard let link, isInRange else { return }
         outbox.send(value, on: channel, over: link)
-    }
-}
-
-extension SimulatedTag: Peripheral {
-    /// The tag's GATT table, without the services that every device has.
-    public var services: [GATTService] {
-        let write = options.allowsWriteWithoutResponseOnly ? [] : ["write"]
-        return [
-            GATTService(
-                uuid: JacquardService.uuid,
-                characteristics: [
-                    .init(uuid: TagCharacteristic.command.uuid, flags: ["write-without-response"] + write),
-                    .init(uuid: TagCharacteristic.response.uuid, flags: ["notify"]),
-                    .init(uuid: TagCharacteristic.notify.uuid, flags: ["notify"]),
-                    .init(uuid: TagCharacteristic.rawData.uuid, flags: ["write-without-response", "write", "notify"]),
-                ])
-        ]
-    }
-
-    /// What it advertises where a host can hear it. The strength flickers, as it does on the air.
-    public var broadcast: Broadcast? {
-        guard isInRange, let advertisement = firmware.advertisement else { return nil }
-        rssiFlicker = 1 - rssiFlicker
-        return Broadcast(
-            name: advertisement.name, services: Advertisement.services,
-            manufacturerData: [Advertisement.company: advertisement.manufacturerData],
-            rssi: options.rssi - rssiFlicker)
-    }
-
-    /// Whether packets of a link arrive.
-    public var isReachable: Bool { isInRange }
-
-    /// Whether it wants to be paired before anything else.
-    public var wantsPairing: Bool { options.wantsPairing }
-
-    /// A host has connected.
-    public func linked(_ link: any PeripheralLink, mtu: Int) {
-        self.link = link
-        report(.connected)
-        perform(firmware.connected(mtu: mtu, at: .now))
-    }
-
-    /// The link has gone.
-    public func unlinked() {
-        link = nil
-        supervision.disarm()
-        outbox.clear()
-        report(.disconnected)
-        perform(firmware.disconnected())
-        burst.linkHasGone()
-    }
-
-    /// The host switches notifications on or off.
-    public func subscribed(_ characteristic: String, isOn: Bool) {
-        guard let channel = TagCharacteristic(rawValue: characteristic) else { return }
-        firmware.subscribed(channel, isOn: isOn)
-        report(.subscribed(channel, isOn: isOn))
-    }
-
-    /// Whether a write with response is carried out.
-    public func allowsWriteRequest(on characteristic: String) -> Bool {
-        !options.allowsWriteWithoutResponseOnly && !firmware.faults.refusesWriteWithResponse
-    }
-
-    /// The host writes.
-    public func write(_ value: [UInt8], on characteristic: String) {
-        guard let channel = TagCharacteristic(rawValue: characteristic) else { return }
-        perform(firmware.write(value, on: channel, at: .now))
-    }
-
-    /// There is room again for what has to be notified.
-    public func hasRoom() {
-        guard let link, outbox.flush(over: link) else { return }
-        burst.hasRoom()
     }
 }

@@ -94,9 +94,39 @@ struct DiscoveryLifeTests {
     func withdrawal(form: HomeAssistantConfiguration.Form) {
         let scene = Scene.announced(form)
         let announced = scene.announcements.map(\.topic).filter { $0.contains("jacquard_tag_003R") }
-        let withdrawn = scene.state.discoveryWithdrawal(ofTag: 0)
+        let withdrawn = scene.state.discoveryWithdrawal(of: scene.state.tags[0])
         #expect(withdrawn.map(\.topic) == announced)
         #expect(withdrawn.allSatisfy { $0.payload.isEmpty && $0.isRetained })
+    }
+
+    @Test("ends at once when the tag is forgotten, and a second before the tag's other topics")
+    func forgotten() {
+        var scene = Scene.announced(tags: [.tag003R])
+        scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
+        let token = scene.tokens.last ?? 0
+        let lines = scene.note(scene.state.requestEnded(token: token, .success(.done), at: scene.now))
+        #expect(lines.contains(Self.device + " "))
+        #expect(lines.last { $0.contains("/tags ") } == #"jacquard/bridge/attic/tags {"connected":0,"known":0}"#)
+        #expect(!lines.contains("jacquard/tag/003R/availability "))
+        #expect(scene.wait(.seconds(1)).contains("jacquard/tag/003R/availability "))
+    }
+
+    @Test("comes with a tag that comes later")
+    func added() {
+        var scene = Scene.announced(tags: [])
+        let lines = scene.note(scene.state.add(.tag003R, at: scene.now))
+        #expect(lines.discoveryTopics == [Self.device])
+        #expect(lines.last == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
+    }
+
+    @Test("is not told again for a tag that was forgotten meanwhile")
+    func forgottenMeanwhile() {
+        var scene = Scene.announced(tags: [.tag003R])
+        scene.hear("homeassistant/status", "online")
+        scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
+        scene.note(scene.state.requestEnded(token: scene.tokens.last ?? 0, .success(.done), at: scene.now))
+        let announced = scene.wait(.seconds(3)).filter { $0.hasPrefix(Self.device + " {") }
+        #expect(announced == [])
     }
 
     @Test("changes its form in three steps, a second apart: request, new form, old topics emptied")

@@ -29,7 +29,7 @@ async def run(world: World) -> int:
     """Runs the scenarios one after the other; gives the number of those that failed."""
     scenarios = [
         *scenarios_entities.ALL, *scenarios_light.ALL, *scenarios_gestures.ALL, *scenarios_blueprints.ALL,
-        *scenarios_discovery.ALL, *scenarios_entities.LATE,
+        *scenarios_discovery.ALL,
     ]
     if world.home.release.knows_device_form:
         scenarios += scenarios_discovery.LAST

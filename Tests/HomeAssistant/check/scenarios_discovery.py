@@ -115,9 +115,31 @@ async def another_prefix_takes_the_old_topics_away(world: World) -> None:
     await world.connected("0002")
 
 
+async def a_forgotten_tag_is_gone_for_good(world: World) -> None:
+    before = len(world.bus.heard)
+    await world.bus.publish("jacquard/bridge/attic/request/forget", {"id": "0002"})
+    await world.bus.expect("jacquard/bridge/attic/response/forget", 1, before)
+
+    async def is_gone() -> bool:
+        return OTHER_TAG not in await world.home.devices()
+
+    await until("the device is gone", is_gone)
+    left = {m.topic for m in world.bus.heard if world.bus.latest(m.topic) and "0002" in m.topic and m.is_retained}
+    require(not left, f"retained topics are left: {sorted(left)}")
+    await world.home.end()
+    await world.home.begin()
+    await world.connected("0001")
+    require(OTHER_TAG not in await world.home.devices(), "the device came back")
+    # The configuration still lists the tag: the next start of the bridge knows it again.
+    await world.bridge.stop()
+    world.bridge.start()
+    await world.connected("0002")
+
+
 ALL = [
     nothing_is_announced_twice, a_started_home_assistant_is_told_everything_again, a_new_name_is_shown_and_ids_stay,
-    a_device_that_was_lost_comes_back, another_prefix_takes_the_old_topics_away,
+    a_device_that_was_lost_comes_back, a_forgotten_tag_is_gone_for_good,
+    another_prefix_takes_the_old_topics_away,
 ]
 # For releases that know both forms; the last, since it leaves complaints in Home Assistant's log.
 LAST = [the_form_changes_and_comes_back]

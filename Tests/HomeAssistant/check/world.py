@@ -97,9 +97,12 @@ class World:
         await until(f"the gear of {tag} is known", has_gear)
 
     async def gesture(self, name: str, count: int = 1) -> None:
-        """Makes a gesture on tag 0001 and waits until the bridge has told it."""
+        """Makes gestures on tag 0001, a hundred a second, and waits until the bridge has told them.
+
+        Faster ones would come in the same millisecond, and the state of an event entity is its time in milliseconds.
+        """
         before = len(self.bus.heard)
-        self.tags.write(f"gesture 0001 {name} {count}")
+        self.tags.write(f"gesture 0001 {name} {count} 100")
         await self.bus.expect("jacquard/tag/0001/gesture", count, before, within=30)
 
     # -- automations

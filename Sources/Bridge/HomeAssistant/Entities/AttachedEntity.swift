@@ -4,7 +4,7 @@ enum AttachedEntity: TagEntity {
         [
             tag.entity(
                 "attached", .binarySensor, "Attached", icon: "mdi:tshirt-crew",
-                BinarySensorDocument(
+                BinarySensorEntityDocument(
                     stateTopic: tag.topics.gear, valueTemplate: "{{ value_json.attached }}",
                     payloadOn: .templateTrue, payloadOff: .templateFalse))
         ]

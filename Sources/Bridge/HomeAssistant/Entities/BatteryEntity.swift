@@ -4,7 +4,7 @@ enum BatteryEntity: TagEntity {
         [
             tag.entity(
                 "battery", .sensor, "Battery", category: .diagnostic,
-                SensorDocument(
+                SensorEntityDocument(
                     stateTopic: tag.topics.battery, valueTemplate: "{{ value_json.level }}", deviceClass: "battery",
                     unitOfMeasurement: "%", stateClass: "measurement"))
         ]

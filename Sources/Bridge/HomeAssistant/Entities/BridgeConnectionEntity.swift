@@ -3,7 +3,7 @@ enum BridgeConnectionEntity: BridgeEntity {
     static func item(of bridge: DiscoveredBridge) -> DiscoveryItem {
         bridge.entity(
             "connection", .binarySensor, "Connection", category: .diagnostic, isAlwaysAvailable: true,
-            BinarySensorDocument(
+            BinarySensorEntityDocument(
                 stateTopic: bridge.topics.state, payloadOn: "online", payloadOff: "offline",
                 deviceClass: "connectivity"))
     }

@@ -4,7 +4,7 @@ enum ChargingEntity: TagEntity {
         [
             tag.entity(
                 "charging", .binarySensor, "Charging", category: .diagnostic,
-                BinarySensorDocument(
+                BinarySensorEntityDocument(
                     stateTopic: tag.topics.battery, valueTemplate: "{{ value_json.charging }}",
                     payloadOn: .templateTrue, payloadOff: .templateFalse, deviceClass: "battery_charging"))
         ]

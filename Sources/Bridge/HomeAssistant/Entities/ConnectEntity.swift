@@ -4,10 +4,10 @@ enum ConnectEntity: TagEntity {
         [
             tag.entity(
                 "connect", .switch, "Keep connected", category: .config, icon: "mdi:bluetooth-connect", needs: .bridge,
-                SwitchDocument(
+                SwitchEntityDocument(
                     stateTopic: tag.topics.connection,
                     valueTemplate: "{{ 'OFF' if value_json.state == 'disconnected' else 'ON' }}",
-                    stateOn: "ON", stateOff: "OFF", commandTopic: tag.topics.command("connection/set"),
+                    stateOn: "ON", stateOff: "OFF", commandTopic: tag.topics.command(ConnectionSet.name),
                     payloadOn: "connect", payloadOff: "disconnect"))
         ]
     }

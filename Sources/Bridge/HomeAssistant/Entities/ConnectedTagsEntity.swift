@@ -3,7 +3,7 @@ enum ConnectedTagsEntity: BridgeEntity {
     static func item(of bridge: DiscoveredBridge) -> DiscoveryItem {
         bridge.entity(
             "connected_tags", .sensor, "Connected tags", category: .diagnostic, icon: "mdi:bluetooth",
-            SensorDocument(
+            SensorEntityDocument(
                 stateTopic: bridge.topics.tags, valueTemplate: "{{ value_json.connected }}",
                 stateClass: "measurement"))
     }

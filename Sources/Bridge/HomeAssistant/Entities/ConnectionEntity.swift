@@ -4,7 +4,7 @@ enum ConnectionEntity: TagEntity {
         [
             tag.entity(
                 "connection", .binarySensor, "Connection", category: .diagnostic, needs: .bridge,
-                BinarySensorDocument(
+                BinarySensorEntityDocument(
                     stateTopic: tag.topics.availability, payloadOn: "online", payloadOff: "offline",
                     deviceClass: "connectivity"))
         ]

@@ -4,7 +4,7 @@ enum FirmwareEntity: TagEntity {
         [
             tag.entity(
                 "firmware", .sensor, "Firmware", category: .diagnostic, icon: "mdi:chip",
-                SensorDocument(stateTopic: tag.topics.info, valueTemplate: "{{ value_json.firmware }}"))
+                SensorEntityDocument(stateTopic: tag.topics.info, valueTemplate: "{{ value_json.firmware }}"))
         ]
     }
 }

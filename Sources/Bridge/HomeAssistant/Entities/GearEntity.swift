@@ -6,7 +6,7 @@ enum GearEntity: TagEntity {
         [
             tag.entity(
                 "gear", .sensor, "Gear", icon: "mdi:hanger",
-                SensorDocument(
+                SensorEntityDocument(
                     stateTopic: tag.topics.gear,
                     valueTemplate: "{{ 'none' if value_json.attached == false else value_json.product }}",
                     jsonAttributesTopic: tag.topics.gear))

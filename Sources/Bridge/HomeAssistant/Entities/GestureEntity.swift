@@ -7,7 +7,7 @@ enum GestureEntity: TagEntity {
         [
             tag.entity(
                 "gesture", .event, "Gesture", icon: "mdi:gesture", needs: .bridge,
-                EventDocument(
+                EventEntityDocument(
                     stateTopic: tag.topics.gesture, eventTypes: GestureName.allCases.map(\.rawValue)))
         ]
     }

@@ -18,7 +18,7 @@ enum HapticButtons: TagEntity {
             tag.entity(
                 "haptic_" + button.word, .button, button.name, icon: "mdi:vibrate", isEnabled: button.isCommon,
                 needs: .gear(.haptic),
-                ButtonDocument(commandTopic: tag.topics.command(HapticSet.name), payloadPress: button.word))
+                ButtonEntityDocument(commandTopic: tag.topics.command(HapticSet.name), payloadPress: button.word))
         }
     }
 }

@@ -3,7 +3,7 @@ enum ProblemEntity: BridgeEntity {
     static func item(of bridge: DiscoveredBridge) -> DiscoveryItem {
         bridge.entity(
             "problem", .binarySensor, "Problem", category: .diagnostic,
-            BinarySensorDocument(
+            BinarySensorEntityDocument(
                 stateTopic: bridge.topics.health,
                 valueTemplate: "{{ 'OFF' if value_json.status == 'ok' else 'ON' }}",
                 payloadOn: "ON", payloadOff: "OFF", deviceClass: "problem",

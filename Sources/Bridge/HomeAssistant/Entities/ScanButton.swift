@@ -3,6 +3,6 @@ enum ScanButton: BridgeEntity {
     static func item(of bridge: DiscoveredBridge) -> DiscoveryItem {
         bridge.entity(
             "scan", .button, "Scan", icon: "mdi:radar",
-            ButtonDocument(commandTopic: bridge.topics.request("scan"), payloadPress: #"{"duration_s":30}"#))
+            ButtonEntityDocument(commandTopic: bridge.topics.request("scan"), payloadPress: #"{"duration_s":30}"#))
     }
 }

@@ -4,7 +4,7 @@ enum SignalEntity: TagEntity {
         [
             tag.entity(
                 "rssi", .sensor, "Signal strength", category: .diagnostic, isEnabled: false,
-                SensorDocument(
+                SensorEntityDocument(
                     stateTopic: tag.topics.rssi, valueTemplate: "{{ value_json }}", deviceClass: "signal_strength",
                     unitOfMeasurement: "dBm", stateClass: "measurement"))
         ]

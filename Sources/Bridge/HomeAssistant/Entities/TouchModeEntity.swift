@@ -7,7 +7,7 @@ enum TouchModeEntity: TagEntity {
             tag.entity(
                 "touch_mode", .select, "Touch mode", category: .config, icon: "mdi:gesture-tap",
                 needs: .gear(.anything),
-                SelectDocument(
+                SelectEntityDocument(
                     stateTopic: tag.topics.touchMode, commandTopic: tag.topics.command(TouchModeSet.name),
                     options: TouchMode.allCases.map(\.word)))
         ]

@@ -34,10 +34,9 @@ extension BridgeState {
         return discovery.announcement(of: tags[position])
     }
 
-    /// A tag is removed for good, and Home Assistant is to forget it. Its other topics are to be emptied a second later:
-    /// Home Assistant listens to them until then.
-    func discoveryWithdrawal(ofTag position: Int) -> [Publication] {
-        discovery?.withdrawal(of: tags[position]) ?? []
+    /// A tag is removed for good, and Home Assistant is to forget it.
+    func discoveryWithdrawal(of tag: TagMirror) -> [Publication] {
+        discovery?.withdrawal(of: tag) ?? []
     }
 
     /// How many tags are connected: a fact for Home Assistant, which does not count.
@@ -72,7 +71,7 @@ struct ConnectedTagsDocument: Encodable {
     let known: Int
 
     init(_ tags: [TagMirror]) {
-        connected = tags.count { $0.isAvailable }
+        connected = tags.count { $0.isConnected }
         known = tags.count
     }
 }

@@ -1,5 +1,5 @@
 /// `switch`: on or off, and both can be told.
-struct SwitchDocument: Encodable, Sendable {
+struct SwitchEntityDocument: Encodable, Sendable {
     let stateTopic: String
     let valueTemplate: String
     let stateOn: String

@@ -1,5 +1,5 @@
 /// `select`: one of a few words.
-struct SelectDocument: Encodable, Sendable {
+struct SelectEntityDocument: Encodable, Sendable {
     let stateTopic: String
     let commandTopic: String
     let options: [String]

@@ -1,5 +1,5 @@
 /// `sensor`: a value to read.
-struct SensorDocument: Encodable, Sendable {
+struct SensorEntityDocument: Encodable, Sendable {
     let stateTopic: String
     let valueTemplate: String
     var deviceClass: String?

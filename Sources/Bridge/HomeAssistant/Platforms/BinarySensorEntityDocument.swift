@@ -1,5 +1,5 @@
 /// `binary_sensor`: one of two.
-struct BinarySensorDocument: Encodable, Sendable {
+struct BinarySensorEntityDocument: Encodable, Sendable {
     let stateTopic: String
     /// nil: the payload as it is.
     var valueTemplate: String?

@@ -1,5 +1,5 @@
 /// `button`: something to do.
-struct ButtonDocument: Encodable, Sendable {
+struct ButtonEntityDocument: Encodable, Sendable {
     let commandTopic: String
     let payloadPress: String
 }

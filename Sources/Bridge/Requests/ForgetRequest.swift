@@ -1,0 +1,65 @@
+/// `request/forget`: removes the bond, then discovery, then every retained topic.
+///
+/// The tag is a bare word or `id`, which then is not the `id` that tells a repetition from another command; beside
+/// `tag` it is that, as everywhere.
+struct ForgetRequest: BridgeRequest {
+    static let name = "forget"
+
+    private let tag: TagID
+
+    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+        let id: JSONValue? =
+            switch payload {
+            case .empty: nil
+            case .text(let text): .string(text)
+            case .object(let object): object["tag"] ?? object["id"]
+            }
+        let allowed = "the id of a tag"
+        let text = try CommandArguments(id.map { ["id": $0] } ?? [:]).text("id", longest: TagID.longest)
+        let position = try bridge.tagPosition(CommandArguments.required(text, "id", mayBe: allowed))
+        tag = bridge.tags[position].entry.id
+        guard !bridge.forgetting.contains(tag) else {
+            throw CommandFailure(.busy, "Tag \(tag) is being forgotten already", hint: "Wait for that result")
+        }
+    }
+
+    /// Whether the `id` of a request is that of a tag: the same tag may be forgotten again within a minute.
+    static func isTagID(_ payload: Result<CommandPayload, CommandFailure>) -> Bool {
+        if case .success(.object(let object)) = payload { object["tag"] == nil } else { false }
+    }
+
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
+        bridge.forgetting.insert(tag)
+        return .underWay([.forget(tag, token: token)])
+    }
+
+    func carriedOut(
+        _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
+    ) -> BridgeRequestStep {
+        bridge.forgetting.remove(tag)
+        return .underWay(bridge.forgot(tag, token: token, at: now))
+    }
+
+    func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
+        bridge.forgetting.remove(tag)
+        return []
+    }
+}
+
+/// The data of the result of `request/forget`.
+struct ForgottenDocument: Encodable {
+    let id: String
+    let serial: String
+    /// Whether the configuration lists the tag all the same.
+    let configured: Bool
+    @OrNull var note: String?
+
+    init(_ entry: TagEntry, isConfigured: Bool) {
+        id = entry.id.text
+        serial = entry.serial
+        configured = isConfigured
+        note =
+            isConfigured
+            ? "The configuration still lists this tag; the bridge leaves it alone until its next start" : nil
+    }
+}

@@ -1,0 +1,66 @@
+/// `request/scan`: empty or an object with `duration_s` and `duplicates` begins or prolongs the scan; `stop` ends it.
+struct ScanRequest: BridgeRequest {
+    static let name = "scan"
+
+    private enum Wish: Sendable {
+        case scan(seconds: Int, allowsDuplicates: Bool)
+        case stop
+    }
+
+    private let wish: Wish
+
+    /// A second to an hour.
+    private static let durations = 1...3_600
+    private static let standardSeconds = 30
+    private static let stopWords = [Word("stop", Wish.stop)]
+
+    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+        if case .text(let text) = payload {
+            let stop = try CommandArguments(bareWord: text).word("payload", of: Self.stopWords)
+            wish = try CommandArguments.required(stop, "payload", mayBe: Self.stopWords.listed())
+            return
+        }
+        let arguments = try CommandArguments(emptyOrObject: payload)
+        let seconds = try arguments.integer("duration_s", Self.durations)
+        let allowsDuplicates = try arguments.flag("duplicates")
+        wish = .scan(seconds: seconds ?? Self.standardSeconds, allowsDuplicates: allowsDuplicates ?? false)
+        try bridge.checkBluetooth()
+    }
+
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
+        switch wish {
+        case .scan(_, let allowsDuplicates):
+            let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates
+            return .underWay([.scan(allowsDuplicates: allowsDuplicates, token: token)])
+        case .stop where bridge.scan.isScanning:
+            bridge.scan.pendingStops += 1
+            return .underWay([.stopScan(token: token)])
+        case .stop: return stopped(in: &bridge, at: now)
+        }
+    }
+
+    func carriedOut(
+        _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
+    ) -> BridgeRequestStep {
+        switch wish {
+        case .scan(let seconds, let allowsDuplicates):
+            let actions = bridge.scanBegan(for: .seconds(seconds), allowsDuplicates: allowsDuplicates, at: now)
+            return .done(CommandData(ScanDocument(bridge.scan)), actions)
+        case .stop:
+            bridge.scan.pendingStops -= 1
+            return stopped(in: &bridge, at: now)
+        }
+    }
+
+    func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
+        if case .stop = wish { bridge.scan.pendingStops -= 1 }
+        return []
+    }
+
+    /// Each request to stop has its event, whether there was a scan or not.
+    private func stopped(in bridge: inout BridgeState, at now: Moment) -> BridgeRequestStep {
+        let facts = bridge.scan.end() ? [bridge.scanFact] : []
+        let event = bridge.event(.scanStopped, text: "asked for", at: now)
+        return .done(CommandData(ScanDocument(bridge.scan)), bridge.publish(facts + [event]))
+    }
+}

@@ -1,0 +1,108 @@
+import JacquardProtocol
+
+// MARK: A command ends
+
+extension BridgeState {
+    /// An action with a token, other than a command to a tag, has ended; a token that is not known means nothing.
+    public mutating func requestEnded(
+        token: UInt64, _ result: Result<RequestAnswer, RequestError>, at now: Moment
+    ) -> [BridgeAction] {
+        guard !isStopped else { return [] }
+        defer { updateDeadline() }
+        switch result {
+        case .success(let answer): return ended(token, .success(.host(answer)), at: now)
+        case .failure(.notConnected): return tagWasAway(token, at: now)
+        case .failure(let error): return ended(token, .failure(CommandFailure(error)), at: now)
+        }
+    }
+
+    mutating func commandEnded(
+        _ token: UInt64, _ result: Result<TagCommandAnswer, TagCommandError>, of position: Int, at now: Moment
+    ) -> [BridgeAction] {
+        guard let command = desk.command(token), command.tag == tags[position].entry.id else { return [] }
+        defer { updateDeadline() }
+        switch result {
+        case .success(let answer): return ended(token, .success(.tag(answer)), at: now)
+        case .failure(.notConnected): return tagWasAway(token, at: now)
+        case .failure(let error):
+            return ended(token, .failure(CommandFailure(error, tag: tags[position], at: now)), at: now)
+        }
+    }
+
+    /// Nothing was sent because the tag was away: the command waits again while it may, also if the tag is back already.
+    private mutating func tagWasAway(_ token: UInt64, at now: Moment) -> [BridgeAction] {
+        guard let command = desk.command(token), let position = command.tag.flatMap(position) else { return [] }
+        guard now.instant < command.reachableUntil else {
+            return ended(token, .failure(tags[position].offlineFailure(at: now)), at: now)
+        }
+        desk.waitAgain(token, isThere: tags[position].isConnected, at: now)
+        tags[position].need(at: now.instant)
+        return settle(position, at: now)
+    }
+
+    /// A command has come to its end, or to the end of a step.
+    mutating func ended(
+        _ token: UInt64, _ result: Result<CommandAnswer, CommandFailure>, at now: Moment
+    ) -> [BridgeAction] {
+        guard let command = desk.command(token) else { return [] }
+        switch (result, command.work) {
+        case (.failure(let failure), _):
+            _ = desk.remove(token)
+            return failed(command, failure, at: now)
+        case (.success(let answer), .tag(let id, let request)):
+            return succeeded(command, request, of: id, answer, at: now)
+        case (.success(let answer), .bridge(let request)):
+            return take(request.carriedOut(answer, in: &self, token: token, at: now), of: token, at: now)
+        }
+    }
+
+    private mutating func succeeded(
+        _ command: PendingCommand, _ request: any TagRequest, of id: TagID, _ answer: CommandAnswer, at now: Moment
+    ) -> [BridgeAction] {
+        guard let position = position(of: id) else { return [] }
+        _ = desk.remove(command.token)
+        let outcome = request.carriedOut(answer, by: &tags[position], at: now)
+        tags[position].wish.need(at: now.instant)
+        return publish(desk.succeed(command, data: outcome.data, at: now) + outcome.publications)
+            + settle(position, at: now)
+    }
+
+    /// A request to the bridge goes on, or has ended.
+    mutating func take(_ step: BridgeRequestStep, of token: UInt64, at now: Moment) -> [BridgeAction] {
+        switch step {
+        case .underWay(let actions): return actions
+        case .done(let data, let actions): return actions + finish(token, data: data, at: now)
+        case .failed(let failure): return ended(token, .failure(failure), at: now)
+        }
+    }
+
+    /// Gives a request its result.
+    mutating func finish(_ token: UInt64, data: CommandData, at now: Moment) -> [BridgeAction] {
+        guard let command = desk.remove(token) else { return [] }
+        return publish(desk.succeed(command, data: data, at: now))
+    }
+
+    /// A command that is not pending any more was not carried out.
+    mutating func failed(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [BridgeAction] {
+        switch command.work {
+        case .tag(let id, let request):
+            guard let position = position(of: id) else { break }
+            request.failed(at: &tags[position])
+            tags[position].wish.need(at: now.instant)
+        case .bridge(let request):
+            return request.failed(failure, in: &self, at: now) + publish(desk.fail(command, failure, at: now))
+        }
+        return publish(desk.fail(command, failure, at: now))
+    }
+
+    /// A command's time is over: it waited too long for its tag, or nobody ever answered.
+    mutating func ranOut(_ command: PendingCommand, at now: Moment) -> [BridgeAction] {
+        guard !command.isSent, case .tag(let id, let request) = command.work, let position = position(of: id) else {
+            return failed(command, .neverEnded, at: now)
+        }
+        switch request.goal {
+        case .connected: return failed(command, tags[position].expiredFailure(at: now), at: now)
+        case .disconnected: return failed(command, .stillConnected, at: now)
+        }
+    }
+}

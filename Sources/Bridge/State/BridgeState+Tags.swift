@@ -1,0 +1,87 @@
+// MARK: Tags come and go
+
+/// A tag that was forgotten and whose retained topics are still there.
+struct Departure: Sendable {
+    let entry: TagEntry
+    /// Of the request.
+    let token: UInt64
+    let data: CommandData
+    let retainedTopics: [String]
+    let due: ContinuousClock.Instant
+
+    /// How long Home Assistant may take to remove a device before the topics of its entities vanish.
+    static let delay = Duration.seconds(1)
+}
+
+extension BridgeState {
+    /// The tags that the bridge knows, with the address where each was last.
+    public var knownTags: [(entry: TagEntry, address: String?)] {
+        tags.map { ($0.entry, $0.sighting.address) }
+    }
+
+    /// Another tag is this bridge's from now on; nothing happens if its id is there already.
+    public mutating func add(_ entry: TagEntry, at now: Moment) -> [BridgeAction] {
+        guard !isStopped, position(of: entry.id) == nil else { return [] }
+        defer { updateDeadline() }
+        return insert(entry, TagSighting(), at: now)
+    }
+
+    /// A tag has a bond with this host: it is this bridge's, if it was not before, and is connected as it should be.
+    mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+        guard let position = position(of: entry.id) else { return insert(entry, sighting, at: now) }
+        tags[position].failure = nil
+        tags[position].wish.askAgain()
+        return publish(tags[position].sighted(sighting, at: now) + healthChanged(at: now)) + settle(position, at: now)
+    }
+
+    private mutating func insert(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+        let emptied = finishDepartures(at: now) { $0.entry.id == entry.id }
+        var tag = TagMirror(
+            entry, record: nil, topics: topics, bridge: configuration.instance, boot: boot, startedAt: now)
+        tag.sighting = sighting
+        tag.remembered = tag.record
+        tag.isOutOfService = isOutOfService
+        tag.toldAvailability = tag.isAvailable
+        tags.append(tag)
+        findPositions()
+        let announcement = discoveryFacts(ofTag: tags.count - 1) + connectedTagsFact
+        let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement)
+        let known: [BridgeAction] = [.addTag(entry, address: sighting.address), .remember(tag.record)]
+        return emptied + facts + known + settle(tags.count - 1, at: now)
+    }
+
+    /// The bond of a tag is gone, and everything else goes: discovery at once, its topics a second later.
+    mutating func forgot(_ id: TagID, token: UInt64, at now: Moment) -> [BridgeAction] {
+        guard let position = position(of: id) else { return [] }
+        let refused = desk.removeAll(of: id).flatMap { command in
+            failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
+        }
+        let tag = tags.remove(at: position)
+        findPositions()
+        let document = ForgottenDocument(tag.entry, isConfigured: isConfigured(id))
+        departures.append(
+            Departure(
+                entry: tag.entry, token: token, data: CommandData(document), retainedTopics: tag.topics.retained,
+                due: now.instant.advanced(by: Departure.delay)))
+        let event = event(
+            .tagForgotten, id: id, serial: tag.entry.serial, address: tag.sighting.address, text: document.note, at: now
+        )
+        let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact
+        return refused + [.removeTag(id)] + publish([event, infoFact] + discovery + healthChanged(at: now))
+    }
+
+    /// Whether the configuration lists a tag.
+    public func isConfigured(_ id: TagID) -> Bool {
+        configuration.tags.contains { $0.id == id }
+    }
+
+    /// Empties the retained topics of forgotten tags, and gives the requests their results.
+    mutating func finishDepartures(at now: Moment, where isDue: (Departure) -> Bool) -> [BridgeAction] {
+        let due = departures.filter(isDue)
+        departures.removeAll(where: isDue)
+        return due.flatMap { departure in
+            publish(departure.retainedTopics.map(Publication.noFact))
+                + finish(departure.token, data: departure.data, at: now)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Bluetooth
+import Bridge
+import EventLoop
+import Jacquard
+import JacquardProtocol
+import Logging
+
+/// What the bridge wants done.
+extension BridgeService {
+    func perform(_ action: BridgeAction, at now: Moment) {
+        switch action {
+        case .publish(let publication): send(outbox.submit(publication, at: now.instant))
+        case .perform(let command, on: let id, let token):
+            withIdentity(id) { manager.enqueue(command, on: $0, token: token) }
+        case .readSignal(let id, let token): readSignal(id, token)
+        case .connect(let id): withIdentity(id) { manager.connect($0) }
+        case .disconnect(let id): withIdentity(id) { manager.disconnect($0) }
+        case .scan(let allowsDuplicates, let token): scan(allowsDuplicates, token)
+        case .stopScan(let token):
+            manager.stopScanning()
+            answer(token, .success(.done))
+        case .pair(let serial, let timeout, let token): pair(serial, timeout, token)
+        case .forget(let id, let token): forget(id, token)
+        case .measure(let token): answer(token, .success(.measured(measurement)))
+        case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
+        case .addTag(let entry, _): book.add(entry.id, serial: entry.serial)
+        case .removeTag(let id): book.remove(id)
+        case .remember(let record): remember(record)
+        }
+    }
+
+    /// Ends an action, in a later turn: what the bridge wants done besides comes first.
+    func answer(_ token: UInt64, _ result: Result<RequestAnswer, RequestError>) {
+        EventLoop.shared.atEndOfTurn { [weak self] in
+            self?.carryOut { bridge, now in bridge.requestEnded(token: token, result, at: now) }
+        }
+    }
+
+    private func withIdentity(_ id: TagID, _ body: (TagIdentity) -> Void) {
+        if let identity = book.identity(id) { body(identity) }
+    }
+
+    /// BlueZ tells the strength of advertisements only, so the last one is what there is.
+    private func readSignal(_ id: TagID, _ token: UInt64) {
+        let rssi = book.identity(id).flatMap { book.sightings[$0]?.rssi }
+        answer(token, .success(.signal(rssi ?? TagSighting.signalNotAvailable)))
+    }
+
+    private func scan(_ allowsDuplicates: Bool, _ token: UInt64) {
+        do throws(ManagerScanningError) {
+            try manager.startScanning(allowsDuplicates: allowsDuplicates)
+            answer(token, .success(.done))
+        } catch {
+            answer(token, .failure(.bluetoothUnavailable(AdapterFacts.State(manager.centralState))))
+        }
+    }
+
+    private func pair(_ serial: String, _ timeout: Duration, _ token: UInt64) {
+        guard let identity = book.identity(serial: serial), pairings[identity] == nil else {
+            return answer(token, .failure(.refused(name: "in_progress", text: "the tag is being paired already")))
+        }
+        pairings[identity] = (token, nil)
+        manager.pair(identity, within: timeout)
+    }
+
+    private func forget(_ id: TagID, _ token: UInt64) {
+        store.forget(id.text)
+        guard let identity = book.identity(id) else { return answer(token, .success(.done)) }
+        departures[identity] = token
+        manager.forget(identity)
+    }
+
+    private func remember(_ record: TagRecord) {
+        // Only what was paired by command is known without a configuration.
+        let isPaired = store.tags[record.id.text]?.paired ?? !bridge.isConfigured(record.id)
+        store.remember(StoredTag(record, isPaired: isPaired))
+    }
+}

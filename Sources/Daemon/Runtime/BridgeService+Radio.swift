@@ -1,0 +1,82 @@
+import BlueZ
+import Bluetooth
+import Bridge
+import Jacquard
+import JacquardProtocol
+import Logging
+
+/// What the radio tells.
+extension BridgeService {
+    func handle(_ event: JacquardManager.Event) {
+        switch event {
+        case .tag(let identity, let event):
+            guard let id = book.id(identity) else { return }
+            carryOut { bridge, now in bridge.tag(id, event, at: now) }
+        case .advertised(let tag, _): advertised(tag)
+        case .adapters(let adapters):
+            carryOut { bridge, now in bridge.adapters(adapters.map { AdapterFacts($0) }, at: now) }
+        case .centralState(let state):
+            log.notice("Bluetooth has changed", [(.state, "\(state)")])
+            carryOut { bridge, now in bridge.bluetooth(AdapterFacts.State(state), at: now) }
+        case .scanning(let isScanning):
+            if !isScanning { carryOut { bridge, now in bridge.scanEnded(at: now) } }
+        case .pairing(let identity, let stage): pairing(identity, stage)
+        case .paired(let identity, let error): paired(identity, error)
+        case .forgotten(let identity, let error):
+            guard let token = departures.removeValue(forKey: identity) else { return }
+            answer(token, error.map { .failure(RequestError($0, manager.centralState)) } ?? .success(.done))
+        }
+    }
+
+    private func advertised(_ tag: AdvertisedTag) {
+        let sighting = TagSighting(
+            address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
+            isPaired: tag.isPaired)
+        for identity in pairings.keys where identity.matches(tag) { pairings[identity]?.tag = tag }
+        for id in book.heard(tag) {
+            carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
+        }
+        let advertisement = TagAdvertisement(
+            address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
+            name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi)
+        carryOut { bridge, now in bridge.advertised(advertisement, at: now) }
+    }
+
+    private func pairing(_ identity: TagIdentity, _ stage: Jacquard.PairingStage) {
+        let stages: [Bridge.PairingStage] =
+            switch stage {
+            case .searching: []
+            case .found(let address): [.found(address: address.description), .pairing]
+            case .bonded: [.connecting]
+            }
+        for stage in stages {
+            carryOut { bridge, now in
+                bridge.pairing(serial: identity.serial.description, stage: stage, at: now)
+            }
+        }
+    }
+
+    private func paired(_ identity: TagIdentity, _ error: TagConnectionError?) {
+        guard let pairing = pairings.removeValue(forKey: identity) else { return }
+        if let error { return answer(pairing.token, .failure(RequestError(error, manager.centralState))) }
+        guard let tag = pairing.tag ?? book.sightings[identity] else {
+            return answer(pairing.token, .failure(.notFound))
+        }
+        answer(
+            pairing.token,
+            .success(
+                .paired(
+                    address: tag.identifier.description, name: tag.displayName.isEmpty ? nil : tag.displayName)))
+    }
+}
+
+extension RequestError {
+    /// Why a pairing or a forgetting has failed.
+    init(_ error: TagConnectionError, _ state: CentralState) {
+        switch error.code {
+        case .bluetoothPowerOff: self = .bluetoothUnavailable(AdapterFacts.State(state))
+        case .connectionTimeout, .bluetoothDeviceNotFound: self = .notFound
+        default: self = .refused(name: error.stackName ?? "\(error.code)", text: error.text)
+        }
+    }
+}

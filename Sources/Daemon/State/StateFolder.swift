@@ -1,0 +1,101 @@
+import FoundationEssentials
+import Glibc
+
+/// The folder of `--state`, in which one file remembers the tags. Called on the helper thread: everything here may block.
+struct StateFolder: Sendable {
+    /// The folder of an installed bridge.
+    static let defaultPath = "/var/lib/jacquard2mqtt"
+    /// The greatest size that is read, in bytes; a hundred tags take twenty thousand.
+    private static let sizeLimit = 1 << 20
+    private static let fileName = "tags.json"
+
+    /// Where it is.
+    let path: String
+
+    /// The folder that was asked for, else that of the service manager, else that of an installed bridge.
+    init(option: String?, environment: [String: String]) {
+        // systemd gives several folders joined by colons; ours is the first.
+        let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
+        path = option ?? given ?? Self.defaultPath
+    }
+
+    private var file: String { path + "/" + Self.fileName }
+
+    /// What was found in the folder.
+    enum Contents: Hashable, Sendable {
+        /// The tags; none where there is no file yet.
+        case tags([StoredTag])
+        /// The file is damaged and was set aside under this name.
+        case damaged(setAside: String, reason: String)
+        /// The file cannot be read, or the damaged one cannot be set aside.
+        case unreadable(reason: String)
+    }
+
+    /// Reads the tags.
+    func load() -> Contents {
+        do throws(FileError) {
+            return parsed(try FileContents(path: file, limit: Self.sizeLimit).bytes)
+        } catch  where error.isMissing {
+            return .tags([])
+        } catch {
+            return .unreadable(reason: error.reason)
+        }
+    }
+
+    private func parsed(_ bytes: [UInt8]) -> Contents {
+        do {
+            let stored = try JSONDecoder().decode(StoredTags.self, from: Data(bytes))
+            guard stored.version == StoredTags.version else {
+                return .unreadable(reason: "version \(stored.version) of another release")
+            }
+            return .tags(stored.tags)
+        } catch {
+            return setAside()
+        }
+    }
+
+    /// A damaged file is evidence: it is kept beside the new one and never overwritten.
+    private func setAside() -> Contents {
+        let kept = (0...).lazy.map { file + ".damaged" + ($0 == 0 ? "" : "-\($0)") }.first { access($0, F_OK) != 0 }
+        guard let kept, rename(file, kept) == 0 else {
+            return .unreadable(reason: "it is damaged and cannot be set aside: \(FileError(errno).reason)")
+        }
+        return .damaged(setAside: kept, reason: "it is no list of tags")
+    }
+
+    /// Writes the tags: as a whole or not at all, and on the disk when it returns.
+    ///
+    /// - Throws: ``FileError``; the file is then as it was.
+    func save(_ tags: [StoredTag]) throws(FileError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let stored = StoredTags(tags: tags.sorted { $0.id < $1.id })
+        guard let data = try? encoder.encode(stored) else { throw FileError(EINVAL) }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(errno) }
+        let temporary = file + ".new"
+        try write(Array(data) + [UInt8(ascii: "\n")], to: temporary)
+        guard rename(temporary, file) == 0 else { throw FileError(errno) }
+        try sync(path, O_RDONLY | O_DIRECTORY)
+    }
+
+    private func write(_ bytes: [UInt8], to path: String) throws(FileError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(errno) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw FileError(errno) }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(descriptor) == 0 else { throw FileError(errno) }
+    }
+
+    /// The name is on the disk only when its folder is.
+    private func sync(_ path: String, _ flags: Int32) throws(FileError) {
+        let descriptor = open(path, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileError(errno) }
+    }
+}

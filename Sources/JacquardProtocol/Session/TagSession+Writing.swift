@@ -1,0 +1,43 @@
+extension TagSession {
+    /// The last write was confirmed or accepted.
+    public mutating func written(at now: ContinuousClock.Instant) -> [Action] {
+        guard link.fragments.isWriting else { return [] }
+        if let fragment = link.fragments.written(nextConfirmedBy: now + timing.write) { return [write(fragment)] }
+        return sendNext(at: now)
+    }
+
+    /// The last write was refused.
+    ///
+    /// - Parameters:
+    ///   - error: the stack's name and words.
+    ///   - isNotPermitted: ATT error 3, which a tag gives that takes writes without response only.
+    ///   - now: the time.
+    /// - Returns: what to do now.
+    public mutating func writeFailed(
+        _ error: TagConnectionError, isNotPermitted: Bool, at now: ContinuousClock.Instant
+    ) -> [Action] {
+        guard link.fragments.isWriting else { return [] }
+        link.fragments = FragmentQueue()
+        // Without a flight it has been answered or has timed out meanwhile, and the write does not matter any more.
+        guard let purpose = link.requests.inFlight?.purpose else { return sendNext(at: now) }
+        if isNotPermitted, link.writesWithResponse, purpose.opensProtocol { return repeatHello(at: now) }
+        guard isConnected else { return fail(error, at: now) }
+        _ = link.requests.landed()
+        let failure = TagCommandError.writeFailed(name: error.stackName ?? "", text: error.text)
+        return failed(purpose, failure, at: now) + sendNext(at: now)
+    }
+
+    /// Sends the next request if the last one has ended and its packet is out.
+    mutating func sendNext(at now: ContinuousClock.Instant) -> [Action] {
+        guard !link.fragments.isWriting, let (packet, purpose) = link.requests.next(at: now),
+            let fragment = link.fragments.send(packet, confirmedBy: now + timing.write)
+        else {
+            return []
+        }
+        return announcement(of: purpose) + [write(fragment)]
+    }
+
+    private func write(_ fragment: [UInt8]) -> Action {
+        .write(fragment, withResponse: link.writesWithResponse)
+    }
+}

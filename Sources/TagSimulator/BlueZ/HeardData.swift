@@ -1,0 +1,47 @@
+/// What an adapter knows of a device from its advertisements.
+struct HeardData {
+    private(set) var name: String?
+    private(set) var uuids: [String] = []
+    private(set) var manufacturerData: [UInt16: [UInt8]] = [:]
+    /// How strong it arrives; nil while nobody listens.
+    private(set) var rssi: Int16?
+
+    /// Without a filter bluetoothd tells changes of so many dB and more: `RSSI_THRESHOLD`.
+    private static let rssiThreshold = 8
+
+    /// Takes over what a discovery has heard.
+    ///
+    /// - Parameters:
+    ///   - broadcast: what was heard.
+    ///   - isFiltered: whether every client of the discovery has set a filter: each RSSI is told then.
+    ///   - reportsDuplicates: whether data is told that has not changed.
+    /// - Returns: the properties that are to be told.
+    mutating func take(_ broadcast: Broadcast, isFiltered: Bool, reportsDuplicates: Bool) -> [String] {
+        var changed: [String] = []
+        if isFiltered || rssi.map({ abs(Int($0) - Int(broadcast.rssi)) >= Self.rssiThreshold }) ?? true {
+            rssi = broadcast.rssi
+            changed.append("RSSI")
+        }
+        if name != broadcast.name {
+            name = broadcast.name
+            changed += ["Name", "Alias"]
+        }
+        if !Set(broadcast.services).isSubset(of: uuids) {
+            uuids += broadcast.services.filter { !uuids.contains($0) }
+            changed.append("UUIDs")
+        }
+        if reportsDuplicates || manufacturerData != broadcast.manufacturerData {
+            manufacturerData = broadcast.manufacturerData
+            changed.append("ManufacturerData")
+        }
+        return changed
+    }
+
+    /// Nobody listens any more.
+    ///
+    /// - Returns: whether something is forgotten by that.
+    mutating func forgetStrength() -> Bool {
+        defer { rssi = nil }
+        return rssi != nil
+    }
+}

@@ -1,0 +1,20 @@
+import JacquardProtocol
+
+/// A kind of tag, by what users meet.
+enum TagProfile: String, CaseIterable, Sendable {
+    /// An ordinary one.
+    case stock
+    /// With firmware before 1.43, whose command characteristic is written without response only.
+    case old
+    /// With firmware that the SDK refuses.
+    case badFirmware = "bad-firmware"
+
+    /// The firmware that it tells.
+    var firmware: FirmwareVersion {
+        switch self {
+        case .stock: FirmwareVersion(1, 96, 0)
+        case .old: FirmwareVersion(1, 42, 0)
+        case .badFirmware: FirmwareVersion(1, 1, 0)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import EventLoop
+import JacquardProtocol
+
+extension SimulatedTag: Peripheral {
+    /// The tag's GATT table, without the services that every device has.
+    public var services: [GATTService] {
+        let write = options.allowsWriteWithoutResponseOnly ? [] : ["write"]
+        return [
+            GATTService(
+                uuid: JacquardService.uuid,
+                characteristics: [
+                    .init(uuid: TagCharacteristic.command.uuid, flags: ["write-without-response"] + write),
+                    .init(uuid: TagCharacteristic.response.uuid, flags: ["notify"]),
+                    .init(uuid: TagCharacteristic.notify.uuid, flags: ["notify"]),
+                    .init(uuid: TagCharacteristic.rawData.uuid, flags: ["write-without-response", "write", "notify"]),
+                ])
+        ]
+    }
+
+    /// What it advertises where a host can hear it. The strength flickers, as it does on the air.
+    public var broadcast: Broadcast? {
+        guard isInRange, let advertisement = firmware.advertisement else { return nil }
+        rssiFlicker = 1 - rssiFlicker
+        return Broadcast(
+            name: advertisement.name, services: Advertisement.services,
+            manufacturerData: [Advertisement.company: advertisement.manufacturerData],
+            rssi: options.rssi - rssiFlicker)
+    }
+
+    /// Whether packets of a link arrive.
+    public var isReachable: Bool { isInRange }
+
+    /// Whether it wants to be paired before anything else.
+    public var wantsPairing: Bool { options.wantsPairing }
+
+    /// A host has connected.
+    public func linked(_ link: any PeripheralLink, mtu: Int) {
+        self.link = link
+        report(.connected)
+        perform(firmware.connected(mtu: mtu, at: .now))
+    }
+
+    /// The link has gone.
+    public func unlinked() {
+        link = nil
+        supervision.disarm()
+        outbox.clear()
+        report(.disconnected)
+        perform(firmware.disconnected())
+        burst.linkHasGone()
+    }
+
+    /// The host switches notifications on or off.
+    public func subscribed(_ characteristic: String, isOn: Bool) {
+        guard let channel = TagCharacteristic(rawValue: characteristic) else { return }
+        firmware.subscribed(channel, isOn: isOn)
+        report(.subscribed(channel, isOn: isOn))
+    }
+
+    /// Whether a write with response is carried out.
+    public func allowsWriteRequest(on characteristic: String) -> Bool {
+        !options.allowsWriteWithoutResponseOnly && !firmware.faults.refusesWriteWithResponse
+    }
+
+    /// The host writes.
+    public func write(_ value: [UInt8], on characteristic: String) {
+        guard let channel = TagCharacteristic(rawValue: characteristic) else { return }
+        perform(firmware.write(value, on: channel, at: .now))
+    }
+
+    /// There is room again for what has to be notified.
+    public func hasRoom() {
+        guard let link, outbox.flush(over: link) else { return }
+        burst.hasRoom()
+    }
+}

@@ -1,0 +1,107 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("request/tags, request/health, request/log_level")
+struct BridgeRequestTests {
+    private let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 0, dropped: 0, brokerReconnects: 0)
+
+    @Test("tags lists the known and the seen")
+    func tags() {
+        var scene = Scene.connected()
+        let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: "", rssi: 127, isConnected: true)
+        scene.note(scene.state.advertised(seen, at: scene.now))
+        scene.tell(.gear(.jacket))
+        let line = #"""
+            jacquard/bridge/attic/response/tags {"bridge":"attic","data":{"known":[{"address":null,\#
+            "configured":true,"connect":"always","held":false,"id":"003R","last_gear":"Levi's Trucker Jacket",\#
+            "last_seen":"2026-11-20T10:15:02.114Z","name":null,"paired":null,"rssi":null,"serial":"003R",\#
+            "state":"connected"}],"seen":[{"address":"F0:02","connected":true,"known":false,\#
+            "last_seen":"2026-11-20T10:15:02.114Z","name":null,"rssi":null,"serial":"0001"}]},"error":null,\#
+            "final":true,"id":null,"status":"ok","time":"2026-11-20T10:15:02.114Z","took_ms":0}
+            """#
+        #expect(scene.send("bridge/attic/request/tags", "").last == line)
+    }
+
+    @Test("what was seen is gone with Bluetooth")
+    func noDevices() {
+        var scene = Scene()
+        let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: nil)
+        scene.note(scene.state.advertised(seen, at: scene.now))
+        scene.note(scene.state.bluetooth(.poweredOff, at: scene.now))
+        #expect(scene.send("bridge/attic/request/tags", "").last?.contains(#""seen":[]"#) == true)
+    }
+
+    @Test("what was seen is bounded")
+    func bounded() {
+        var seen = SeenTags()
+        for number in 0..<300 {
+            let now = Scene.beginning.advanced(by: .seconds(number))
+            _ = seen.heard(
+                TagAdvertisement(address: "\(number)", serial: "\(number)", name: nil, rssi: nil), at: now)
+        }
+        #expect(seen.all.count == 256)
+        #expect(!seen.all.contains { $0.tag.address == "43" })
+    }
+
+    @Test("health is measured freshly, and told to all")
+    func health() {
+        var scene = Scene.connected()
+        scene.send("bridge/attic/request/health", "")
+        #expect(scene.takeActions().last == .measure(token: 1))
+        scene.wait(.milliseconds(250))
+        let lines = scene.done(.measured(measurement))
+        let document =
+            #"{"broker_reconnects":0,"dropped":0,"problems":[],"queue":0,"rss_kb":9120,"status":"ok","uptime_s":0}"#
+        #expect(lines.first == "jacquard/bridge/attic/health " + document)
+        #expect(lines.last?.contains(#""data":\#(document)"#) == true)
+        #expect(scene.results.map(\.status) == ["accepted", "ok"])
+    }
+
+    @Test("log_level takes the configuration's words", arguments: LogThreshold.allCases)
+    func logLevel(level: LogThreshold) {
+        for payload in [level.rawValue, #"{"level":"\#(level.rawValue)","id":"l"}"#] {
+            var scene = Scene()
+            scene.send("bridge/attic/request/log_level", payload)
+            #expect(scene.takeActions() == [.setLogLevel(level)])
+            #expect(scene.results.last?.status == "ok")
+        }
+    }
+
+    @Test(
+        "say which value is wrong",
+        arguments: [
+            ("tags", "all", #""payload" is "all"; it may be empty, or an object with id and ttl_ms"#),
+            ("tags", #"{"id":7}"#, #""id" is 7; it may be a text of at most 64 bytes"#),
+            ("tags", "[]", "The payload is a list; it may be an object or one word"),
+            ("health", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
+            ("health", #"{"id":7}"#, #""id" is 7; it may be a text of at most 64 bytes"#),
+            ("health", "[]", "The payload is a list; it may be an object or one word"),
+            ("log_level", "", #""level" is missing; it may be error, warning, notice, info, debug, trace"#),
+            ("log_level", "loud", #""payload" is "loud"; it may be error, warning, notice, info, debug, trace"#),
+            ("log_level", #"{"level":3}"#, #""level" is 3; it may be error, warning, notice, info, debug, trace"#),
+        ])
+    func wrongValues(verb: String, payload: String, text: String) {
+        var scene = Scene()
+        scene.send("bridge/attic/request/" + verb, payload)
+        #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
+    }
+
+    @Test("are answered like every command: retained refused, too long refused, repetitions from the store, busy")
+    func desk() {
+        let topic = "jacquard/bridge/attic/request/log_level"
+        var scene = Scene(commandsPerTag: 1)
+        scene.receive(IncomingMessage(topic: topic, payload: Array("debug".utf8), isRetained: true))
+        #expect(scene.lastError?.code == "retained_rejected")
+        scene.receive(IncomingMessage(topic: topic, payload: [UInt8](repeating: 32, count: 4_097)))
+        #expect(scene.lastError?.code == "payload_too_large")
+        let payload = Array(#"{"level":"debug","id":"1"}"#.utf8)
+        for _ in 0..<2 { scene.receive(IncomingMessage(topic: topic, payload: payload, responseTopic: "me")) }
+        #expect(scene.takeActions() == [.setLogLevel(.debug)])
+        #expect(scene.publications.filter { $0.topic == "me" }.count == 2)
+        scene.send("bridge/attic/request/health", "")
+        scene.send("bridge/attic/request/health", "")
+        #expect(scene.lastError?.text == "The bridge has 1 commands pending, which is the limit")
+    }
+}

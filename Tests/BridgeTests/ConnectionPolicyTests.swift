@@ -1,0 +1,155 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+extension TagEntry {
+    fileprivate static func tag003R(_ policy: ConnectPolicy) -> TagEntry {
+        TagEntry(id: .tag003R, serial: "003R", connect: policy)
+    }
+}
+
+@Suite("Who wants a tag connected")
+struct ConnectionPolicyTests {
+    private let connection = "tag/003R/connection/set"
+    private let gone = TagEvent.connection(TagConnection(state: .disconnected, attempt: 1))
+
+    @Test("the configuration: always, for ever; on demand and never, not at the start")
+    func start() {
+        for (policy, expected) in [
+            (.always, [.connect(.tag003R)]), (.onDemand, []), (.never, []),
+        ] as [(TagEntry.ConnectPolicy, [BridgeAction])] {
+            var scene = Scene(tags: [.tag003R(policy)])
+            #expect(scene.state.start(at: scene.now).contains(.connect(.tag003R)) == false)
+            scene.powerOn()
+            #expect(scene.takeActions() == expected)
+        }
+    }
+
+    @Test("wanted tags are asked for again at every change of Bluetooth")
+    func again() {
+        var scene = Scene()
+        for state in [AdapterFacts.State.unknown, .poweredOn, .poweredOff, .poweredOn] {
+            scene.note(scene.state.bluetooth(state, at: scene.now))
+            #expect(scene.takeActions() == [.connect(.tag003R)])
+        }
+    }
+
+    @Test("the user: disconnect holds, commands are not permitted, and connect releases")
+    func hold() {
+        var scene = Scene.connected()
+        scene.powerOn()
+        _ = scene.takeActions()
+        #expect(scene.send(connection, "disconnect") == [])
+        let held = TagRecord(id: .tag003R, serial: "003R", isHeld: true)
+        #expect(scene.takeActions() == [.disconnect(.tag003R), .remember(held)])
+        #expect(
+            scene.tell(gone).last
+                == #"jacquard/tag/003R/connection/result {"bridge":"attic","data":{"state":"disconnected"},"#
+                + #""error":null,"final":true,"id":null,"status":"ok","time":"2026-11-20T10:15:02.114Z","took_ms":0}"#)
+        scene.send("tag/003R/led/set", "on")
+        #expect(
+            scene.lastError
+                == SaidError(
+                    code: "not_permitted", text: "Tag 003R is held disconnected by the user",
+                    hint: "Publish connect to the tag's connection/set", retryable: false))
+        scene.powerOn()
+        #expect(scene.takeActions() == [])
+        scene.send(connection, #"{"connection":"connect","id":"c"}"#)
+        #expect(
+            scene.takeActions() == [.connect(.tag003R), .remember(TagRecord(id: .tag003R, serial: "003R"))])
+        scene.connect()
+        #expect(scene.results.last?.id == "c")
+        #expect(scene.results.last?.status == "ok")
+    }
+
+    @Test("a tag that is held stays so over a restart, and says so at the start")
+    func restart() {
+        let record = TagRecord(id: .tag003R, serial: "003R", address: "F0", name: "Sleeve", isHeld: true)
+        var scene = Scene(records: [record])
+        let lines = scene.note(scene.state.start(at: scene.now))
+        #expect(lines.contains { $0.contains(#""state":"disconnected""#) })
+        #expect(lines.contains { $0.contains(#""address":"F0""#) && $0.contains(#""tag_name":"Sleeve""#) })
+        scene.powerOn()
+        #expect(scene.takeActions() == [])
+        scene.send(connection, "disconnect")
+        #expect(scene.results.last?.status == "ok")
+    }
+
+    @Test("what waits for a tag is refused when it is held, and what waits for its end when it is released")
+    func vain() {
+        var scene = Scene()
+        scene.powerOn()
+        scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"led"}"#)
+        scene.send(connection, #"{"connection":"connect","id":"up"}"#)
+        scene.send(connection, #"{"connection":"disconnect","id":"down"}"#)
+        #expect(scene.results.map(\.id) == ["led", "up"])
+        #expect(scene.results.allSatisfy { $0.error?.code == "not_permitted" })
+        scene.send(connection, "connect")
+        #expect(scene.results.last?.id == "down")
+        #expect(scene.lastError?.text == "The tag was asked to connect meanwhile")
+    }
+
+    @Test("a tag that was never asked for is disconnected at once")
+    func beforeBluetooth() {
+        var scene = Scene()
+        #expect(scene.send(connection, "disconnect").last?.contains(#""status":"ok""#) == true)
+        #expect(scene.publications.contains { $0.text.contains(#""state":"disconnected""#) })
+    }
+
+    @Test("connect to a tag that is there is done; to one that stays away it expires, and goes on")
+    func connect() {
+        var scene = Scene.connected()
+        #expect(scene.send(connection, "connect").count == 1)
+        scene.disconnect()
+        scene.send(connection, "connect")
+        scene.wait(.seconds(10))
+        #expect(scene.lastError?.code == "expired")
+        #expect(!scene.takeActions().contains(.disconnect(.tag003R)))
+    }
+
+    @Test("disconnect that takes too long is told as such, and holds all the same")
+    func slowDisconnect() {
+        var scene = Scene.connected()
+        scene.send(connection, "disconnect")
+        scene.wait(.seconds(10))
+        #expect(scene.lastError?.code == "timeout")
+        scene.tell(gone)
+        scene.send("tag/003R/led/set", "on")
+        #expect(scene.lastError?.code == "not_permitted")
+    }
+
+    @Test("connect asks again for a tag whose last attempt has ended for good")
+    func lostBond() {
+        var scene = Scene()
+        scene.powerOn()
+        let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
+        scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        _ = scene.takeActions()
+        scene.send(connection, "connect")
+        #expect(scene.takeActions() == [.connect(.tag003R)])
+    }
+
+    @Test(
+        "the words are two",
+        arguments: [
+            ("off", #""payload" is "off"; it may be connect, disconnect"#),
+            ("", #""connection" is missing; it may be connect, disconnect"#),
+            (#"{"connection":true}"#, #""connection" is true; it may be connect, disconnect"#),
+        ])
+    func words(payload: String, text: String) {
+        var scene = Scene.connected()
+        scene.send(connection, payload)
+        #expect(scene.lastError?.text == text)
+    }
+
+    @Test("the configuration's never cannot be overruled")
+    func never() {
+        var scene = Scene(tags: [.tag003R(.never)])
+        scene.send(connection, "connect")
+        #expect(scene.lastError?.code == "not_permitted")
+        scene.send(connection, "disconnect")
+        #expect(scene.results.last?.status == "ok")
+    }
+}

@@ -1,0 +1,178 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("request/forget")
+struct ForgetTests {
+    private let topic = "bridge/attic/request/forget"
+    private static let retained = [
+        "availability", "connection", "battery", "battery/level", "gear", "info", "touch_mode", "led", "rssi", "stats",
+    ]
+
+    private func scene() -> Scene {
+        var scene = Scene.connected()
+        scene.powerOn()
+        _ = scene.takeActions()
+        return scene
+    }
+
+    @Test("removes the bond, then discovery, and a second later every retained topic; then comes the result")
+    func order() {
+        var scene = scene()
+        #expect(scene.send(topic, #"{"id":"003R"}"#) == [])
+        #expect(scene.takeActions() == [.forget(.tag003R, token: 1)])
+        let lines = scene.done()
+        #expect(scene.takeActions() == [.removeTag(.tag003R)])
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains(#""type":"tag_forgotten""#) == true)
+        #expect(lines.last?.contains(#""tags":[]"#) == true)
+        let before = scene.publications.count
+        scene.wait(.milliseconds(999))
+        #expect(scene.publications[before...].allSatisfy { $0.topic.hasSuffix("response/forget") })
+        let rest = scene.wait(.milliseconds(1))
+        #expect(rest.dropLast() == Self.retained.map { "jacquard/tag/003R/\($0) " }[...])
+        let result = #"""
+            jacquard/bridge/attic/response/forget {"bridge":"attic","data":{"configured":true,"id":"003R","note":\#
+            "The configuration still lists this tag; the bridge leaves it alone until its next start",\#
+            "serial":"003R"},"error":null,"final":true,"id":"003R","status":"ok",\#
+            "time":"2026-11-20T10:15:03.114Z","took_ms":1000}
+            """#
+        #expect(rest.last == result)
+        #expect(scene.publications.suffix(11).dropLast().allSatisfy { $0.isRetained && $0.qos == 1 })
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("leaves the tag alone: nothing is said of it, and commands for it are unknown")
+    func alone() {
+        var scene = scene()
+        scene.send(topic, "003R")
+        scene.done()
+        _ = scene.takeActions()
+        #expect(scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1))) == [])
+        scene.powerOn()
+        #expect(scene.takeActions() == [])
+        scene.send("tag/003R/led/set", "on")
+        #expect(scene.lastError?.code == "unknown_tag")
+    }
+
+    @Test("ends the tag's commands, each with one result")
+    func commands() {
+        var scene = scene()
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"sent"}"#)
+        scene.disconnect()
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"waiting"}"#)
+        scene.send(topic, "003R")
+        scene.done()
+        #expect(scene.results.map(\.id) == ["sent", "waiting"])
+        #expect(scene.results.map(\.error?.code) == ["link_lost", "unknown_tag"])
+        scene.tell(.commandEnded(token: 1, .success(.done)))
+        scene.wait(.seconds(60))
+        #expect(scene.results.filter(\.final).count == 3)
+    }
+
+    @Test("changes nothing when the bond cannot be removed")
+    func failure() {
+        var scene = scene()
+        scene.send(topic, "003R")
+        scene.notDone(.failed(name: "org.bluez.Error.Failed", text: "no"))
+        #expect(scene.lastError?.code == "internal")
+        scene.send(topic, "003R")
+        #expect(scene.takeActions().last == .forget(.tag003R, token: 2))
+        #expect(scene.state.tags.count == 1)
+    }
+
+    @Test("is finished in a hurry when the bridge stops")
+    func stop() {
+        var scene = scene()
+        scene.send(topic, "003R")
+        scene.done()
+        let lines = scene.note(scene.state.stop(at: scene.now))
+        #expect(lines.count == Self.retained.count + 2)
+        #expect(scene.results.last?.status == "ok")
+    }
+
+    @Test("and paired again within the second: the old topics are emptied before the new facts")
+    func pairedAgain() {
+        var scene = scene()
+        scene.send(topic, "003R")
+        scene.done()
+        scene.send("bridge/attic/request/pair", "003R")
+        let lines = scene.done(.paired(address: "F0", name: nil))
+        #expect(lines.contains("jacquard/tag/003R/availability "))
+        #expect(
+            lines.lastIndex(of: "jacquard/tag/003R/stats ") ?? 99 < lines.firstIndex { $0.hasSuffix("offline") } ?? 0)
+        #expect(scene.wait(.seconds(5)) == [])
+    }
+
+    @Test(
+        "names what is wrong",
+        arguments: [
+            ("", "invalid_argument", #""id" is missing; it may be the id of a tag"#),
+            ("9999", "unknown_tag", #"There is no tag "9999"; there are 003R"#),
+            (#"{"id":7}"#, "invalid_argument", #""id" is 7; it may be a text of at most 64 bytes"#),
+            (#"{"id":"#, "invalid_json", #"The payload "{"id":" is not JSON"#),
+        ])
+    func wrongValues(payload: String, code: String, text: String) {
+        var scene = scene()
+        scene.send(topic, payload)
+        #expect(scene.lastError?.code == code)
+        #expect(scene.lastError?.text == text)
+        #expect(scene.takeActions() == [])
+    }
+
+    @Test("of a tag that is being forgotten is one too many")
+    func twice() {
+        var scene = scene()
+        scene.send(topic, "003R")
+        scene.send(topic, "003R")
+        #expect(scene.lastError?.code == "busy")
+    }
+
+    @Test("is carried out again for the same tag within a minute, but not for the same request")
+    func again() {
+        var scene = scene()
+        for (payload, isAgain) in [
+            (#"{"id":"003R"}"#, true), (#"{"tag":"003R","id":"f"}"#, true), (#"{"tag":"003R","id":"f"}"#, false),
+        ] {
+            scene.send(topic, payload)
+            #expect((scene.takeActions().first { $0.token != nil } != nil) == isAgain)
+            scene.done()
+            scene.wait(.seconds(1))
+            scene.note(scene.state.add(.tag003R, at: scene.now))
+            _ = scene.takeActions()
+        }
+        #expect(scene.results.filter(\.final).map(\.id) == ["003R", "f", "f"])
+    }
+
+    @Test("a topic that is emptied is forgotten by the outbox once the broker has agreed, and not before")
+    func outbox() throws {
+        let now = Scene.beginning.instant
+        var outbox = Outbox()
+        _ = outbox.connected(at: now)
+        for publication in [Publication.fact("a", word: "1"), .fact("b", word: "1")] {
+            for delivery in outbox.submit(publication, at: now) {
+                _ = outbox.acknowledged(try #require(delivery.ticket), at: now)
+            }
+        }
+        let lost = try #require(outbox.submit(.noFact("a"), at: now).first)
+        #expect(lost.publication.payload == [])
+        #expect(lost.publication.isRetained)
+        outbox.disconnected(at: now)
+        let again = outbox.connected(at: now)
+        #expect(again.map(\.publication.topic) == ["a", "b"])
+        _ = outbox.acknowledged(try #require(again.first?.ticket), at: now)
+        #expect(outbox.connected(at: now).map(\.publication.topic) == ["b"])
+    }
+
+    @Test("a topic that has a fact again when the broker agrees is kept by the outbox")
+    func outboxAgain() throws {
+        let now = Scene.beginning.instant
+        var outbox = Outbox()
+        _ = outbox.connected(at: now)
+        let cleared = try #require(outbox.submit(.noFact("a"), at: now).first?.ticket)
+        _ = outbox.submit(.fact("a", word: "2"), at: now)
+        _ = outbox.acknowledged(cleared, at: now)
+        #expect(outbox.connected(at: now).map(\.publication.line) == ["a 2"])
+    }
+}

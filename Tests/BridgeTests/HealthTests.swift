@@ -1,0 +1,76 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("G/health and G/event")
+struct HealthTests {
+    private func adapter(_ state: AdapterFacts.State, isSilent: Bool = false) -> AdapterFacts {
+        AdapterFacts(id: "hci0", address: nil, state: state, isSilent: isSilent)
+    }
+
+    private func health(_ scene: Scene) -> String {
+        scene.publications.last { $0.topic == "jacquard/bridge/attic/health" }?.text ?? ""
+    }
+
+    @Test("an adapter that goes and comes has an event each, the first list none")
+    func adapters() {
+        var scene = Scene()
+        #expect(scene.note(scene.state.adapters([adapter(.poweredOn)], at: scene.now)).count == 1)
+        let off = scene.note(scene.state.adapters([adapter(.poweredOff)], at: scene.now))
+        #expect(off[1].contains(#""text":"Bluetooth adapter hci0 is powered off""#))
+        #expect(off[1].contains(#""type":"adapter_lost""#))
+        let on = scene.note(scene.state.adapters([adapter(.poweredOn)], at: scene.now))
+        #expect(on[1].contains(#""type":"adapter_back""#))
+        let gone = scene.note(scene.state.adapters([], at: scene.now))
+        #expect(gone[1].contains(#""text":"Bluetooth adapter hci0 is gone""#))
+    }
+
+    @Test("a scan that hears nothing for long is a problem")
+    func silentScan() {
+        var scene = Scene()
+        scene.note(scene.state.adapters([adapter(.poweredOn, isSilent: true)], at: scene.now))
+        #expect(health(scene).contains(#""code":"scan_silent""#))
+        scene.note(scene.state.adapters([adapter(.poweredOn)], at: scene.now))
+        #expect(health(scene).contains(#""status":"ok""#))
+    }
+
+    @Test(
+        "a tag that will not come by itself is a problem, one that is away is none",
+        arguments: TagConnectionError.Code.allCases)
+    func tags(code: TagConnectionError.Code) {
+        let unusable: Set<TagConnectionError.Code> = [
+            .serviceDiscoveryError, .characteristicDiscoveryError, .bluetoothNotificationUpdateError,
+            .unconnectableTag, .jacquardInitializationError, .malformedResponseError,
+        ]
+        let word =
+            code == .peerRemovedPairingInfo
+            ? "peer_removed_pairing_info" : unusable.contains(code) ? "tag_unusable" : nil
+        var scene = Scene()
+        let error = TagConnectionError(code, "Broken")
+        scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 2, error: error)))
+        #expect(health(scene).contains(#""status":"degraded""#) == (word != nil))
+        if let word { #expect(health(scene).contains(#""code":"\#(word)""#)) }
+        #expect(!code.hint.isEmpty)
+        scene.tell(.connection(TagConnection(state: .connecting(step: 0), attempt: 2)))
+        #expect(health(scene).contains(#""status":"degraded""#) == (word != nil))
+        scene.connect()
+        #expect(!health(scene).contains(#""status":"degraded""#))
+    }
+
+    @Test("lost events are counted, and a problem for ten minutes; the problem keeps its time")
+    func drops() {
+        var scene = Scene()
+        let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 5, brokerReconnects: 0)
+        scene.note(scene.state.eventsDropped(["x": 2], at: scene.now))
+        scene.wait(.seconds(60))
+        scene.note(scene.state.eventsDropped(["x": 3], at: scene.now))
+        #expect(
+            health(scene).contains(
+                #"{"code":"events_dropped","since":"2026-11-20T10:15:02.114Z","#
+                    + #""text":"5 events were lost since the start: the broker was away too long"}"#))
+        scene.wait(.seconds(600))
+        scene.note(scene.state.measured(measurement, at: scene.now))
+        #expect(health(scene).contains(#""problems":[]"#))
+    }
+}

@@ -1,0 +1,88 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("A tag that is connected on demand")
+struct OnDemandTests {
+    private let led = "tag/003R/led/set"
+    private let availability = "jacquard/tag/003R/availability "
+
+    private func scene() -> Scene {
+        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)])
+        scene.powerOn()
+        return scene
+    }
+
+    @Test("is connected by a command, and disconnected 30 s after the last one")
+    func life() {
+        var scene = scene()
+        scene.send(led, "on")
+        #expect(scene.takeActions() == [.connect(.tag003R)])
+        scene.connect()
+        scene.answer()
+        scene.wait(.seconds(20))
+        scene.send(led, "off")
+        scene.answer()
+        scene.wait(.milliseconds(29_999))
+        #expect(scene.takeActions() == [])
+        scene.wait(.milliseconds(1))
+        #expect(scene.takeActions() == [.disconnect(.tag003R)])
+        scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1)))
+        scene.send(led, "on")
+        #expect(scene.takeActions() == [.connect(.tag003R)])
+    }
+
+    @Test("stays connected while a command has no answer")
+    func busy() {
+        var scene = scene()
+        scene.send(led, "on")
+        scene.connect()
+        scene.wait(.seconds(100))
+        #expect(scene.takeActions() == [.connect(.tag003R)])
+    }
+
+    @Test("is looked for no more when the command has expired for 30 s")
+    func away() {
+        var scene = scene()
+        scene.send(led, "on")
+        scene.wait(.seconds(40))
+        #expect(scene.lastError?.code == "expired")
+        #expect(scene.takeActions() == [.connect(.tag003R), .disconnect(.tag003R)])
+    }
+
+    @Test("is available while a command would reach it: not after a failure, and not without Bluetooth")
+    func whenAvailable() {
+        var scene = scene()
+        #expect(scene.note(scene.state.start(at: scene.now)).contains(availability + "online"))
+        let timeout = TagConnectionError(.connectionTimeout, "No link")
+        #expect(
+            scene.tell(.connection(TagConnection(state: .connecting(step: 0), attempt: 1))).first
+                == availability + "online")
+        #expect(
+            scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 2, error: timeout))).first
+                == availability + "offline")
+        #expect(
+            scene.tell(.connection(TagConnection(state: .disconnected, attempt: 2))).first == availability + "offline")
+        scene.connect()
+        #expect(
+            scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1))).first == availability + "online")
+        #expect(scene.note(scene.state.bluetooth(.poweredOff, at: scene.now)) == [availability + "offline"])
+        #expect(scene.powerOn() == [availability + "online"])
+        scene.send("tag/003R/connection/set", "disconnect")
+        #expect(scene.publications.contains { $0.line == availability + "offline" })
+    }
+
+    @Test("says so to a command that may not wait")
+    func hint() {
+        var scene = scene()
+        scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
+        #expect(
+            scene.lastError
+                == SaidError(
+                    code: "tag_offline", text: "Tag 003R is not connected",
+                    hint: "it is connected on demand, while a command may wait (ttl_ms); "
+                        + "not seen since the bridge started", retryable: true))
+        #expect(scene.takeActions() == [])
+    }
+}

@@ -1,0 +1,154 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("request/pair")
+struct PairTests {
+    private let topic = "bridge/attic/request/pair"
+
+    private func scene(tags: [TagEntry] = [.tag003R]) -> Scene {
+        var scene = Scene(tags: tags)
+        scene.powerOn()
+        _ = scene.takeActions()
+        return scene
+    }
+
+    private func event(_ type: String, address: String = "null", id: String = "null", text: String = "null") -> String {
+        #"jacquard/bridge/attic/event {"adapter":null,"address":\#(address),"bridge":"attic","id":\#(id),"#
+            + #""serial":"0001","text":\#(text),"time":"2026-11-20T10:15:02.114Z","type":"\#(type)"}"#
+    }
+
+    @Test("tells each stage, and ends with a tag that is known, remembered and connected")
+    func success() {
+        var scene = scene()
+        #expect(
+            scene.send(topic, #"{"serial":"0001","timeout_s":90,"id":"p"}"#) == [event("pair_started", id: #""0001""#)])
+        #expect(scene.takeActions() == [.pair(serial: "0001", timeout: .seconds(90), token: 1)])
+        for (stage, line) in [
+            (.found(address: "F0"), event("pair_found", address: #""F0""#)), (.pairing, event("pair_pairing")),
+            (.connecting, event("pair_connecting")),
+        ] as [(PairingStage, String)] {
+            #expect(scene.note(scene.state.pairing(serial: "0001", stage: stage, at: scene.now)) == [line])
+        }
+        let lines = scene.done(.paired(address: "F0", name: "Jacquard-0001"))
+        let entry = TagEntry(id: .known("0001"), serial: "0001")
+        let record = TagRecord(id: entry.id, serial: "0001", address: "F0", name: "Jacquard-0001")
+        #expect(scene.takeActions() == [.addTag(entry, address: "F0"), .remember(record), .connect(entry.id)])
+        #expect(lines.first == event("paired", address: #""F0""#, id: #""0001""#))
+        #expect(lines.contains { $0.hasPrefix("jacquard/tag/0001/info") && $0.contains(#""paired":true"#) })
+        #expect(lines.contains { $0.hasPrefix("jacquard/bridge/attic/info") && $0.contains(#""003R","0001""#) })
+        #expect(
+            lines.last?.contains(#""data":{"address":"F0","id":"0001","name":"Jacquard-0001","serial":"0001"}"#) == true
+        )
+        #expect(scene.note(scene.state.pairing(serial: "0001", stage: .pairing, at: scene.now)) == [])
+        #expect(scene.state.knownTags.map(\.address) == [nil, "F0"])
+    }
+
+    @Test("tells that it failed, and why")
+    func failures() {
+        for (error, code) in [
+            (.notFound, "expired"), (.refused(name: "org.bluez.Error.AuthenticationFailed", text: "no"), "tag_error"),
+            (.timeout, "timeout"), (.bluetoothUnavailable(.poweredOff), "not_permitted"),
+            (.failed(name: "x", text: "y"), "internal"),
+        ] as [(RequestError, String)] {
+            var scene = scene()
+            scene.send(topic, "0001")
+            #expect(scene.notDone(error).first?.contains(#""type":"pair_failed""#) == true)
+            #expect(scene.lastError?.code == code)
+            #expect(scene.state.tags.count == 1)
+            scene.send(topic, "0001")
+            #expect(scene.takeActions().count == 2)
+        }
+    }
+
+    @Test("of a tag that the configuration lists keeps what that says of it")
+    func configured() {
+        let entry = TagEntry(id: .known("sleeve"), serial: "0001", name: "Left", connect: .onDemand)
+        var scene = scene(tags: [entry])
+        scene.send(topic, "0001")
+        let lines = scene.done(.paired(address: "F0", name: nil))
+        #expect(lines.contains { $0.hasPrefix("jacquard/tag/sleeve/info") && $0.contains(#""paired":true"#) })
+        #expect(scene.state.tags.count == 1)
+    }
+
+    @Test("of a tag that has lost its bond connects it again")
+    func lostBond() {
+        var scene = scene()
+        let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
+        let lines = scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        #expect(lines.last?.contains(#""code":"peer_removed_pairing_info""#) == true)
+        scene.send(topic, "003R")
+        #expect(scene.done(.paired(address: "F0", name: nil)).contains { $0.contains(#""problems":[]"#) })
+        #expect(scene.takeActions().contains(.connect(.tag003R)))
+    }
+
+    @Test("of one tag is carried out once at a time")
+    func twice() {
+        var scene = scene()
+        scene.send(topic, "0001")
+        scene.send(topic, "0001")
+        #expect(scene.lastError?.code == "busy")
+        scene.send(topic, "0002")
+        #expect(scene.takeActions().count == 2)
+    }
+
+    @Test("that the driver never ends is a defect, and over")
+    func defect() {
+        var scene = scene()
+        scene.send(topic, #"{"serial":"0001","timeout_s":5}"#)
+        scene.wait(.seconds(35))
+        #expect(scene.lastError?.code == "internal")
+        #expect(scene.state.pairing.isEmpty)
+    }
+
+    @Test("wants Bluetooth")
+    func bluetooth() {
+        var scene = Scene()
+        scene.send(topic, "0001")
+        #expect(scene.lastError?.text == "Bluetooth is unknown")
+    }
+
+    private static let serials = "the serial printed on the tag, such as 003R"
+
+    @Test(
+        "says which value is wrong",
+        arguments: [
+            ("", #""serial" is missing; it may be \#(serials)"#),
+            (#"{"serial":"0_1"}"#, #""serial" is "0_1"; it may be \#(serials)"#),
+            (#"{"serial":1}"#, #""serial" is 1; it may be \#(serials)"#),
+            (#"{"serial":"0001","timeout_s":0}"#, #""timeout_s" is 0; it may be 1 to 300"#),
+            ("sleeve", #""serial" is "sleeve", which is the id of another tag"#),
+        ])
+    func wrongValues(payload: String, text: String) {
+        var scene = scene(tags: [.tag003R, TagEntry(id: .known("sleeve"), serial: "0009")])
+        scene.send(topic, payload)
+        #expect(scene.lastError?.text == text)
+        #expect(scene.takeActions() == [])
+    }
+
+    @Test("a tag can be added without a command, once")
+    func add() {
+        var scene = scene()
+        let entry = TagEntry(id: .known("0001"), serial: "0001")
+        #expect(scene.note(scene.state.add(entry, at: scene.now)).count == 11)
+        #expect(scene.takeActions().last == .connect(entry.id))
+        #expect(scene.note(scene.state.add(entry, at: scene.now)) == [])
+        scene.tell(.connection(TagConnection(state: .connected, attempt: 1)), of: entry.id)
+        scene.send("tag/0001/led/set", "on")
+        #expect(scene.performed.count == 1)
+    }
+
+    @Test("tags of the state file are known from the start, unless the configuration has their serial")
+    func records() {
+        let records = [
+            TagRecord(id: .tag003R, serial: "003R", address: "F0", name: "Sleeve"),
+            TagRecord(id: .known("old"), serial: "003R"), TagRecord(id: .known("0001"), serial: "0001"),
+        ]
+        var scene = Scene(records: records)
+        #expect(scene.state.knownTags.map(\.entry.id.text) == ["003R", "0001"])
+        #expect(scene.state.knownTags.map(\.address) == ["F0", nil])
+        scene.powerOn()
+        #expect(scene.takeActions() == [.connect(.tag003R), .connect(.known("0001"))])
+    }
+}

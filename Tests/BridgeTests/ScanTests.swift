@@ -1,0 +1,199 @@
+import Testing
+
+@testable import Bridge
+
+@Suite("request/scan")
+struct ScanTests {
+    private let topic = "bridge/attic/request/scan"
+    private let tag = TagAdvertisement(address: "F0:01", serial: "003R", name: "Sleeve", rssi: -60)
+    private let stranger = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: 127)
+
+    private func scene(scanning payload: String? = nil) -> Scene {
+        var scene = Scene()
+        scene.powerOn()
+        _ = scene.takeActions()
+        if let payload {
+            scene.send(topic, payload)
+            scene.done()
+            _ = scene.takeActions()
+        }
+        return scene
+    }
+
+    private func heard(_ tag: TagAdvertisement, in scene: inout Scene) -> [String] {
+        scene.note(scene.state.advertised(tag, at: scene.now))
+    }
+
+    @Test("tells the truth, an event and a result when the scan runs")
+    func begin() {
+        var scene = scene()
+        #expect(scene.send(topic, #"{"duration_s":10,"duplicates":true,"id":"s"}"#) == [])
+        #expect(scene.takeActions() == [.scan(allowsDuplicates: true, token: 1)])
+        #expect(
+            scene.done() == [
+                #"jacquard/bridge/attic/scan {"scanning":true,"until":"2026-11-20T10:15:12.114Z"}"#,
+                #"jacquard/bridge/attic/event {"adapter":null,"address":null,"bridge":"attic","id":null,"#
+                    + #""serial":null,"text":null,"time":"2026-11-20T10:15:02.114Z","type":"scan_started"}"#,
+                #"jacquard/bridge/attic/response/scan {"bridge":"attic","data":{"scanning":true,"#
+                    + #""until":"2026-11-20T10:15:12.114Z"},"error":null,"final":true,"id":"s","status":"ok","#
+                    + #""time":"2026-11-20T10:15:02.114Z","took_ms":0}"#,
+            ])
+    }
+
+    @Test("ends in time, with one event")
+    func time() {
+        var scene = scene(scanning: "")
+        #expect(scene.wait(.milliseconds(29_999)) == [])
+        let lines = scene.wait(.milliseconds(1))
+        #expect(lines.first == #"jacquard/bridge/attic/scan {"scanning":false,"until":null}"#)
+        #expect(lines.last?.contains(#""text":"its time is over""#) == true)
+        #expect(lines.count == 2)
+        #expect(scene.takeActions() == [.stopScan(token: 2)])
+        #expect(scene.done() == [])
+        #expect(scene.note(scene.state.scanEnded(at: scene.now)) == [])
+    }
+
+    @Test("follows the truth when Bluetooth ends the scan, or goes off")
+    func ended() {
+        var scene = scene(scanning: "")
+        #expect(scene.note(scene.state.scanEnded(at: scene.now)).count == 2)
+        #expect(scene.note(scene.state.scanEnded(at: scene.now)) == [])
+        #expect(scene.wait(.seconds(60)) == [])
+        scene = self.scene(scanning: "")
+        #expect(
+            scene.note(scene.state.bluetooth(.poweredOff, at: scene.now)).last?
+                .contains(#""text":"Bluetooth is powered off""#) == true)
+    }
+
+    @Test("has one stopped event for each request to stop")
+    func stop() {
+        var scene = scene(scanning: "")
+        #expect(scene.send(topic, "stop") == [])
+        #expect(scene.send(topic, "stop") == [])
+        #expect(scene.takeActions() == [.stopScan(token: 2), .stopScan(token: 3)])
+        #expect(scene.note(scene.state.scanEnded(at: scene.now)).count == 1)
+        for token in [2, 3] as [UInt64] {
+            let lines = scene.note(scene.state.requestEnded(token: token, .success(.done), at: scene.now))
+            #expect(lines.count == 2)
+            #expect(lines.first?.contains("scan_stopped") == true)
+        }
+        let lines = scene.send(topic, "stop")
+        #expect(lines.count == 2)
+        #expect(lines.last?.contains(#""data":{"scanning":false,"until":null}"#) == true)
+    }
+
+    @Test("a second scan prolongs the first and never shortens it")
+    func prolong() {
+        var scene = scene(scanning: #"{"duration_s":60}"#)
+        scene.send(topic, #"{"duration_s":5}"#)
+        #expect(scene.done().first?.contains("10:16:02") == true)
+        scene.send(topic, #"{"duration_s":120,"duplicates":true}"#)
+        let lines = scene.done()
+        #expect(lines.first?.contains("10:17:02") == true)
+        #expect(lines.count == 2)
+        #expect(scene.state.scan.allowsDuplicates)
+    }
+
+    @Test("tells each tag once, or every signal of it")
+    func duplicates() {
+        for (payload, count) in [("", 1), (#"{"duplicates":true}"#, 3)] {
+            var scene = scene(scanning: payload)
+            let lines = (0..<3).flatMap { _ in heard(tag, in: &scene) }
+            #expect(lines.count == count)
+            #expect(
+                lines.first
+                    == #"jacquard/bridge/attic/advertisement {"address":"F0:01","known":true,"name":"Sleeve","#
+                    + #""rssi":-60,"serial":"003R"}"#)
+            #expect(
+                heard(stranger, in: &scene) == [
+                    #"jacquard/bridge/attic/advertisement {"address":"F0:02","known":false,"name":null,"#
+                        + #""rssi":null,"serial":"0001"}"#
+                ])
+            #expect(scene.publications.last?.kind == .stream)
+            #expect(scene.publications.last?.qos == 0)
+        }
+    }
+
+    @Test("tells nothing while nobody has asked for a scan, and nothing of connected tags")
+    func silence() {
+        var scene = scene()
+        #expect(heard(tag, in: &scene) == [])
+        scene = self.scene(scanning: "")
+        var connected = tag
+        connected.isConnected = true
+        #expect(heard(connected, in: &scene) == [])
+    }
+
+    @Test(
+        "without Bluetooth is refused, and the error holds its state",
+        arguments: zip(
+            AdapterFacts.State.allCases.filter { $0 != .poweredOn },
+            [
+                ("unknown", true), ("resetting", true), ("unsupported", false), ("unauthorized", false),
+                ("powered off", false),
+            ]))
+    func bluetoothOff(state: AdapterFacts.State, said: (text: String, isRetryable: Bool)) {
+        var scene = Scene()
+        scene.note(scene.state.bluetooth(state, at: scene.now))
+        _ = scene.takeActions()
+        scene.send(topic, "")
+        #expect(scene.takeActions() == [])
+        #expect(scene.lastError?.code == "not_permitted")
+        #expect(scene.lastError?.text == "Bluetooth is \(said.text)")
+        #expect(scene.lastError?.retryable == said.isRetryable)
+    }
+
+    @Test("ends with the stack's error, and there is no scan")
+    func failure() {
+        var scene = scene()
+        scene.send(topic, "")
+        scene.notDone(.failed(name: "org.bluez.Error.Failed", text: "no"))
+        #expect(scene.lastError?.code == "internal")
+        scene.send(topic, "")
+        scene.notDone(.bluetoothUnavailable(.poweredOff))
+        #expect(scene.lastError?.text == "Bluetooth is powered off")
+        #expect(!scene.state.scan.isScanning)
+    }
+
+    @Test(
+        "says which value is wrong",
+        arguments: [
+            ("start", #""payload" is "start"; it may be stop"#),
+            (#"{"duration_s":0}"#, #""duration_s" is 0; it may be 1 to 3600"#),
+            (#"{"duration_s":3601}"#, #""duration_s" is 3601; it may be 1 to 3600"#),
+            (#"{"duplicates":"yes"}"#, #""duplicates" is "yes"; it may be true or false"#),
+        ])
+    func wrongValues(payload: String, text: String) {
+        var scene = scene()
+        scene.send(topic, payload)
+        #expect(scene.lastError?.text == text)
+    }
+
+    @Test("two addresses that are heard in turns are two tags with one serial")
+    func duplicateSerial() {
+        var scene = scene()
+        let other = TagAdvertisement(address: "F0:03", serial: "003R", name: nil, rssi: -70)
+        #expect(heard(tag, in: &scene) == [])
+        scene.wait(.seconds(1))
+        #expect(heard(other, in: &scene) == [])
+        scene.wait(.seconds(1))
+        let lines = heard(tag, in: &scene)
+        #expect(lines.first?.contains(#""type":"duplicate_serial""#) == true)
+        #expect(lines.last?.contains(#""code":"duplicate_serial""#) == true)
+        scene.wait(.seconds(1))
+        #expect(heard(other, in: &scene) == [])
+        scene.wait(.seconds(600))
+        let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
+        #expect(scene.note(scene.state.measured(measurement, at: scene.now)).last?.contains(#""status":"ok""#) == true)
+    }
+
+    @Test("one tag that moves to another address is one tag")
+    func movedTag() {
+        var scene = scene()
+        let moved = TagAdvertisement(address: "F0:03", serial: "003R", name: nil, rssi: -70)
+        for tag in [tag, tag, moved, moved, moved] {
+            scene.wait(.seconds(1))
+            #expect(heard(tag, in: &scene) == [])
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("name/set, info/get, rssi/get, sleep/set")
+struct TagCareCommandTests {
+    @Test(
+        "have these forms",
+        arguments: [
+            ("name/set", "Left sleeve", .rename("Left sleeve")),
+            ("name/set", #"{"name":"Left sleeve","id":"x"}"#, .rename("Left sleeve")),
+            ("name/set", #""7""#, .rename("7")),
+            ("name/set", "äöüäöüäöüä!", .rename("äöüäöüäöüä!")),
+            ("info/get", "", .deviceInformation(of: .tag)),
+            ("info/get", #"{"component":"gear"}"#, .deviceInformation(of: .gear)),
+            (
+                "sleep/set", #"{"timeout_s":30,"wake_on_motion":true}"#,
+                .disconnectTag(timeoutSeconds: 30, reconnectOnlyOnWakeOnMotion: true)
+            ),
+            ("sleep/set", "", .disconnectTag(timeoutSeconds: 0, reconnectOnlyOnWakeOnMotion: false)),
+        ] as [(String, String, TagCommand)])
+    func command(command: String, payload: String, expected: TagCommand) {
+        var scene = Scene.connected()
+        scene.send("tag/003R/" + command, payload)
+        #expect(scene.performed == [expected])
+    }
+
+    private static let name = "1 to 21 bytes of UTF-8 without control characters"
+
+    @Test(
+        "say which value is wrong, and what it may be",
+        arguments: [
+            ("name/set", "", #""name" is missing; it may be \#(name)"#),
+            ("name/set", #"{"name":""}"#, #""name" is ""; it may be \#(name)"#),
+            ("name/set", "1234567890123456789012", #""name" is "1234567890123456789012"; it may be \#(name)"#),
+            ("name/set", "äöüäöüäöüäö", #""name" is "äöüäöüäöüäö"; it may be \#(name)"#),
+            ("name/set", #"{"name":"a\nb"}"#, "\"name\" is \"a\nb\"; it may be \(name)"),
+            ("name/set", #"{"name":7}"#, #""name" is 7; it may be \#(name)"#),
+            ("name/set", "Old", #""name" is "Old"; it may be \#(name), and not the name that it has"#),
+            ("info/get", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
+            ("info/get", #"{"component":"cloud"}"#, #""component" is "cloud"; it may be tag, gear"#),
+            ("info/get", #"{"component":1}"#, #""component" is 1; it may be tag, gear"#),
+            ("rssi/get", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
+            ("rssi/get", #"{"ttl_ms":"x"}"#, #""ttl_ms" is "x"; it may be 0 to 86400000"#),
+            ("rssi/get", "[]", "The payload is a list; it may be an object or one word"),
+            ("sleep/set", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
+            ("sleep/set", #"{"timeout_s":-1}"#, #""timeout_s" is -1; it may be 0 to 86400"#),
+            ("sleep/set", #"{"timeout_s":86401}"#, #""timeout_s" is 86401; it may be 0 to 86400"#),
+            ("sleep/set", #"{"wake_on_motion":1}"#, #""wake_on_motion" is 1; it may be true or false"#),
+        ])
+    func wrongValues(command: String, payload: String, text: String) {
+        var scene = Scene.connected()
+        scene.note(scene.state.sighted(.tag003R, TagSighting(name: "Old"), at: scene.now))
+        _ = scene.takeActions()
+        scene.send("tag/003R/" + command, payload)
+        #expect(scene.performed == [])
+        #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
+    }
+
+    @Test("a new name is told, and remembered over a restart")
+    func rename() {
+        var scene = Scene.connected()
+        scene.send("tag/003R/name/set", "Left sleeve")
+        #expect(scene.answer().last?.contains(#""name":"Left sleeve""#) == true)
+        #expect(scene.takeActions().last == .remember(TagRecord(id: .tag003R, serial: "003R", name: "Left sleeve")))
+    }
+
+    @Test("what the tag is comes back in the result, and is told to all")
+    func information() {
+        var scene = Scene.connected()
+        scene.send("tag/003R/info/get", "")
+        let lines = scene.answer(.component(.tag))
+        #expect(lines.first?.contains(#""firmware":"1.2.3""#) == true)
+        #expect(lines.last?.hasPrefix("jacquard/tag/003R/info {") == true)
+        scene.send("tag/003R/info/get", #"{"component":"gear"}"#)
+        #expect(scene.answer(.component(.jacket)).last?.contains(#""product":"Trucker Jacket""#) == true)
+    }
+
+    @Test("the signal strength is read by the Bluetooth stack, and told whatever it was")
+    func signal() {
+        var scene = Scene.connected()
+        scene.send("tag/003R/rssi/get", "")
+        #expect(scene.takeActions().last == .readSignal(.tag003R, token: 1))
+        #expect(
+            scene.done(.signal(-63)) == [
+                #"jacquard/tag/003R/rssi/result {"bridge":"attic","#
+                    + #""data":{"rssi":-63,"time":"2026-11-20T10:15:02.114Z"},"error":null,"final":true,"id":null,"#
+                    + #""status":"ok","time":"2026-11-20T10:15:02.114Z","took_ms":0}"#, "jacquard/tag/003R/rssi -63",
+            ])
+        scene.send("tag/003R/rssi/get", "")
+        #expect(scene.done(.signal(127)).first?.contains(#""rssi":null"#) == true)
+        scene.send("tag/003R/rssi/get", "")
+        scene.disconnect()
+        #expect(scene.notDone(.notConnected) == [])
+        scene.wait(.seconds(10))
+        #expect(scene.lastError?.code == "expired")
+    }
+}

@@ -1,0 +1,129 @@
+import EventLoop
+import FoundationEssentials
+import Logging
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+extension StoredTag {
+    static func sample(_ id: String, held: Bool = false) -> StoredTag {
+        StoredTag(
+            serial: "003R", id: id, address: "F0:00:00:00:00:01", name: "Jacquard-003R", held: held, paired: true,
+            lastGear: nil)
+    }
+}
+
+@Suite("State folder")
+struct StateFolderTests {
+    private func folder(_ scratch: ScratchFolder) -> StateFolder {
+        StateFolder(option: scratch.path, environment: [:])
+    }
+
+    @Test("is that of the option, of the service manager, or of an installed bridge")
+    func choice() {
+        let environment = ["STATE_DIRECTORY": "/var/lib/a:/var/lib/b"]
+        #expect(StateFolder(option: "/x", environment: environment).path == "/x")
+        #expect(StateFolder(option: nil, environment: environment).path == "/var/lib/a")
+        #expect(StateFolder(option: nil, environment: [:]).path == "/var/lib/jacquard2mqtt")
+    }
+
+    @Test("holds no tag before the first was saved, and then those that were")
+    func roundTrip() throws {
+        let scratch = try ScratchFolder()
+        #expect(folder(scratch).load() == .tags([]))
+        let tags = [StoredTag.sample("a"), .sample("b", held: true)]
+        try folder(scratch).save(tags.reversed())
+        #expect(folder(scratch).load() == .tags(tags))
+    }
+
+    @Test("is made where it is missing")
+    func madeOnDemand() throws {
+        let scratch = try ScratchFolder()
+        let inner = StateFolder(option: scratch.path + "/inner", environment: [:])
+        try inner.save([.sample("a")])
+        #expect(inner.load() == .tags([.sample("a")]))
+    }
+
+    @Test(
+        "sets a damaged file aside, each under a name of its own",
+        arguments: ["", "{", "[]", "{\"tags\":[]}", "{\"version\":1,\"tags\":[{}]}", "\u{0}\u{1}"])
+    func damaged(text: String) throws {
+        let scratch = try ScratchFolder()
+        for name in ["tags.json.damaged", "tags.json.damaged-1"] {
+            _ = try scratch.write("tags.json", text)
+            let kept = scratch.path + "/" + name
+            #expect(folder(scratch).load() == .damaged(setAside: kept, reason: "it is no list of tags"))
+            #expect(try Data(contentsOf: URL(filePath: kept)) == Data(text.utf8))
+        }
+        #expect(folder(scratch).load() == .tags([]))
+    }
+
+    @Test("does not touch a file of a later release")
+    func laterVersion() throws {
+        let scratch = try ScratchFolder()
+        _ = try scratch.write("tags.json", #"{"version":2,"tags":[]}"#)
+        #expect(folder(scratch).load() == .unreadable(reason: "version 2 of another release"))
+        #expect(folder(scratch).load() == .unreadable(reason: "version 2 of another release"))
+    }
+
+    @Test("says why it cannot be written")
+    func notWritable() throws {
+        let scratch = try ScratchFolder()
+        let file = try scratch.write("file", "")
+        #expect(throws: FileError.self) { try StateFolder(option: file, environment: [:]).save([]) }
+    }
+}
+
+@Suite("Tag store")
+struct TagStoreTests {
+    @Test("has what it was told on the disk soon")
+    func remembers() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let folder = StateFolder(option: scratch.path, environment: [:])
+            let store = TagStore(folder, log: Logger("store", to: MemorySink()))
+            await store.load()
+            for number in 0..<10 { store.remember(.sample("tag\(number)")) }
+            store.forget("tag3")
+            try await until("nine tags on the disk") {
+                guard case .tags(let tags) = folder.load() else { return false }
+                return tags.count == 9
+            }
+            let again = TagStore(folder, log: Logger("store", to: MemorySink()))
+            await again.load()
+            #expect(again.tags["tag3"] == nil)
+            #expect(again.tags["tag4"] == .sample("tag4"))
+        }
+    }
+
+    @Test("does not overwrite what it could not read")
+    func keepsUnreadable() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let file = try scratch.write("tags.json", #"{"version":2,"tags":[]}"#)
+            let folder = StateFolder(option: scratch.path, environment: [:])
+            let store = TagStore(folder, log: Logger("store", to: MemorySink()))
+            await store.load()
+            store.remember(.sample("a"))
+            await HelperThread.shared.run {}
+            #expect(try Data(contentsOf: URL(filePath: file)) == Data(#"{"version":2,"tags":[]}"#.utf8))
+        }
+    }
+
+    @Test("goes on without a folder that can be written, and says so once")
+    func readOnly() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let file = try scratch.write("file", "")
+            let sink = MemorySink()
+            let store = TagStore(StateFolder(option: file, environment: [:]), log: Logger("store", to: sink))
+            store.remember(.sample("a"))
+            try await until("the first failure") { !sink.records.isEmpty }
+            store.remember(.sample("b"))
+            await HelperThread.shared.run {}
+            #expect(sink.records.map(\.message) == ["cannot remember the known tags"])
+            #expect(store.tags.count == 2)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import JacquardProtocol
+import Testing
+
+@Suite("Failing connection")
+struct ConnectionFailureTests {
+    /// Before the spread of a quarter.
+    private let firstPause = Duration.milliseconds(375)...Duration.milliseconds(625)
+
+    @Test("drops the link, tells why, pauses, and tries again", arguments: ConnectionFailure.all)
+    func failure(_ failure: ConnectionFailure) throws {
+        var tag = SessionFixture(in: failure.phase)
+        #expect(
+            failure.happen(&tag).suffix(2) == [.tell(.preparingToConnect, attempt: 2, failure.error), .disconnect])
+        let down = tag.on(.linkDown(nil))
+        let retryAt = try #require(tag.session.deadline)
+        #expect(down == [.tell(.preparingToConnect, attempt: 2, failure.error, retryAt: retryAt)])
+        #expect(firstPause.contains(retryAt - tag.now))
+        #expect(try tag.atDeadline() == [.tell(.preparingToConnect, attempt: 2, failure.error), .connect])
+        #expect(tag.on(.linkUp) == [.tell(.connecting(step: 0), attempt: 2), .discover])
+    }
+
+    @Test("pauses and tries again when the link is lost", arguments: SessionPhase.attempts, [true, false])
+    func linkLost(phase: SessionPhase, isNamed: Bool) throws {
+        var tag = SessionFixture(in: phase)
+        let error =
+            isNamed ? SampleTag.linkError : TagConnectionError(.bluetoothConnectionError, "the link was dropped")
+        let actions = tag.on(.linkDown(isNamed ? SampleTag.linkError : nil))
+        let retryAt = try #require(tag.session.deadline)
+        #expect(actions == [.tell(.preparingToConnect, attempt: 2, error, retryAt: retryAt)])
+        #expect(firstPause.contains(retryAt - tag.now))
+    }
+
+    @Test("tries again at once when a tag was not heard for 60 s")
+    func notHeard() throws {
+        var tag = SessionFixture(in: .linking)
+        let error = TagConnectionError(.connectionTimeout, "no connection within 60 s")
+        for attempt in 2...5 {
+            #expect(tag.after(.seconds(60) - .nanoseconds(1)) == [])
+            #expect(tag.after(.nanoseconds(1)) == [.disconnect])
+            #expect(tag.on(.linkDown(nil)) == [.tell(.preparingToConnect, attempt: attempt, error), .connect])
+        }
+    }
+
+    @Test("begins the 60 s with the attempt and not with the link")
+    func wholeAttempt() {
+        var tag = SessionFixture(in: .linking)
+        #expect(tag.after(.seconds(59)) == [])
+        _ = tag.on(.linkUp)
+        _ = tag.on(.discovered(.write))
+        #expect(tag.after(.seconds(1)).last == .disconnect)
+    }
+
+    @Test("pauses twice as long each time, and counts the attempts")
+    func growth() throws {
+        var tag = SessionFixture(in: .linking)
+        for (attempt, milliseconds) in zip(2..., [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]) {
+            let connection = try #require(tag.on(.linkDown(SampleTag.linkError)).connections.last)
+            #expect(connection.attempt == attempt)
+            let pause = try #require(connection.retryAt) - tag.now
+            #expect(pause >= .milliseconds(milliseconds) * 0.75)
+            #expect(pause <= .milliseconds(milliseconds) * 1.25)
+            #expect(try tag.atDeadline().last == .connect)
+        }
+    }
+
+    @Test(
+        "counts anew after a connection; pauses shortly only if it was a good one",
+        arguments: [(Duration.seconds(10), 500), (.seconds(10) - .nanoseconds(1), 1000)])
+    func stable(duration: Duration, milliseconds: Int) throws {
+        var tag = SessionFixture(in: .linking)
+        _ = tag.on(.linkDown(SampleTag.linkError))
+        _ = try tag.atDeadline()
+        tag.connect()
+        _ = tag.after(duration)
+        let connection = try #require(tag.on(.linkDown(SampleTag.linkError)).connections.last)
+        #expect(connection.attempt == 1)
+        #expect(connection.error == SampleTag.linkError)
+        let pause = try #require(connection.retryAt) - tag.now
+        #expect(pause >= .milliseconds(milliseconds) * 0.75)
+        #expect(pause <= .milliseconds(milliseconds) * 1.25)
+    }
+
+    @Test("is final when the tag has lost its bond", arguments: SessionPhase.attempts + SessionPhase.online)
+    func bond(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase)
+        let actions = tag.on(.linkDown(SampleTag.bondError))
+        #expect(actions.last == .tell(.disconnected, SampleTag.bondError))
+        #expect(actions.connections.count == 1)
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test("is final when the lost bond shows in a step, and tells it when the link is down")
+    func bondInStep() {
+        let steps: [(SessionPhase, SessionInput)] = [
+            (.discovering, .discoveryFailed(SampleTag.bondError)),
+            (.subscribing, .subscribeFailed(SampleTag.bondError)),
+            (.hello, .writeFailed(SampleTag.bondError, isNotPermitted: false)),
+        ]
+        for (phase, input) in steps {
+            var tag = SessionFixture(in: phase)
+            #expect(tag.on(input) == [.disconnect])
+            #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected, SampleTag.bondError)])
+        }
+    }
+
+    @Test("is final when the lost bond shows as the link goes down", arguments: [SessionPhase.closing, .restarting])
+    func bondWhileClosing(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase)
+        let connections = tag.on(.linkDown(SampleTag.bondError)).connections
+        #expect(connections.map(\.state) == [.disconnected])
+        #expect(connections.map(\.error) == [SampleTag.bondError])
+    }
+
+    @Test("goes on without the word that the link is down", arguments: [SessionPhase.closing, .stopping, .restarting])
+    func deafStack(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase)
+        #expect(tag.after(.seconds(10) - .nanoseconds(1)) == [])
+        #expect(tag.after(.nanoseconds(1)).connections.count == 1)
+    }
+
+    @Test("drops a link that does not confirm a write within 30 s")
+    func unconfirmedWrite() {
+        var tag = SessionFixture(in: .hello)
+        // Answered before it is confirmed: nothing else is waited for.
+        #expect(tag.answer(SampleTag.hello) == [])
+        #expect(tag.after(.seconds(30) - .nanoseconds(1)) == [])
+        let error = TagConnectionError(.bluetoothConnectionError, "a write was not confirmed within 30 s")
+        #expect(tag.after(.nanoseconds(1)) == [.tell(.preparingToConnect, attempt: 2, error), .disconnect])
+    }
+}

@@ -1,0 +1,54 @@
+import JacquardProtocol
+import Testing
+
+@testable import struct JacquardProtocol.FragmentQueue
+
+@Suite("Fragment queue")
+struct FragmentQueueTests {
+    private let now = ContinuousClock.now
+
+    @Test("gives a packet's fragments one after the other", arguments: [(1, 1), (59, 1), (60, 2), (1024, 18)])
+    func fragments(length: Int, count: Int) throws {
+        let packet = FragmenterTests.packet(length)
+        let fragments = try Fragmenter.fragments(of: packet)
+        #expect(fragments.count == count)
+        var queue = FragmentQueue()
+        #expect(queue.send(packet, confirmedBy: now) == fragments[0])
+        for fragment in fragments.dropFirst() {
+            #expect(queue.isWriting)
+            #expect(queue.written(nextConfirmedBy: now) == fragment)
+        }
+        #expect(queue.isWriting)
+        #expect(queue.written(nextConfirmedBy: now) == nil)
+        #expect(!queue.isWriting)
+    }
+
+    @Test("knows for how long a write may last")
+    func deadline() {
+        var queue = FragmentQueue()
+        #expect(queue.deadline == nil)
+        _ = queue.send(FragmenterTests.packet(60), confirmedBy: now)
+        #expect(queue.deadline == now)
+        _ = queue.written(nextConfirmedBy: now + .seconds(1))
+        #expect(queue.deadline == now + .seconds(1))
+        _ = queue.written(nextConfirmedBy: now + .seconds(2))
+        #expect(queue.deadline == nil)
+    }
+
+    @Test("forgets the rest of a packet, and waits for the write that is under way")
+    func abandon() {
+        var queue = FragmentQueue()
+        _ = queue.send(FragmenterTests.packet(60), confirmedBy: now)
+        queue.abandon()
+        #expect(queue.isWriting)
+        #expect(queue.written(nextConfirmedBy: now) == nil)
+        #expect(!queue.isWriting)
+    }
+
+    @Test("takes nothing that no fragments can carry", arguments: [0, 1025])
+    func refusal(length: Int) {
+        var queue = FragmentQueue()
+        #expect(queue.send(FragmenterTests.packet(length), confirmedBy: now) == nil)
+        #expect(!queue.isWriting)
+    }
+}

@@ -1,0 +1,69 @@
+import JacquardProtocol
+import Testing
+
+@Suite("Commands to gear")
+struct GearCommandTests {
+    @Test("that wait for gear go with it")
+    func withdrawn() {
+        var tag = SessionFixture(in: .equipped)
+        let commands: [TagCommand] = [
+            .batteryStatus, .playHaptic(.stop), .setTouchMode(.continuous), .playLEDPattern(.haltAll, on: .gear),
+            .deviceInformation(of: .gear), .playLEDPattern(.haltAll, on: .tag),
+        ]
+        for (token, command) in zip(UInt64(1)..., commands) { _ = tag.on(.command(command, token: token)) }
+        #expect(
+            tag.notify(.attached(AttachedNotification())) == [
+                .emit(.gear(nil)), .end(2, .gearNotAttached), .end(3, .gearNotAttached), .end(4, .gearNotAttached),
+                .end(5, .gearNotAttached),
+            ])
+        #expect(tag.confirmAndAnswer(status: .busy).ends == [1])
+        #expect(tag.lastRequest == .playLEDOnTag(.haltAll))
+    }
+
+    @Test("stay when the gear is told again under its number")
+    func sameNumber() {
+        var tag = SessionFixture(in: .equipped)
+        for token in [1, 2] as [UInt64] { _ = tag.on(.command(.playHaptic(.stop), token: token)) }
+        #expect(tag.notify(.attached(SampleTag.gear())) == [.emit(.gear(SampleTag.component()))])
+        #expect(tag.confirmAndAnswer().ends == [1])
+        #expect(tag.confirmAndAnswer().ends == [2])
+        #expect(tag.lastRequest == .touchMode(.gesture, component: 101))
+    }
+
+    @Test("to change the touch mode of gear that goes meanwhile fail", arguments: [0, 1])
+    func touchModeOfFormerGear(step: Int) {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        let answers = [Response.Body.dataChannel(DataChannelResponse(.continuous)), nil]
+        for body in answers.prefix(step) { _ = tag.confirmAndAnswer(body) }
+        #expect(tag.notify(.attached(AttachedNotification())) == [.emit(.gear(nil))])
+        #expect(tag.confirmAndAnswer(answers[step]) == [.end(1, .gearNotAttached)])
+    }
+
+    @Test("to ask gear what it is fail if it goes meanwhile")
+    func informationOfFormerGear() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.deviceInformation(of: .gear), token: 1))
+        _ = tag.notify(.attached(AttachedNotification()))
+        #expect(tag.confirmAndAnswer(.deviceInfo(SampleTag.gearInformation)) == [.end(1, .gearNotAttached)])
+    }
+
+    private static let refusals: [(AttachedNotification?, TagCommand, TagCommandError)] = [
+        (nil, .playLEDPattern(.haltAll, on: .gear), .gearNotAttached),
+        (nil, .playHaptic(.stop), .gearNotAttached),
+        (nil, .setTouchMode(.gesture), .gearNotAttached),
+        (nil, .deviceInformation(of: .gear), .gearNotAttached),
+        (SampleTag.jacket, .playLEDPattern(.haltAll, on: .gear), .componentDoesNotSupportPlayLEDPattern),
+        (SampleTag.unknownGear, .playLEDPattern(.haltAll, on: .gear), .componentDoesNotSupportPlayLEDPattern),
+        (SampleTag.unknownGear, .playHaptic(.stop), .componentDoesNotSupportPlayHaptic),
+        (SampleTag.unknownGear, .setTouchMode(.gesture), .componentDoesNotSupportTouchMode),
+        (SampleTag.unknownGear, .setTouchMode(.continuous), .componentDoesNotSupportTouchMode),
+    ]
+
+    @Test("are refused if the gear cannot do it, or if there is none", arguments: refusals)
+    func refusal(gear: AttachedNotification?, command: TagCommand, error: TagCommandError) {
+        var tag = SessionFixture(in: .connected)
+        if let gear { _ = tag.notify(.attached(gear)) }
+        #expect(tag.on(.command(command, token: 1)) == [.end(1, error)])
+    }
+}

@@ -1,0 +1,131 @@
+import JacquardProtocol
+import Testing
+
+@Suite("Gear")
+struct GearTests {
+    private static let patch = SampleTag.component()
+    private static let wholePatch = SampleTag.component(isComplete: true)
+    private let touchMode = Response.Body.dataChannel(DataChannelResponse(.gesture))
+
+    @Test("is told at once, then set to gestures, then asked what it is")
+    func attach() {
+        var tag = SessionFixture(in: .connected)
+        #expect(
+            tag.notify(.attached(SampleTag.gear())) == [
+                .emit(.gear(Self.patch)),
+                .request(.touchMode(.gesture, component: 101), id: 5, withResponse: false),
+            ])
+        #expect(tag.on(.written) == [])
+        #expect(tag.answer(touchMode) == [.request(.notificationQueueDepth(14), id: 6, withResponse: false)])
+        #expect(tag.on(.written) == [])
+        #expect(
+            tag.answer() == [
+                .emit(.touchMode(.gesture)), .request(.deviceInformation(ofGear: 101), id: 7, withResponse: false),
+            ])
+        #expect(tag.on(.written) == [])
+        #expect(tag.answer(.deviceInfo(SampleTag.gearInformation)) == [.emit(.gear(Self.wholePatch))])
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test("is set up although the catalogue does not know it")
+    func unknown() {
+        var tag = SessionFixture(in: .connected)
+        _ = tag.notify(.attached(SampleTag.unknownGear))
+        #expect(tag.lastRequest == .touchMode(.gesture, component: 101))
+    }
+
+    @Test("that is told before the tag is connected is set up when it is")
+    func early() {
+        for phase in [SessionPhase.subscribing] + SessionPhase.starting {
+            var tag = SessionFixture(in: phase)
+            #expect(tag.notify(.attached(SampleTag.gear())) == [.emit(.gear(Self.patch))])
+        }
+        var tag = SessionFixture(in: .configuring)
+        _ = tag.notify(.attached(SampleTag.gear()))
+        #expect(
+            tag.confirmAndAnswer() == [
+                .tell(.connected), .request(.touchMode(.gesture, component: 101), id: 5, withResponse: false),
+            ])
+    }
+
+    @Test("that is not told within 2 s is not there")
+    func missing() {
+        var tag = SessionFixture(in: .connected)
+        #expect(tag.after(.seconds(2) - .nanoseconds(1)) == [])
+        #expect(tag.after(.nanoseconds(1)) == [.emit(.gear(nil))])
+        #expect(tag.session.deadline == nil)
+        #expect(tag.notify(.attached(SampleTag.gear())).first == .emit(.gear(Self.patch)))
+    }
+
+    @Test(
+        "is not waited for once the tag has told that there is none", arguments: [SessionPhase.configuring, .connected])
+    func toldNone(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase)
+        #expect(tag.notify(.attached(AttachedNotification())) == [.emit(.gear(nil))])
+        if phase == .configuring { _ = tag.confirmAndAnswer() }
+        #expect(tag.session.isConnected)
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test("stays without its details where a step of the set-up fails", arguments: 0..<3)
+    func failure(step: Int) {
+        var tag = SessionFixture(in: .connected)
+        _ = tag.notify(.attached(SampleTag.gear()))
+        for body in [touchMode, nil].prefix(step) { _ = tag.confirmAndAnswer(body) }
+        #expect(tag.confirmAndAnswer(status: .unsupported) == [])
+        #expect(tag.session.deadline == nil)
+        _ = tag.on(.command(.playHaptic(.stop), token: 1))
+        #expect(tag.lastRequest == .playHaptic(.stop, component: 101))
+    }
+
+    @Test("stays without its details where a step is not answered")
+    func timeout() {
+        var tag = SessionFixture(in: .connected)
+        _ = tag.notify(.attached(SampleTag.gear()))
+        _ = tag.confirm()
+        #expect(tag.after(.seconds(8)) == [])
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test("that is attached anew is set up anew, and nothing more is said to the former", arguments: 0..<3)
+    func reattach(step: Int) {
+        var tag = SessionFixture(in: .connected)
+        _ = tag.notify(.attached(SampleTag.gear()))
+        let answers = [touchMode, nil, .deviceInfo(SampleTag.gearInformation)]
+        for body in answers.prefix(step) { _ = tag.confirmAndAnswer(body) }
+        #expect(tag.notify(.attached(SampleTag.gear(6))) == [.emit(.gear(SampleTag.component(SampleTag.gear(6))))])
+        #expect(
+            tag.confirmAndAnswer(answers[step]) == [
+                .request(.touchMode(.gesture, component: 6), id: UInt32(6 + step), withResponse: false)
+            ])
+    }
+
+    @Test("that comes and goes does not pile up requests")
+    func flood() {
+        var tag = SessionFixture(in: .connected)
+        for number in 1...1000 { _ = tag.notify(.attached(SampleTag.gear(UInt32(number)))) }
+        #expect(tag.lastRequest == .touchMode(.gesture, component: 1))
+        _ = tag.confirmAndAnswer(touchMode)
+        #expect(tag.lastRequest == .touchMode(.gesture, component: 1000))
+        for body in [touchMode, nil, .deviceInfo(SampleTag.gearInformation)] { _ = tag.confirmAndAnswer(body) }
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test("that is detached is told at once, and nothing more is said to it")
+    func detach() {
+        var tag = SessionFixture(in: .connected)
+        _ = tag.notify(.attached(SampleTag.gear()))
+        #expect(tag.notify(.attached(AttachedNotification())) == [.emit(.gear(nil))])
+        #expect(tag.confirmAndAnswer(touchMode) == [])
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test("of one link is not that of the next")
+    func newLink() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.linkDown(SampleTag.linkError))
+        _ = tag.after(.seconds(1))
+        tag.connect()
+        #expect(tag.on(.command(.playHaptic(.stop), token: 1)) == [.end(1, .gearNotAttached)])
+    }
+}

@@ -1,0 +1,76 @@
+import JacquardProtocol
+import Testing
+
+@Suite("What a tag tells unasked")
+struct TagNotificationsTests {
+    private static let battery = BatteryStatus(level: 50, isCharging: true)
+    private static let touch = TouchData(sequence: 9, scaled: Array(0..<13))
+    /// Those in which notifications may be on and the connection is wanted.
+    private static let listening = [.subscribing] + SessionPhase.starting + SessionPhase.online
+
+    @Test("becomes events from the first subscription on", arguments: listening)
+    func events(phase: SessionPhase) throws {
+        var tag = SessionFixture(in: phase)
+        let touch = try #require(Self.touch)
+        #expect(tag.notify(.batteryStatus(Self.battery)) == [.emit(.battery(Self.battery))])
+        #expect(
+            tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101)) == [
+                .emit(.gesture(.doubleTap))
+            ])
+        #expect(tag.notify(.dataChannel(DataChannelNotification(touch), component: 101)) == [.emit(.touch(touch))])
+    }
+
+    @Test("is nothing without a link that is wanted")
+    func notListening() {
+        for phase in SessionPhase.allCases where !Self.listening.contains(phase) {
+            var tag = SessionFixture(in: phase)
+            #expect(tag.notify(.batteryStatus(Self.battery)) == [])
+            #expect(tag.notify(.attached(SampleTag.gear())) == [])
+            #expect(tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101)) == [])
+            // The second fragment of a packet that never began.
+            #expect(tag.on(.received([0x41, 1], on: .notify)) == [])
+        }
+    }
+
+    @Test("may be several things at once")
+    func several() throws {
+        var tag = SessionFixture(in: .connected)
+        let touch = try #require(Self.touch)
+        var notification = Notification.batteryStatus(Self.battery)
+        notification.dataChannel = DataChannelNotification(.brushIn)
+        notification.dataChannel?.touchData = TouchDataMessage(touch)
+        notification.attached = AttachedNotification()
+        #expect(
+            tag.notify(notification) == [
+                .emit(.gesture(.brushIn)), .emit(.touch(touch)), .emit(.battery(Self.battery)), .emit(.gear(nil)),
+            ])
+    }
+
+    @Test("is no event with a field missing, or for a reason that nobody knows")
+    func incomplete() {
+        var tag = SessionFixture(in: .connected)
+        var battery = Notification.batteryStatus(Self.battery)
+        battery.batteryStatus?.chargingStatus = nil
+        #expect(tag.notify(battery) == [])
+        #expect(tag.notify(.dataChannel(DataChannelNotification(), component: 101)) == [])
+        #expect(tag.notify(Notification(domain: .base, opcode: .error)) == [])
+    }
+
+    @Test(
+        "costs one event when a fragment is lost, however many of its packet come",
+        arguments: [TagCharacteristic.notify, .response])
+    func fragmentLost(characteristic: TagCharacteristic) {
+        var tag = SessionFixture(in: .connected)
+        #expect(tag.on(.received([0x80, 200] + Array(repeating: 1, count: 59), on: characteristic)) == [])
+        #expect(
+            tag.on(.received([0x02] + Array(repeating: 1, count: 60), on: characteristic)) == [.emit(.fragmentsLost)])
+        #expect(tag.on(.received([0x43, 1], on: characteristic)) == [])
+        #expect(tag.notify(.batteryStatus(Self.battery)) == [.emit(.battery(Self.battery))])
+    }
+
+    @Test("is not listened to on the other characteristics", arguments: [TagCharacteristic.command, .rawData])
+    func others(characteristic: TagCharacteristic) {
+        var tag = SessionFixture(in: .connected)
+        #expect(tag.on(.received([0x41, 1], on: characteristic)) == [])
+    }
+}

@@ -1,0 +1,126 @@
+import JacquardProtocol
+import Testing
+
+@Suite("Wishes of the user")
+struct WishesTests {
+    @Test("disconnecting drops the link and is final", arguments: SessionPhase.attempts + SessionPhase.online)
+    func disconnect(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase)
+        let actions = tag.on(.disconnect)
+        #expect(actions.last == .disconnect)
+        #expect(actions.connections == [])
+        #expect(!tag.session.isConnected)
+        let attempt = tag.on(.linkDown(nil))
+        #expect(attempt == [.tell(.disconnected)])
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test("disconnecting between two attempts needs no link")
+    func disconnectWaiting() {
+        var tag = SessionFixture(in: .waiting)
+        #expect(tag.on(.disconnect) == [.tell(.disconnected, attempt: 2)])
+    }
+
+    @Test("disconnecting while the link goes down is final when it is", arguments: [SessionPhase.closing, .restarting])
+    func disconnectClosing(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase)
+        #expect(tag.on(.disconnect) == [])
+        #expect(tag.on(.linkDown(nil)).connections.map(\.state) == [.disconnected])
+    }
+
+    @Test("disconnecting twice is as once", arguments: [SessionPhase.stopped, .stopping])
+    func disconnectAgain(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase)
+        #expect(tag.on(.disconnect) == [])
+    }
+
+    @Test("connecting what is wanted already does nothing")
+    func connectAgain() {
+        let wanted = SessionPhase.attempts + SessionPhase.online + [.closing, .restarting, .waiting]
+        for phase in wanted {
+            var tag = SessionFixture(in: phase)
+            let deadline = tag.session.deadline
+            #expect(tag.on(.connect(.always)) == [])
+            #expect(tag.session.deadline == deadline)
+        }
+    }
+
+    @Test("connecting while the link goes down begins anew, without an error or a pause")
+    func restart() {
+        var tag = SessionFixture(in: .stopping)
+        #expect(tag.on(.connect(.always)) == [])
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.preparingToConnect), .connect])
+    }
+
+    @Test("connecting after a final error begins anew")
+    func connectAfterError() {
+        var tag = SessionFixture(in: .waiting)
+        _ = tag.on(.poweredOff)
+        #expect(tag.on(.connect(.always)) == [.tell(.preparingToConnect), .connect])
+    }
+
+    @Test("Bluetooth off is final in every state", arguments: SessionPhase.allCases)
+    func poweredOff(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase)
+        let actions = tag.on(.poweredOff)
+        #expect(actions.connections.map(\.state) == (phase == .stopped ? [] : [.disconnected]))
+        #expect(actions.connections.allSatisfy { $0.error?.code == .bluetoothPowerOff })
+        #expect(tag.session.deadline == nil)
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [])
+    }
+
+    @Test(
+        "a rule that is not for ever makes the first error before pairing final",
+        arguments: ConnectionFailure.beforePairing)
+    func oncePaired(failure: ConnectionFailure) {
+        var tag = SessionFixture(in: failure.phase, retrying: .oncePaired)
+        #expect(failure.happen(&tag).last == .disconnect)
+        #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected, failure.error)])
+        #expect(tag.session.deadline == nil)
+    }
+
+    @Test(
+        "a rule that is not for ever makes the first loss before pairing final",
+        arguments: [.linking, .discovering, .subscribing] as [SessionPhase])
+    func oncePairedLoss(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase, retrying: .oncePaired)
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.disconnected, SampleTag.linkError)])
+    }
+
+    @Test("a rule that is not for ever makes 60 s without the tag final")
+    func oncePairedTimeout() {
+        var tag = SessionFixture(in: .linking, retrying: .oncePaired)
+        #expect(tag.after(.seconds(60)) == [.disconnect])
+        let error = TagConnectionError(.connectionTimeout, "no connection within 60 s")
+        #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected, error)])
+    }
+
+    @Test(
+        "a rule that is not for ever becomes so with the third subscription",
+        arguments: SessionPhase.starting + SessionPhase.online)
+    func paired(phase: SessionPhase) {
+        var tag = SessionFixture(in: phase == .equipped ? .connected : phase, retrying: .oncePaired)
+        #expect(tag.on(.linkDown(SampleTag.linkError)).connections.map(\.state) == [.preparingToConnect])
+        #expect(tag.session.deadline != nil)
+    }
+
+    @Test("of two wishes the more lasting rule stays", arguments: TagSession.RetryRule.allCases)
+    func rules(first: TagSession.RetryRule) {
+        for second in TagSession.RetryRule.allCases {
+            var tag = SessionFixture(in: .discovering, retrying: first)
+            _ = tag.on(.connect(second))
+            let isFinal = first == .oncePaired && second == .oncePaired
+            #expect(
+                tag.on(.linkDown(SampleTag.linkError)).connections.map(\.state)
+                    == [isFinal ? .disconnected : .preparingToConnect])
+        }
+    }
+
+    @Test("a new wish after the end has its own rule")
+    func newRule() {
+        var tag = SessionFixture(in: .stopping)
+        _ = tag.on(.connect(.oncePaired))
+        _ = tag.on(.linkDown(nil))
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.disconnected, SampleTag.linkError)])
+    }
+}
