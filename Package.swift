@@ -81,7 +81,7 @@ let package = Package(
         tests("MQTT", "EventLoop", "Logging"),
         tests("Bridge", "JacquardProtocol"),
         tests("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging"),
-        tests("Daemon", "EventLoop", "Logging"),
+        tests("Daemon", "DBus", "EventLoop", "Logging", "MQTT"),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["TestSupport", "MQTT", "EventLoop", "Logging", "jacquard2mqtt", "jacquard-simulator"],

@@ -14,8 +14,13 @@ public enum CommandLineProgram {
             switch try CommandLineParser(commands: CommandTable.commands).parse(arguments) {
             case .run(let config, let state, let logLevel):
                 return RunCommand(config: config, state: state, logLevel: logLevel, environment: environment).run()
-            case .checkConfig(let config):
-                return CheckConfigCommand(config: config, environment: environment) { $0.write($1) }.run()
+            case .checkConfig(let config, let isJSON):
+                return CheckConfigCommand(config: config, isJSON: isJSON, environment: environment) { $0.write($1) }
+                    .run()
+            case .ask(let request, let options):
+                return ClientProgram(request: request, options: options, environment: environment).run()
+            case .doctor(let state, let options):
+                return DoctorProgram(options: options, state: state, environment: environment).run()
             case .help(let topic):
                 OutputChannel.standardOutput.write(HelpText(commands: CommandTable.commands).page(for: topic))
             case .version: OutputChannel.standardOutput.write("jacquard2mqtt \(Version.current)")

@@ -10,12 +10,23 @@ struct CommandDescription: Sendable {
     var options: [OptionDescription] = []
     /// The words that have to follow, such as `SERIAL`.
     var operands: [String] = []
+    /// The words that may follow those.
+    var optionalOperands: [String] = []
+    /// What the words and the options' values may be, in lines of at most 72 characters.
+    var values: [String] = []
+    /// What `--json` prints, in lines of at most 72 characters.
+    var json: [String] = []
+    /// Command lines to copy, without the program's name.
+    var examples: [String] = []
     /// Makes a value of what was given.
     let invocation: @Sendable (CommandArguments) throws(UsageError) -> Invocation
 
     /// How it is written: `check-config [--config FILE]`.
-    var synopsis: String {
-        ([name] + options.map { "[\($0.synopsis)]" } + operands).joined(separator: " ")
+    var synopsis: String { synopsisWords.joined(separator: " ") }
+
+    /// The parts of the synopsis, none of which is broken over two lines.
+    var synopsisWords: [String] {
+        [name] + options.map { "[\($0.synopsis)]" } + operands + optionalOperands.map { "[\($0)]" }
     }
 }
 

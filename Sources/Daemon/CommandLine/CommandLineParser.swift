@@ -65,7 +65,7 @@ struct CommandLineParser {
                 arguments.operands.append(word)
             }
         }
-        try check(arguments.operands, against: command.operands)
+        try check(arguments.operands, of: command)
         return arguments
     }
 
@@ -99,12 +99,13 @@ struct CommandLineParser {
         return value
     }
 
-    private static func check(_ operands: [String], against names: [String]) throws(UsageError) {
-        if operands.count < names.count {
-            throw UsageError(message: "\(names[operands.count]) is missing")
+    private static func check(_ operands: [String], of command: CommandDescription) throws(UsageError) {
+        if operands.count < command.operands.count {
+            throw UsageError(message: "\(command.operands[operands.count]) is missing")
         }
-        if operands.count > names.count {
-            throw UsageError(message: "\(DisplayText.quoted(operands[names.count])) is one word too many")
+        let limit = command.operands.count + command.optionalOperands.count
+        if operands.count > limit {
+            throw UsageError(message: "\(DisplayText.quoted(operands[limit])) is one word too many")
         }
     }
 }

@@ -1,34 +1,42 @@
 /// The commands of the program: each is one row, from which the command line is read and the help is made.
 enum CommandTable {
     /// In the order of the help.
-    static let commands = [
-        CommandDescription(
-            name: "run",
-            summary: "run the bridge",
-            details: [
-                "Connects the tags and the broker and works until it is ended by SIGTERM or",
-                "SIGINT. This is what the service starts.",
-            ],
-            options: [config, state, logLevel]
-        ) { arguments throws(UsageError) in
-            .run(
-                config: arguments.options[config.name],
-                state: arguments.options[state.name],
-                logLevel: try arguments.value(of: logLevel, .choice))
-        },
-        CommandDescription(
-            name: "check-config",
-            summary: "say what is wrong with the configuration",
-            details: [
-                "Reads the configuration as run does and connects to nothing. Prints each",
-                "error with its line, its key and what is allowed, or that all is well and",
-                "what should be known. Ends with 0 if there is no error, else with 1.",
-            ],
-            options: [config]
-        ) { arguments throws(UsageError) in .checkConfig(config: arguments.options[config.name]) },
-    ]
+    static let commands =
+        [
+            CommandDescription(
+                name: "run",
+                summary: "run the bridge",
+                details: [
+                    "Connects the tags and the broker and works until it is ended by SIGTERM or",
+                    "SIGINT. This is what the service starts.",
+                ],
+                options: [config, state, logLevel]
+            ) { arguments throws(UsageError) in
+                .run(
+                    config: arguments.options[config.name],
+                    state: arguments.options[state.name],
+                    logLevel: try arguments.value(of: logLevel, .choice))
+            },
+            CommandDescription(
+                name: "check-config",
+                summary: "say what is wrong with the configuration",
+                details: [
+                    "Reads the configuration as run does and connects to nothing. Prints each",
+                    "error with its line, its key and what is allowed, or that all is well and",
+                    "what should be known. Ends with 0 if there is no error, else with 1.",
+                ],
+                options: [config, json],
+                json: [
+                    #"{"file","status","errors","notices"}; an error is {"key","text","allowed","#,
+                    #""line","column","variable"}."#,
+                ]
+            ) { arguments throws(UsageError) in
+                .checkConfig(config: arguments.options[config.name], isJSON: arguments.options[json.name] != nil)
+            },
+        ] + clientCommands
 
-    private static let config = OptionDescription(
+    /// The file that every command reads.
+    static let config = OptionDescription(
         name: "--config",
         value: "FILE",
         details: [
@@ -36,7 +44,8 @@ enum CommandTable {
             "\(ConfigurationFile.defaultPath); the latter may be missing.",
         ])
 
-    private static let state = OptionDescription(
+    /// Where the bridge remembers its tags.
+    static let state = OptionDescription(
         name: "--state",
         value: "DIR",
         details: [
@@ -51,18 +60,7 @@ enum CommandTable {
             "How much is logged, whatever the configuration says:",
             ScalarRule<Configuration.Log.Level>.choice.allowed + ".",
         ])
-}
 
-extension CommandArguments {
-    /// The value of an option by the rule of a key of the configuration; nil if the option was not given.
-    fileprivate func value<Value>(
-        of option: OptionDescription, _ rule: ScalarRule<Value>
-    ) throws(UsageError) -> Value? {
-        guard let text = options[option.name] else { return nil }
-        do throws(Rejection) {
-            return try rule.parse(text)
-        } catch {
-            throw UsageError(message: "\(option.name): \(rule.problem(with: text, error)); allowed: \(rule.allowed)")
-        }
-    }
+    /// For machines.
+    static let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON, for machines."])
 }

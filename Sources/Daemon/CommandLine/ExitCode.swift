@@ -6,6 +6,6 @@ enum ExitCode: Int32, Sendable {
     case failed = 1
     /// The command line or the configuration is wrong.
     case wrongUsage = 2
-    /// Bus or broker cannot be reached.
+    /// Bus or broker cannot be reached, or the bridge is not online.
     case noConnection = 3
 }

@@ -18,11 +18,10 @@ struct HelpText {
     private typealias HelpSection = (title: String, lines: [String])
 
     private var programSections: [HelpSection] {
-        let synopses = commands.map(\.synopsis) + ["--help | --version"]
         let width = (commands.map(\.name.count).max() ?? 0) + 3
         return [
             ("NAME", ["jacquard2mqtt - bridge from Google Jacquard tags to MQTT"]),
-            ("SYNOPSIS", synopses.map { "jacquard2mqtt \($0)" }),
+            ("SYNOPSIS", commands.flatMap { Self.synopsis($0.synopsisWords) } + Self.synopsis(["--help | --version"])),
             (
                 "DESCRIPTION",
                 [
@@ -38,12 +37,30 @@ struct HelpText {
     }
 
     private static func sections(of command: CommandDescription) -> [HelpSection] {
-        [
+        let sections: [HelpSection] = [
             ("NAME", ["jacquard2mqtt \(command.name) - \(command.summary)"]),
-            ("SYNOPSIS", ["jacquard2mqtt \(command.synopsis)"]),
+            ("SYNOPSIS", synopsis(command.synopsisWords)),
             ("DESCRIPTION", command.details),
+            ("VALUES", command.values),
             ("OPTIONS", lines(of: command.options + CommandLineParser.commonOptions)),
+            ("JSON", command.json),
+            ("EXAMPLES", command.examples.map { "jacquard2mqtt \($0)" }),
         ]
+        return sections.filter { !$0.lines.isEmpty }
+    }
+
+    /// `jacquard2mqtt` and the words, broken into lines of at most 76 characters, further ones indented.
+    private static func synopsis(_ words: [String]) -> [String] {
+        var lines = ["jacquard2mqtt"]
+        for word in words {
+            let line = lines[lines.count - 1]
+            if line.count + 1 + word.count <= 76 {
+                lines[lines.count - 1] = line + " " + word
+            } else {
+                lines.append("    " + word)
+            }
+        }
+        return lines
     }
 
     private static let commonSections: [HelpSection] = [
@@ -70,7 +87,7 @@ struct HelpText {
                 "\(ExitCode.done.rawValue)   done",
                 "\(ExitCode.failed.rawValue)   failed",
                 "\(ExitCode.wrongUsage.rawValue)   wrong usage or configuration",
-                "\(ExitCode.noConnection.rawValue)   no connection to bus or broker",
+                "\(ExitCode.noConnection.rawValue)   no connection to bus, broker or bridge",
             ]
         ),
     ]

@@ -3,9 +3,21 @@ enum Invocation: Hashable, Sendable {
     /// Be the bridge, with what the command line puts in the place of defaults and configuration.
     case run(config: String?, state: String?, logLevel: Configuration.Log.Level?)
     /// Say what is wrong with the configuration.
-    case checkConfig(config: String?)
+    case checkConfig(config: String?, isJSON: Bool = false)
+    /// Ask the running bridge for something, or look at what it publishes.
+    case ask(ClientRequest, ClientOptions)
+    /// Say what is wrong with this machine and the broker.
+    case doctor(state: String?, ClientOptions)
     /// Explain a command; nil: the program.
     case help(topic: String?)
     /// Print the version.
     case version
+}
+
+/// What every command of the client takes.
+struct ClientOptions: Hashable, Sendable {
+    /// The file of `--config`; nil: wherever the bridge would look.
+    var config: String?
+    /// Whether machines read the output.
+    var isJSON = false
 }

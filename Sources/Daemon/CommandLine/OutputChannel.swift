@@ -7,16 +7,20 @@ enum OutputChannel: Int32, Hashable, Sendable {
     /// What went wrong.
     case standardError = 2
 
-    /// Prints a line; what cannot be printed is lost, for there is nobody to tell.
-    func write(_ line: String) {
+    /// Prints a line.
+    ///
+    /// - Returns: whether it could be printed; what could not is lost, for there is nobody to tell.
+    @discardableResult
+    func write(_ line: String) -> Bool {
         var line = line + "\n"
-        line.withUTF8 { bytes in
+        return line.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while !rest.isEmpty {
                 let count = Glibc.write(rawValue, rest.baseAddress, rest.count)
-                guard count > 0 || errno == EINTR else { return }
+                guard count > 0 || errno == EINTR else { return false }
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
             }
+            return true
         }
     }
 }

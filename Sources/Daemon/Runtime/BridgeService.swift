@@ -68,7 +68,15 @@ final class BridgeService {
         carryOut { bridge, now in bridge.start(at: now) }
         client.start()
         measure()
+        EventLoop.shared.begin { await self.askVersion() }
         await central.start()
+    }
+
+    /// The bus does not tell BlueZ's version; the program that comes with it does.
+    private func askVersion() async {
+        let output = await HelperThread.shared.run { BlueZVersionCheck.probe() }
+        guard let version = BlueZVersionCheck.version(in: output) else { return }
+        carryOut { bridge, _ in bridge.bluez(version: version) }
     }
 
     /// Says goodbye on both sides: at most three seconds for the radio, and two for the broker meanwhile.

@@ -8,10 +8,17 @@ import MQTT
 
 /// What the user has decided, in the words of each part.
 extension Configuration {
-    /// For the client of the broker.
+    /// For the bridge as a client of the broker.
     func client(will: Publication) -> MQTTConfiguration {
+        var client = client(identifier: mqtt.clientID)
+        client.will = MQTTMessage(will)
+        return client
+    }
+
+    /// For a client of the broker that goes by this name.
+    func client(identifier: String) -> MQTTConfiguration {
         var client = MQTTConfiguration(
-            host: mqtt.host, port: UInt16(clamping: mqtt.port), clientIdentifier: mqtt.clientID)
+            host: mqtt.host, port: UInt16(clamping: mqtt.port), clientIdentifier: identifier)
         client.version =
             switch mqtt.version {
             case .automatic: .automatic
@@ -26,7 +33,6 @@ extension Configuration {
                 caFile: $0.authorityFile, certificateFile: $0.certificateFile, keyFile: $0.keyFile,
                 isInsecure: $0.isInsecure)
         }
-        client.will = MQTTMessage(will)
         return client
     }
 

@@ -13,9 +13,6 @@ struct RunCommand {
     /// All variables of the process.
     let environment: [String: String]
 
-    /// Where BlueZ is unless `DBUS_SYSTEM_BUS_ADDRESS` says otherwise (D-Bus specification, "Well-known Message Buses").
-    private static let systemBus = "unix:path=/var/run/dbus/system_bus_socket"
-
     /// Runs the loop on the calling thread.
     ///
     /// - Returns: `done` after a clean stop, `wrongUsage` when the configuration has an error.
@@ -35,7 +32,7 @@ struct RunCommand {
         signal(SIGPIPE, SIG_IGN)
         let sink = sink(loaded.configuration.log)
         let folder = StateFolder(option: state, environment: environment)
-        let bus = environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? Self.systemBus
+        let bus = SystemBus.address(environment)
         EventLoop.shared.begin {
             await Self.serve(loaded, folder, bus, sink)
             EventLoop.shared.stop()

@@ -33,10 +33,34 @@ struct CheckConfigCommandTests {
         #expect(written.lines.first == .init(.standardOutput, "\(folder.path("none")): ok"))
     }
 
-    private let written = Written()
+    @Test("machines get one document, with line and column of each error")
+    func json() throws {
+        try folder.write("instance: attic\nlog: {level: loud}\n", to: "x.yaml")
+        #expect(run(config: folder.path("x.yaml"), isJSON: true) == .failed)
+        let document = JSONValue(payload: Array((written.lines.first?.text ?? "").utf8))
+        #expect(written.lines.map(\.channel) == [.standardOutput])
+        #expect(document["status"] == "error")
+        let error = try #require(document["errors"]?.elements?.first)
+        #expect(error["key"] == "log.level")
+        #expect(error["line"] == 2)
+        #expect(error["column"] == 14)
+        #expect(error["variable"] == .null)
+    }
 
-    private func run(config: String?) -> ExitCode {
-        let command = CheckConfigCommand(config: config, environment: [:], defaultPath: folder.path("none")) {
+    @Test("a good file is ok for machines, too")
+    func goodJSON() throws {
+        try folder.write("tags: [{serial: '0001'}]", to: "x.yaml")
+        #expect(run(config: folder.path("x.yaml"), isJSON: true) == .done)
+        let text = #"{"errors":[],"file":"\#(folder.path("x.yaml"))","notices":[],"status":"ok"}"#
+        #expect(written.lines == [.init(.standardOutput, text)])
+    }
+
+    private let written = Record()
+
+    private func run(config: String?, isJSON: Bool = false) -> ExitCode {
+        let command = CheckConfigCommand(
+            config: config, isJSON: isJSON, environment: [:], defaultPath: folder.path("none")
+        ) {
             written.lines.append(.init($0, $1))
         }
         return command.run()
@@ -44,7 +68,7 @@ struct CheckConfigCommandTests {
 }
 
 /// What a command has written.
-private final class Written {
+private final class Record {
     struct Line: Equatable {
         let channel: OutputChannel
         let text: String

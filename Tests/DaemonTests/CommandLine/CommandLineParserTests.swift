@@ -21,6 +21,21 @@ struct CommandLineParserTests {
             (["check-config"], .checkConfig(config: nil)),
             (["check-config", "--config", "a", "--"], .checkConfig(config: "a")),
             (["check-config", "--version"], .version),
+            (["check-config", "--json"], .checkConfig(config: nil, isJSON: true)),
+            (["scan"], .ask(.scan(duration: .seconds(30)), ClientOptions())),
+            (["scan", "--duration", "5", "--json"], .ask(.scan(duration: .seconds(5)), ClientOptions(isJSON: true))),
+            (["pair", "003R"], .ask(.pair(serial: "003R", timeout: .seconds(60)), ClientOptions())),
+            (
+                ["pair", "003R", "--timeout=9", "--config", "a"],
+                .ask(.pair(serial: "003R", timeout: .seconds(9)), ClientOptions(config: "a"))
+            ),
+            (["forget", "sleeve"], .ask(.forget(id: "sleeve"), ClientOptions())),
+            (["tags"], .ask(.tags, ClientOptions())),
+            (["status", "--json"], .ask(.status, ClientOptions(isJSON: true))),
+            (["monitor"], .ask(.monitor(id: nil), ClientOptions())),
+            (["monitor", "sleeve"], .ask(.monitor(id: "sleeve"), ClientOptions())),
+            (["haptic", "003R", "short"], .ask(.haptic(id: "003R", name: "short"), ClientOptions())),
+            (["doctor", "--state", "d"], .doctor(state: "d", ClientOptions())),
         ] as [([String], Invocation)])
     func meaning(arguments: [String], invocation: Invocation) throws {
         #expect(try parse(arguments) == invocation)
@@ -44,6 +59,16 @@ struct CommandLineParserTests {
             ),
             (["run", "now"], "\"now\" is one word too many", " run"),
             (["check-config", "--state", "d"], "unknown option \"--state\"", " check-config"),
+            (["pair"], "SERIAL is missing", " pair"),
+            (["pair", "a/b"], "SERIAL: \"a/b\" holds other characters; allowed: 1 to 32 of 0-9 A-Z a-z -", " pair"),
+            (["monitor", "a", "b"], "\"b\" is one word too many", " monitor"),
+            (
+                ["led", "a/b", "red"],
+                "ID: \"a/b\" is no id of a tag; allowed: 1 to 64 bytes without / + # and control characters", " led"
+            ),
+            (
+                ["scan", "--duration", "0"], "--duration: \"0\" is out of range; allowed: 1 to 3600 seconds", " scan"
+            ),
             (["check-config", "--", "--help"], "\"--help\" is one word too many", " check-config"),
         ] as [([String], String, String)])
     func refusal(arguments: [String], message: String, command: String) {

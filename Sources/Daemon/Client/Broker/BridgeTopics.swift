@@ -1,0 +1,66 @@
+/// The topics of the MQTT contract as a client of the bridge needs them.
+struct BridgeTopics: Hashable, Sendable {
+    /// What every topic begins with.
+    let base: String
+    /// The bridge's name in topics.
+    let instance: String
+
+    /// The topics that a configuration leads to.
+    init(_ configuration: Configuration) {
+        base = configuration.mqtt.baseTopic
+        instance = configuration.instance
+    }
+
+    private var bridge: String { "\(base)/bridge/\(instance)" }
+
+    /// `online` or `offline`, retained.
+    var state: String { "\(bridge)/state" }
+    /// What the bridge says about itself, retained.
+    var info: String { "\(bridge)/info" }
+    /// How it is, retained.
+    var health: String { "\(bridge)/health" }
+    /// Its adapters, retained.
+    var adapter: String { "\(bridge)/adapter" }
+    /// Whether it scans, retained.
+    var scan: String { "\(bridge)/scan" }
+    /// Each signal of a tag during a scan.
+    var advertisement: String { "\(bridge)/advertisement" }
+    /// Stages of pairing, and other events of the bridge.
+    var event: String { "\(bridge)/event" }
+
+    /// Where the bridge is asked for something.
+    func request(_ verb: String) -> String { "\(bridge)/request/\(verb)" }
+    /// Where it answers that.
+    func response(_ verb: String) -> String { "\(bridge)/response/\(verb)" }
+
+    /// One fact, event or command of a tag, such as `gesture` or `led/set`.
+    func tag(_ id: String, _ rest: String) -> String { "\(base)/tag/\(id)/\(rest)" }
+
+    /// A filter for everything of the bridge itself.
+    var everythingOfBridge: String { "\(bridge)/#" }
+    /// A filter for everything of a tag; nil: of all tags, whichever bridge has them.
+    func everything(of tag: String?) -> String { "\(base)/tag/\(tag ?? "+")/#" }
+
+    /// Where a client waits for answers that are for nobody else (MQTT 5).
+    func answers(to client: String) -> String { "\(base)/client/\(client)/response" }
+}
+
+/// What a topic of the bridge is about.
+enum TopicOwner: Hashable, Sendable {
+    /// The bridge itself.
+    case bridge
+    /// A tag, by its id.
+    case tag(String)
+}
+
+extension BridgeTopics {
+    /// Whose topic it is, and its part behind that; nil for a topic of somebody else.
+    func split(_ topic: String) -> (owner: TopicOwner, rest: String)? {
+        let tags = "\(base)/tag/"
+        if topic.hasPrefix(bridge + "/") { return (.bridge, String(topic.dropFirst(bridge.count + 1))) }
+        guard topic.hasPrefix(tags) else { return nil }
+        let parts = topic.dropFirst(tags.count).split(separator: "/", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        return (.tag(String(parts[0])), String(parts[1]))
+    }
+}

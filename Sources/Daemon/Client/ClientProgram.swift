@@ -1,0 +1,74 @@
+import EventLoop
+import Glibc
+import Logging
+
+/// The commands that ask the running bridge, or look at what it publishes.
+struct ClientProgram {
+    /// What the user wants.
+    let request: ClientRequest
+    /// How.
+    let options: ClientOptions
+    /// All variables of the process.
+    let environment: [String: String]
+
+    /// Runs the loop on the calling thread until the command is done.
+    func run() -> ExitCode {
+        switch ConfigurationFile.load(path: options.config, environment: environment) {
+        case .failure(let failure):
+            failure.lines.forEach { OutputChannel.standardError.write($0) }
+            return .wrongUsage
+        case .success(let loaded):
+            let context = context(loaded.configuration)
+            let request = request
+            return LoopRun.exitCode {
+                if request.isEndedByUser { Self.listen(context) }
+                return await Self.carryOut(request, context)
+            }
+        }
+    }
+
+    private func context(_ configuration: Configuration) -> ClientContext {
+        ClientContext(
+            configuration: configuration,
+            printer: Printer(isJSON: options.isJSON, isTerminal: isatty(OutputChannel.standardOutput.rawValue) == 1),
+            busAddress: SystemBus.address(environment),
+            interruption: Interruption(),
+            log: Logger("client", to: StreamSink(level: .error)))
+    }
+
+    @LoopActor
+    private static func listen(_ context: ClientContext) {
+        do throws(SystemError) {
+            try context.interruption.listen()
+        } catch {
+            context.printer.write(.standardError, error.description)
+        }
+    }
+
+    /// Does what is wanted and prints what came of it.
+    @LoopActor
+    static func carryOut(_ request: ClientRequest, _ context: ClientContext) async -> ExitCode {
+        do throws(ClientFailure) {
+            try await serve(request, context)
+            return .done
+        } catch {
+            context.printer.show(error)
+            return error.exitCode
+        }
+    }
+
+    @LoopActor
+    private static func serve(_ request: ClientRequest, _ context: ClientContext) async throws(ClientFailure) {
+        let topics = BridgeTopics(context.configuration)
+        switch request {
+        case .scan(let duration): try await ScanCommand(context: context, duration: duration).run()
+        case .pair(let serial, let timeout): try await Errand.pair(serial, timeout, topics).run(context)
+        case .forget(let id): try await Errand.forget(id, topics).run(context)
+        case .tags: try await TagsCommand(context: context).run()
+        case .status: try await StatusCommand(context: context).run()
+        case .monitor(let id): try await MonitorCommand(context: context, tag: id).run()
+        case .led(let id, let wish): try await Errand.led(id, wish, topics).run(context)
+        case .haptic(let id, let name): try await Errand.haptic(id, name, topics).run(context)
+        }
+    }
+}

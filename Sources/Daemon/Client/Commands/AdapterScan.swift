@@ -1,0 +1,128 @@
+import BlueZ
+import Bluetooth
+import EventLoop
+import Jacquard
+import JacquardProtocol
+import Logging
+
+/// Scans with this machine's own adapter, while no bridge does.
+struct AdapterScan: Sendable {
+    let context: ClientContext
+    /// How long to listen.
+    let duration: Duration
+
+    private enum Signal: Sendable {
+        case state(CentralState)
+        case heard(AdvertisedTag)
+        case interrupted
+    }
+
+    /// How long BlueZ may take to tell its adapters.
+    private static let patience = Duration.seconds(5)
+
+    /// Listens; Ctrl-C ends it early, with what was heard.
+    ///
+    /// - Throws: `noConnection` when the adapter cannot be used.
+    @LoopActor
+    func run() async throws(ClientFailure) -> ScanReport {
+        let mailbox = Mailbox<Signal>()
+        let central = BlueZCentral(
+            busAddress: context.busAddress, adapter: context.configuration.adapterChoice,
+            log: context.log.labelled("bluez"))
+        let manager = JacquardManager(central: central, log: context.log.labelled("jacquard"))
+        manager.onEvent = { event in
+            switch event {
+            case .centralState(let state): mailbox.put(.state(state))
+            case .advertised(let tag, isNews: _): mailbox.put(.heard(tag))
+            default: break
+            }
+        }
+        context.interruption.onFire = { mailbox.put(.interrupted) }
+        await central.start()
+        let progress = Progress(context.printer)
+        defer { progress.end() }
+        do throws(ClientFailure) {
+            try await waitUntilUsable(mailbox)
+            try start(manager)
+            progress.say("no bridge runs; listening with this machine's adapter for \(duration.components.seconds) s")
+            let report = await collect(mailbox)
+            manager.stopScanning()
+            await central.stop()
+            return report
+        } catch {
+            await central.stop()
+            throw error
+        }
+    }
+
+    @LoopActor
+    private func start(_ manager: JacquardManager) throws(ClientFailure) {
+        do throws(ManagerScanningError) {
+            try manager.startScanning(allowsDuplicates: true)
+        } catch {
+            switch error {
+            case .bluetoothUnavailable(let state): throw .noRadio(Self.words(state))
+            }
+        }
+    }
+
+    @LoopActor
+    private func waitUntilUsable(_ mailbox: Mailbox<Signal>) async throws(ClientFailure) {
+        let deadline = ContinuousClock.now + Self.patience
+        var last = CentralState.unknown
+        while let signal = await mailbox.next(until: deadline) {
+            switch signal {
+            case .state(.poweredOn): return
+            case .state(let state) where state == .unsupported || state == .unauthorized || state == .poweredOff:
+                throw .noRadio(Self.words(state))
+            case .state(let state): last = state
+            case .interrupted: throw .interrupted
+            case .heard: break
+            }
+        }
+        throw .noRadio(Self.words(last))
+    }
+
+    @LoopActor
+    private func collect(_ mailbox: Mailbox<Signal>) async -> ScanReport {
+        var report = ScanReport(source: .adapter)
+        let known = Set(context.configuration.tags.map(\.serial))
+        let end = ContinuousClock.now + duration
+        while let signal = await mailbox.next(until: end) {
+            switch signal {
+            // BlueZ also tells of devices that it remembers; those have no signal strength.
+            case .heard(let tag): if tag.rssi != nil { report.take(Self.advertisement(tag, known)) }
+            case .interrupted: return report
+            case .state: break
+            }
+        }
+        return report
+    }
+
+    /// In the form of the bridge's own.
+    private static func advertisement(_ tag: AdvertisedTag, _ known: Set<String>) -> JSONValue {
+        let serial = tag.pairingSerialNumber.description
+        return [
+            "address": .string(tag.identifier.description), "serial": .string(serial),
+            "name": tag.displayName.isEmpty ? .null : .string(tag.displayName), "rssi": JSONValue(tag.rssi),
+            "known": .bool(known.contains(serial)),
+        ]
+    }
+
+    private static func words(_ state: CentralState) -> String {
+        switch state {
+        case .unknown, .resetting: "bluetoothd does not answer"
+        case .unsupported: "there is no Bluetooth adapter"
+        case .unauthorized: "this user may not use bluetoothd"
+        case .poweredOff: "the Bluetooth adapter is switched off"
+        case .poweredOn: "Bluetooth is ready"
+        }
+    }
+}
+
+extension ClientFailure {
+    /// The adapter of this machine cannot scan.
+    fileprivate static func noRadio(_ reason: String) -> ClientFailure {
+        ClientFailure(exitCode: .noConnection, code: "no_radio", text: reason, hint: "jacquard2mqtt doctor")
+    }
+}

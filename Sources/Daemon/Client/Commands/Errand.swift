@@ -1,0 +1,58 @@
+import EventLoop
+
+/// A command that is one request to the bridge and one sentence about its result.
+///
+/// For machines the bridge's result is printed as it came (MQTT contract, section 4).
+struct Errand: Sendable {
+    /// The request.
+    let request: BridgeRequest
+    /// What to tell people when the result is `ok`.
+    let sentence: @Sendable (JSONValue) -> String
+
+    /// Asks the bridge and prints the result.
+    ///
+    /// - Throws: the error of the result, or `noConnection`.
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure) {
+        let progress = Progress(context.printer)
+        let result = try await context.visit { session throws(ClientFailure) in
+            try await session.ask(request, progress)
+        }
+        let note = result["data"]?["note"]?.string ?? result["data"]?["text"]?.string
+        context.printer.show(result, ([sentence(result)] + [note].compactMap(\.self)).map(DisplayText.escaped))
+    }
+}
+
+extension Errand {
+    /// `pair SERIAL`.
+    static func pair(_ serial: String, _ timeout: Duration, _ topics: BridgeTopics) -> Errand {
+        let seconds = timeout.components.seconds
+        let request = BridgeRequest(
+            verb: "pair", ["serial": .string(serial), "timeout_s": .integer(seconds)], topics,
+            patience: timeout + .seconds(15), waitsFor: "the tag \(serial); touch or move it, so that it wakes")
+        return Errand(request: request) { result in
+            let id = result["data"]?["id"]?.string ?? serial
+            return id == serial ? "\(serial) is paired" : "\(serial) is paired, as \(id)"
+        }
+    }
+
+    /// `forget ID`.
+    static func forget(_ id: String, _ topics: BridgeTopics) -> Errand {
+        Errand(request: BridgeRequest(verb: "forget", ["id": .string(id)], topics)) { _ in "\(id) is forgotten" }
+    }
+
+    /// `led ID COLOR`.
+    static func led(_ id: String, _ wish: LEDWish, _ topics: BridgeTopics) -> Errand {
+        Errand(request: BridgeRequest("led", of: id, wish.payload, topics)) { answered(id, $0) }
+    }
+
+    /// `haptic ID NAME`.
+    static func haptic(_ id: String, _ name: String, _ topics: BridgeTopics) -> Errand {
+        Errand(request: BridgeRequest("haptic", of: id, ["pattern": .string(name)], topics)) { answered(id, $0) }
+    }
+
+    private static func answered(_ id: String, _ result: JSONValue) -> String {
+        let time = result["took_ms"]?.integer.map { " after \($0) ms" } ?? ""
+        return "\(id) has answered\(time)"
+    }
+}

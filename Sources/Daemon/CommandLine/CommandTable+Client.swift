@@ -1,0 +1,126 @@
+import Bridge
+
+extension CommandTable {
+    /// The commands that ask the running bridge, and the one that looks for trouble.
+    static let clientCommands = [scan, pair, forget, tags, status, monitor, led, haptic, doctor]
+
+    private static let scan = CommandDescription(
+        name: "scan",
+        summary: "list the tags in reach",
+        details: [
+            "Listens for tags and prints a table of those that were heard, the nearest",
+            "first. The running bridge listens; where none runs, this command does,",
+            "with the machine's own adapter. Ctrl-C ends it early.",
+        ],
+        options: [config, json, scanDuration],
+        json: [#"{"source","tags":[{"address","serial","name","rssi","known"}]}; source is"#, "bridge or adapter."],
+        examples: ["scan", "scan --duration 10 --json"]
+    ) { arguments throws(UsageError) in
+        let duration = try arguments.value(of: scanDuration, .wholeSeconds(1...3600))
+        return .ask(.scan(duration: duration ?? .seconds(30)), ClientOptions(arguments))
+    }
+
+    private static let pair = CommandDescription(
+        name: "pair",
+        summary: "make a tag known and connect it",
+        details: [
+            "Asks the bridge to find the tag with this serial, to pair it and to keep",
+            "it connected from now on. Prints what happens on standard error.",
+        ],
+        options: [config, json, pairTimeout],
+        operands: ["SERIAL"],
+        values: ["SERIAL is printed on the tag, such as 003R; case matters."],
+        json: resultJSON,
+        examples: ["pair 003R"]
+    ) { arguments throws(UsageError) in
+        let serial = try arguments.operand(0, "SERIAL", .serial)
+        let timeout = try arguments.value(of: pairTimeout, .wholeSeconds(1...300))
+        return .ask(.pair(serial: serial, timeout: timeout ?? .seconds(60)), ClientOptions(arguments))
+    }
+
+    private static let forget = CommandDescription(
+        name: "forget",
+        summary: "forget a tag",
+        details: [
+            "Asks the bridge to drop the tag, its bond, and everything that is retained",
+            "of it, Home Assistant's entities included. A tag that the configuration",
+            "lists comes back with the next start.",
+        ],
+        options: [config, json],
+        operands: ["ID"],
+        values: idValue,
+        json: resultJSON,
+        examples: ["forget 003R"]
+    ) { arguments throws(UsageError) in
+        .ask(.forget(id: try arguments.operand(0, "ID", .topicLevel)), ClientOptions(arguments))
+    }
+
+    private static let tags = CommandDescription(
+        name: "tags",
+        summary: "list the tags that the bridge knows or has heard",
+        details: ["Asks the bridge for its tags and prints a table."],
+        options: [config, json],
+        json: ["The data of the bridge's result."]
+    ) { arguments throws(UsageError) in .ask(.tags, ClientOptions(arguments)) }
+
+    private static let status = CommandDescription(
+        name: "status",
+        summary: "say how the bridge and its tags are",
+        details: [
+            "Prints what the broker has of the bridge: its state, its problems, its",
+            "adapters, and a table of its tags. Ends with 3 if the bridge is offline;",
+            "what it has said last is printed all the same.",
+        ],
+        options: [config, json],
+        json: [
+            #"{"bridge":{"instance","state","info","health","adapters"},"tags":[{"id","#,
+            #""availability","connection","battery","gear","info","touch_mode","led","#,
+            #""rssi","stats"}]}; each part as the bridge publishes it, or null."#,
+        ]
+    ) { arguments throws(UsageError) in .ask(.status, ClientOptions(arguments)) }
+
+    private static let monitor = CommandDescription(
+        name: "monitor",
+        summary: "show what is published, as it comes",
+        details: [
+            "One line for each event: when, which tag, what. A * marks a gesture, a =",
+            "what was known before. Ends with Ctrl-C, and then with 0.",
+        ],
+        options: [config, json],
+        optionalOperands: ["ID"],
+        values: ["ID is what the one tag that is shown is called in topics. Default: all."],
+        json: [#"One object a line: {"time","topic","payload","retained","initial"}."#],
+        examples: ["monitor", "monitor 003R", "monitor --json | jq -r .topic"]
+    ) { arguments throws(UsageError) in
+        .ask(.monitor(id: try arguments.optionalOperand(0, "ID", .topicLevel)), ClientOptions(arguments))
+    }
+
+    /// What `ID` is, where it has to be given.
+    static let idValue = ["ID is what the tag is called in topics; by default its serial."]
+    /// What `--json` prints for a command that is one request.
+    static let resultJSON = ["The bridge's result, as it is on MQTT, or the error."]
+
+    private static let scanDuration = OptionDescription(
+        name: "--duration", value: "SECONDS", details: ["How long to listen. Default: 30."])
+    private static let pairTimeout = OptionDescription(
+        name: "--timeout", value: "SECONDS", details: ["How long pairing may take, at most 300. Default: 60."])
+}
+
+extension ClientOptions {
+    /// What every command of the client takes.
+    init(_ arguments: CommandArguments) {
+        config = arguments.options[CommandTable.config.name]
+        isJSON = arguments.options[CommandTable.json.name] != nil
+    }
+}
+
+extension ScalarRule where Value == String {
+    /// A tag's id as it may stand in a topic, wherever it was given to the tag.
+    static var topicLevel: ScalarRule {
+        ScalarRule(allowed: "1 to \(TagID.longest) bytes without / + # and control characters") {
+            text throws(Rejection) in
+            guard let id = TagID(text) else { throw Rejection("is no id of a tag") }
+            return id.text
+        }
+    }
+}

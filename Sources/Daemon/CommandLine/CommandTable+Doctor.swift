@@ -1,0 +1,21 @@
+extension CommandTable {
+    /// `doctor`.
+    static let doctor = CommandDescription(
+        name: "doctor",
+        summary: "look for what keeps the bridge from working",
+        details: [
+            "Checks one thing after the other: configuration, system bus, bluetoothd,",
+            "adapter, broker, Home Assistant, clock and state folder. Says of each",
+            "whether it is well, what was found, and what to do. Changes nothing, and",
+            "works without a broker and a bridge. Ends with 1 if a check has failed.",
+        ],
+        options: [config, state, json],
+        json: [
+            #"{"status","checks":[{"name","title","verdict","found","remedies"}]};"#,
+            "a verdict is ok, warning, failed or skipped, the status the worst of them.",
+        ],
+        examples: ["doctor", "sudo -u jacquard2mqtt jacquard2mqtt doctor"]
+    ) { arguments throws(UsageError) in
+        .doctor(state: arguments.options[state.name], ClientOptions(arguments))
+    }
+}

@@ -1,0 +1,24 @@
+import DBus
+
+/// Whether the policy of the bus lets this user talk to bluetoothd.
+enum BluetoothPolicyCheck {
+    /// Says whether bluetoothd has answered.
+    static func finding(_ facts: BluetoothFacts) -> Finding {
+        guard facts.busError == nil, facts.isServiceRunning else {
+            return Finding(.bluetoothPolicy, .skipped, "bluetoothd is not running")
+        }
+        guard let error = facts.callError else {
+            return Finding(.bluetoothPolicy, .ok, "this user may talk to bluetoothd")
+        }
+        guard error.name.hasSuffix(".AccessDenied") else {
+            return Finding(
+                .bluetoothPolicy, .failed, "bluetoothd does not answer: \(error.description)",
+                remedies: ["sudo systemctl restart bluetooth"])
+        }
+        return Finding(
+            .bluetoothPolicy, .failed, "the bus does not let this user talk to bluetoothd",
+            remedies: [
+                "sudo adduser \"$USER\" bluetooth", "log in again; for the service: systemctl restart jacquard2mqtt",
+            ])
+    }
+}

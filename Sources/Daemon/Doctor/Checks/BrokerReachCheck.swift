@@ -1,0 +1,28 @@
+/// Whether something answers at the broker's address.
+enum BrokerReachCheck {
+    /// Says where the broker was looked for, and what came of it.
+    static func finding(_ mqtt: Configuration.MQTT, _ contact: BrokerContact) -> Finding {
+        let place = "\(mqtt.host), port \(mqtt.port)"
+        return contact.finding(
+            .brokerReach, .reach,
+            passed: Finding(.brokerReach, .ok, "answers at \(place)"),
+            failed: Finding(
+                .brokerReach, .failed, "no connection to \(place): \(contact.failureText)", remedies: remedies(mqtt)))
+    }
+
+    private static func remedies(_ mqtt: Configuration.MQTT) -> [String] {
+        mqtt.isOnThisMachine
+            ? ["sudo apt install mosquitto", "sudo systemctl enable --now mosquitto"]
+            : [
+                "nc -vz \(mqtt.host) \(mqtt.port)",
+                "check mqtt.host and mqtt.port, and the broker's listener and firewall",
+            ]
+    }
+}
+
+extension Configuration.MQTT {
+    /// Whether the broker is reached without a network.
+    var isOnThisMachine: Bool {
+        ["localhost", "::1", "ip6-localhost"].contains(host) || host.hasPrefix("127.")
+    }
+}

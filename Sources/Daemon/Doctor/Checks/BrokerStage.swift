@@ -1,0 +1,41 @@
+import MQTT
+
+/// The steps of a connection to the broker, in their order.
+enum BrokerStage: Int, Comparable, Sendable {
+    case name, reach, tls, login, version
+
+    static func < (left: BrokerStage, right: BrokerStage) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension BrokerContact {
+    /// The step that did not work; nil when all have. What has no step of its own counts as a broker out of reach.
+    var failedStage: BrokerStage? {
+        guard case .failed(let code, _) = self else { return nil }
+        let stages: [(MQTTError.Code, BrokerStage)] = [
+            (.nameNotResolved, .name), (.tls, .tls), (.badUserNameOrPassword, .login), (.notAuthorized, .login),
+            (.unsupportedProtocolVersion, .version),
+        ]
+        return stages.first { $0.0.name == code }?.1 ?? .reach
+    }
+
+    /// What the client says of the failure; empty when there is none.
+    var failureText: String {
+        guard case .failed(_, let text) = self else { return "" }
+        return text
+    }
+
+    /// The finding of a check that is about one step.
+    ///
+    /// - Parameters:
+    ///   - check: the check.
+    ///   - stage: its step.
+    ///   - passed: what to find when the step has worked.
+    ///   - failed: what to find when it has not.
+    /// - Returns: one of the two, or that an earlier step has failed.
+    func finding(
+        _ check: Check, _ stage: BrokerStage, passed: @autoclosure () -> Finding, failed: @autoclosure () -> Finding
+    ) -> Finding {
+        guard let failedStage, failedStage <= stage else { return passed() }
+        return failedStage == stage ? failed() : Finding(check, .skipped, "the broker was not asked that far")
+    }
+}

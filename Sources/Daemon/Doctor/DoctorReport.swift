@@ -1,0 +1,40 @@
+/// All findings, for people and for machines.
+struct DoctorReport: Hashable, Sendable {
+    /// In the order of ``Check``.
+    let findings: [Finding]
+
+    /// The worst verdict; `ok` where everything was skipped.
+    var status: Finding.Verdict {
+        let order = Finding.Verdict.allCases
+        let worst = findings.compactMap { order.firstIndex(of: $0.verdict) }.max() ?? 0
+        return max(worst, 1) < order.count ? order[max(worst, 1)] : .failed
+    }
+
+    /// `failed` if a check has failed.
+    var exitCode: ExitCode { status == .failed ? .failed : .done }
+
+    /// For machines: `{"status","checks":[{"name","title","verdict","found","remedies"}]}`.
+    var document: JSONValue {
+        let checks = findings.map { finding in
+            [
+                "name": .string(finding.check.rawValue), "title": .string(finding.check.title),
+                "verdict": .string(finding.verdict.rawValue), "found": .string(finding.found),
+                "remedies": .array(finding.remedies.map(JSONValue.string)),
+            ] as JSONValue
+        }
+        return ["status": .string(status.rawValue), "checks": .array(checks)]
+    }
+
+    /// For people: a line for each finding, below it one for each remedy.
+    var lines: [String] {
+        findings.flatMap { finding in
+            let verdict = Self.padded(finding.verdict.rawValue, 9)
+            let head = "\(verdict)\(Self.padded(finding.check.title, 16))\(finding.found)"
+            return [head] + finding.remedies.map { Self.padded("", 9) + "-> " + $0 }
+        }.map(DisplayText.escaped)
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.count))
+    }
+}

@@ -1,0 +1,131 @@
+import EventLoop
+import MQTT
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite("Commands that ask the bridge")
+struct ClientCommandTests {
+    private static let ok = #"{"id":"ID","status":"ok","final":true,"data":{"x":1},"error":null,"took_ms":41}"#
+    private static let refused = #"""
+        {"id":"ID","status":"error","final":true,"data":{},
+        "error":{"code":"unknown_tag","text":"There is no tag","hint":"scan","retryable":false}}
+        """#
+    private static let foreign = #"{"id":"other","status":"error","error":{"code":"busy","text":"not ours"}}"#
+    private static let red = ClientRequest.led(id: "0001", LEDWish(light: .color("#ff0000")))
+
+    @Test(
+        "get the answer with either version of MQTT, and with MQTT 5 from a topic of their own",
+        arguments: [(.v5, false), (.v5, true), (.v311, false)] as [(Configuration.MQTT.Version, Bool)])
+    func answer(version: Configuration.MQTT.Version, isPrivate: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            bridge.answersInPrivate = isPrivate
+            bridge.answer("tag/0001/led/set", [("tag/0001/led/result", Self.ok)])
+            let written = Written()
+            let code = await ClientProgram.carryOut(Self.red, .test(broker.port, written, version: version))
+            #expect(code == .done)
+            #expect(written.lines(.standardOutput) == ["0001 has answered after 41 ms"])
+            #expect(bridge.requests.map(\.topic) == ["jacquard/tag/0001/led/set"])
+            #expect(JSONValue(payload: bridge.requests.first?.payload ?? [])["color"] == "#ff0000")
+            await bridge.stop()
+        }
+    }
+
+    @Test("print the result as it came, for machines")
+    func json() async throws {
+        try await asking(Self.red, isJSON: true, [("tag/0001/led/result", Self.ok)]) { code, written in
+            #expect(code == .done)
+            #expect(written.document["data"]?["x"] == 1)
+        }
+    }
+
+    @Test("wait for their own answer, and end with 1 and its text when it is an error")
+    func error() async throws {
+        let answers = [("tag/0001/led/result", Self.foreign), ("tag/0001/led/result", Self.refused)]
+        try await asking(Self.red, isJSON: true, answers) { code, written in
+            #expect(code == .failed)
+            #expect(written.lines(.standardError) == ["jacquard2mqtt: There is no tag", "hint: scan"])
+            #expect(written.document["error"]?["code"] == "unknown_tag")
+        }
+    }
+
+    @Test("end with 3 when the bridge goes away meanwhile")
+    func goesAway() async throws {
+        try await asking(Self.red, [("bridge/attic/state", "offline")]) { code, written in
+            #expect(code == .noConnection)
+            #expect(written.lines(.standardError).first?.contains("is offline") == true)
+        }
+    }
+
+    @Test("pair with the serial and tell how the tag is called")
+    func pair() async throws {
+        let answers = [
+            ("bridge/attic/response/pair", #"{"id":"ID","status":"accepted","final":false}"#),
+            ("bridge/attic/event", #"{"type":"pair_started","serial":"0001"}"#),
+            ("bridge/attic/response/pair", #"{"id":"ID","status":"ok","final":true,"data":{"id":"sleeve"}}"#),
+        ]
+        try await asking(.pair(serial: "0001", timeout: .seconds(5)), of: "bridge/attic/request/pair", answers) {
+            #expect($0 == .done)
+            #expect($1.lines(.standardOutput) == ["0001 is paired, as sleeve"])
+        }
+    }
+
+    @Test("forget by the tag's id, which is the id of the result as well")
+    func forget() async throws {
+        let answers = [("bridge/attic/response/forget", #"{"id":"0001","status":"ok","final":true,"data":{}}"#)]
+        try await asking(.forget(id: "0001"), of: "bridge/attic/request/forget", answers) { code, written in
+            #expect(code == .done)
+            #expect(written.lines(.standardOutput) == ["0001 is forgotten"])
+        }
+    }
+
+    @Test("list what a scan of the bridge hears")
+    func scan() async throws {
+        let answers = [
+            ("bridge/attic/response/scan", #"{"id":"ID","status":"ok","final":true,"data":{}}"#),
+            (
+                "bridge/attic/advertisement",
+                #"{"address":"F0:00:00:00:00:01","serial":"0001","name":"Tag","rssi":-50,"known":true}"#
+            ),
+            ("bridge/attic/scan", #"{"scanning":false,"until":null}"#),
+        ]
+        try await asking(
+            .scan(duration: .seconds(20)), isJSON: true, of: "bridge/attic/request/scan", answers
+        ) { code, written in
+            #expect(code == .done)
+            #expect(written.document["source"] == "bridge")
+            #expect(written.document["tags"]?.elements?.map { $0["serial"] } == ["0001"])
+        }
+    }
+
+    @Test("list the tags of the bridge")
+    func tags() async throws {
+        let data = #"{"known":[{"id":"a","serial":"0001","state":"connected","rssi":-50}],"seen":[]}"#
+        let answers = [("bridge/attic/response/tags", #"{"id":"ID","status":"ok","final":true,"data":\#(data)}"#)]
+        try await asking(.tags, of: "bridge/attic/request/tags", answers) { code, written in
+            #expect(code == .done)
+            #expect(
+                written.lines(.standardOutput) == [
+                    "ID  SERIAL  NAME  ADDRESS  STATE      RSSI  LAST SEEN",
+                    "a   0001    -     -        connected  -50   -",
+                ])
+        }
+    }
+
+    private func asking(
+        _ request: ClientRequest, isJSON: Bool = false, of topic: String = "tag/0001/led/set",
+        _ answers: [(String, String)], _ check: @LoopActor @Sendable (ExitCode, Written) -> Void
+    ) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            bridge.answer(topic, answers.map { (topic: $0.0, payload: $0.1) })
+            let written = Written()
+            check(await ClientProgram.carryOut(request, .test(broker.port, written, isJSON: isJSON)), written)
+            await bridge.stop()
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite("monitor")
+struct MonitorTests {
+    @Test("shows what is retained, then what comes, until it is interrupted")
+    func live() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(
+                broker, facts: [("bridge/attic/state", "online"), ("tag/0001/battery", #"{"level":87}"#)])
+            let written = Written()
+            let interruption = Interruption()
+            let context = ClientContext.test(broker.port, written, isJSON: true, interruption: interruption)
+            async let code = ClientProgram.carryOut(.monitor(id: "0001"), context)
+            try await until("the battery") { written.lines(.standardOutput).count == 2 }
+            bridge.publish(("tag/0002/gesture", "{}"))
+            bridge.publish(("tag/0001/gesture", #"{"event_type":"cover","seq":1}"#))
+            try await until("the gesture") { written.lines(.standardOutput).count == 3 }
+            interruption.fire()
+            #expect(await code == .done)
+            let records = written.lines(.standardOutput).map { JSONValue(payload: Array($0.utf8)) }
+            #expect(records.map { $0["initial"] } == [true, true, false])
+            #expect(records.last?["payload"]?["event_type"] == "cover")
+            #expect(records.last?["topic"] == "jacquard/tag/0001/gesture")
+            await bridge.stop()
+        }
+    }
+
+    @Test("ends when nobody reads any more")
+    func nobodyReads() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            let written = Written(limit: 2)
+            async let code = ClientProgram.carryOut(.monitor(id: nil), .test(broker.port, written, isJSON: true))
+            try await until("the state") { written.lines(.standardOutput).count == 1 }
+            bridge.publish(("tag/0002/gesture", "{}"))
+            #expect(await code == .done)
+            await bridge.stop()
+        }
+    }
+
+    @Test(
+        "puts a message into one line",
+        arguments: [
+            (
+                "tag/0001/gesture", #"{"event_type":"double_tap","gesture":1,"seq":1042}"#,
+                "gesture        double_tap  #1042"
+            ),
+            ("tag/0001/gesture", #"{"event_type":"unknown","gesture":9,"seq":2}"#, "gesture        unknown 9  #2"),
+            ("tag/0001/battery", #"{"level":87,"charging":true}"#, "battery        87 %, charging"),
+            (
+                "tag/0001/connection",
+                #"{"state":"initializing","step":6,"of":14,"attempt":3,"error":{"code":"x","text":"Too far","hint":null}}"#,
+                "connection     initializing 6/14; attempt 3; Too far"
+            ),
+            (
+                "tag/0001/gear", #"{"attached":true,"vendor":"Levi's","product":"Jacket"}"#,
+                "gear           Levi's Jacket attached"
+            ),
+            ("tag/0001/gear", #"{"attached":false}"#, "gear           no gear"),
+            ("tag/0001/rssi", "-63", "rssi           -63 dBm"),
+            (
+                "tag/0001/touch", #"{"seq":1,"proximity":12,"lines":[0,7,255]}"#,
+                "touch          proximity 12, lines 0 7 255"
+            ),
+            (
+                "tag/0001/led/result", #"{"status":"error","error":{"code":"busy","text":"Full"}}"#,
+                "led/result     error: busy: Full"
+            ),
+            ("tag/0001/led/set", "flash", "led/set        flash"),
+            ("tag/0001/availability", "on\u{1B}[31mline", "availability   on\\u{1b}[31mline"),
+        ] as [(String, String, String)])
+    func line(topic: String, payload: String, words: String) throws {
+        let line = try #require(Self.line(topic, payload))
+        #expect(line.text.hasSuffix(" 0001         " + words))
+        #expect(line.isGesture == (topic.hasSuffix("gesture")))
+        #expect(line.text.hasPrefix(line.isGesture ? "* " : "  "))
+    }
+
+    @Test(
+        "says nothing twice and nothing of others",
+        arguments: [
+            ("tag/0001/battery/level", "87"), ("tag/0001/stats", "{}"), ("tag/0001/led", ""),
+            ("bridge/cellar/state", "online"), ("tag", "x"), ("tag/0001", "x"),
+        ])
+    func silence(topic: String, payload: String) {
+        #expect(Self.line(topic, payload) == nil)
+    }
+
+    @Test(
+        "tells of the bridge",
+        arguments: [
+            ("state", "online", "state          online"),
+            (
+                "event", #"{"type":"pair_started","serial":"0001","time":"t"}"#,
+                "event          pair started, serial 0001"
+            ),
+            ("health", #"{"status":"degraded","problems":[{"text":"Old"}]}"#, "health         degraded; Old"),
+            ("scan", #"{"scanning":true}"#, "scan           scanning"),
+            ("adapter", #"[{"id":"hci0","state":"powered_on"}]"#, "adapter        hci0 powered on"),
+            (
+                "advertisement", #"{"serial":"0001","address":"F0","rssi":-50,"known":true}"#,
+                "advertisement  0001 F0, -50 dBm, known"
+            ),
+        ])
+    func bridge(topic: String, payload: String, words: String) throws {
+        let line = try #require(Self.line("bridge/attic/" + topic, payload))
+        #expect(line.text.hasSuffix(" bridge       " + words))
+    }
+
+    private static func line(_ topic: String, _ payload: String) -> MonitorLine? {
+        let record = MonitorRecord(
+            topic: "jacquard/" + topic, payload: Array(payload.utf8), isRetained: false, isInitial: false, time: 0)
+        return MonitorLine(record, BridgeTopics(.test(1883)))
+    }
+}

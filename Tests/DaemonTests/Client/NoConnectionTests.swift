@@ -1,0 +1,79 @@
+import EventLoop
+import Logging
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite("Commands without a connection")
+struct NoConnectionTests {
+    private static let flash = ClientRequest.led(id: "0001", LEDWish(light: .flash))
+
+    @Test("end with 3 and say whether broker or bridge is missing", arguments: [nil, "offline"])
+    func bridge(state: String?) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker, facts: state.map { [("bridge/attic/state", $0)] } ?? [])
+            let written = Written()
+            let code = await ClientProgram.carryOut(Self.flash, .test(broker.port, written, isJSON: true))
+            #expect(code == .noConnection)
+            #expect(written.document["error"]?["code"] == .string(state == nil ? "bridge_unknown" : "bridge_offline"))
+            #expect(bridge.requests.isEmpty)
+            await bridge.stop()
+        }
+    }
+
+    @Test("end with 3 when nobody listens at the broker's address")
+    func broker() async throws {
+        try await onLoop {
+            let written = Written()
+            let port = try PrivateBroker.freePort()
+            #expect(await ClientProgram.carryOut(.status, .test(port, written, isJSON: true)) == .noConnection)
+            #expect(written.document["error"]?["code"] == "unreachable")
+            #expect(written.lines(.standardError).last == "hint: jacquard2mqtt doctor")
+        }
+    }
+
+    @Test("end with 3 when the broker does not know the user")
+    func login() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker(options: ["allow_anonymous false"])
+            let written = Written()
+            let code = await ClientProgram.carryOut(.tags, .test(broker.port, written, isJSON: true))
+            #expect(code == .noConnection)
+            #expect(written.document["error"]?["code"] == "not_authorized")
+        }
+    }
+
+    @Test("give up on a bridge that is online and silent")
+    func silent() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            let context = ClientContext.test(broker.port, Written())
+            var request = BridgeRequest(verb: "tags", [:], BridgeTopics(context.configuration))
+            request.firstWord = .milliseconds(50)
+            let asked = request
+            let progress = Progress(context.printer)
+            let error = await #expect(throws: ClientFailure.self) {
+                try await context.visit { session throws(ClientFailure) in try await session.ask(asked, progress) }
+            }
+            #expect(error?.code == "no_answer")
+            #expect(error?.exitCode == .noConnection)
+            await bridge.stop()
+        }
+    }
+
+    @Test("scan with the machine's own adapter, and say both reasons when there is none")
+    func scan() async throws {
+        try await onLoop {
+            let written = Written()
+            let port = try PrivateBroker.freePort()
+            let request = ClientRequest.scan(duration: .seconds(1))
+            #expect(await ClientProgram.carryOut(request, .test(port, written)) == .noConnection)
+            let text = written.lines(.standardError).first { $0.hasPrefix("jacquard2mqtt:") } ?? ""
+            #expect(text.contains("no connection to the broker"))
+            #expect(text.contains("bluetoothd does not answer"))
+        }
+    }
+}
