@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import pathlib
+import signal
 import sys
 import time
 import traceback
@@ -56,6 +57,9 @@ async def run(world: World) -> int:
 
 async def main(name: str, cache: pathlib.Path, programs: pathlib.Path, logs: pathlib.Path) -> int:
     """Starts the world, runs the scenarios and ends it."""
+    if task := asyncio.current_task():
+        # Nothing that was started outlives the test, even when it is ended.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     release = releases.named(name, cache)
     print(f"Home Assistant {release.version}", flush=True)
     world = World(logs, programs, release)

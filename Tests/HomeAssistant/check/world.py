@@ -105,6 +105,30 @@ class World:
         self.tags.write(f"gesture 0001 {name} {count} 100")
         await self.bus.expect("jacquard/tag/0001/gesture", count, before, within=30)
 
+    # -- the broker
+
+    async def retained(self) -> set[str]:
+        """The topics of which the broker keeps a message, as a client sees them that comes now."""
+        newcomer = Bus(self.broker.port)
+        await newcomer.expect("jacquard/bridge/attic/state")
+        await asyncio.sleep(1)
+        newcomer.stop()
+        return {message.topic for message in newcomer.heard if message.is_retained}
+
+    # -- Home Assistant
+
+    async def told_again(self, since: int) -> None:
+        """Waits until Home Assistant has said that it has started, and the bridge has answered.
+
+        It says so when nothing was announced for five seconds; the answer is spread over two.
+        """
+
+        async def said() -> bool:
+            return any(message.payload == "online" for message in self.bus.on("homeassistant/status", since))
+
+        await until("Home Assistant says online", said, 90)
+        await asyncio.sleep(3)
+
     # -- automations
 
     async def automate_trigger(self, name: str, gesture: str) -> None:
