@@ -54,8 +54,13 @@ final class Observer {
 
     /// Says something.
     func publish(_ topic: String, _ payload: String, isRetained: Bool = false) throws {
+        try publish(
+            MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce, isRetained: isRetained))
+    }
+
+    /// Says something with all that MQTT 5 allows.
+    func publish(_ message: MQTTMessage) throws {
         tickets += 1
-        let message = MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce, isRetained: isRetained)
         try client.publish(message, ticket: tickets)
     }
 
