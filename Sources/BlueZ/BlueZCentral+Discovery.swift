@@ -3,104 +3,120 @@ import DBus
 import EventLoop
 import Logging
 
-/// What is wished of discovery, and how it stands.
-struct Discovery {
-    /// What the user of the central wants; nil for no scan.
-    var wish: ScanOptions?
-    /// What our own session with BlueZ looks for; nil while we have none.
-    var running: ScanOptions?
-    /// Whether the adapter says that it discovers, for whomever.
-    var isReported = false
-    /// Whether the adapter said so when our session began.
-    var wasReported = false
-    /// Whether a call is under way; the next step waits for its end.
-    var isChanging = false
-    /// Whether the user of the central has been told that the scan runs.
-    var isTold = false
-
-    /// BlueZ has forgotten our session.
-    mutating func reset() {
-        running = nil
-        isReported = false
-    }
-}
-
+/// Scanning, with pauses for connections: controllers do one or the other.
 extension BlueZCentral {
-    /// How long to wait after a refusal.
-    private static let pause = Duration.seconds(2)
-
-    /// Brings discovery nearer to what is wished. It pauses while a connection is made: controllers do one or the other.
+    /// Brings discovery nearer to what is wished.
     func updateDiscovery() {
-        tellScan()
-        guard !discovery.isChanging, state == .poweredOn, let adapter else { return }
-        let wanted = connecting == nil ? discovery.wish : nil
-        guard wanted != discovery.running else { return noticeSilentEnd() }
-        if discovery.running != nil {
-            changeDiscovery(adapter, "StopDiscovery") { $0.discovery.running = nil }
-        } else if let wanted {
-            setFilter(adapter, wanted)
+        if state == .poweredOn, !isStopped, !discoveryTimer.isArmed, let adapter {
+            switch discovery.step(isPaused: attempt != nil) {
+            case .start(let options): start(options, on: adapter)
+            case .stop: stopDiscovery(on: adapter)
+            case nil: break
+            }
         }
-    }
-
-    /// Tells when the scan has begun or ended, and not when it pauses for a connection.
-    private func tellScan() {
-        let isScanning = discovery.wish != nil && (discovery.running != nil || (discovery.isTold && connecting != nil))
-        guard isScanning != discovery.isTold else { return }
-        discovery.isTold = isScanning
-        onEvent?(.scanning(isScanning))
-    }
-
-    /// BlueZ has ended a discovery that we hold, as after a power cycle of the controller: begin again.
-    private func noticeSilentEnd() {
-        guard discovery.running != nil, !discovery.isReported, discovery.wasReported else { return }
-        discovery.running = nil
         tellScan()
-        discoveryTimer.arm(after: Self.pause)
     }
 
-    private func setFilter(_ adapter: String, _ options: ScanOptions) {
+    func tellScan() {
+        if let isScanning = discovery.news(isPaused: attempt != nil) { onEvent?(.scanning(isScanning)) }
+    }
+
+    private func start(_ options: ScanOptions, on adapter: String) {
         let filter = DBusValue.properties([
             ("UUIDs", .strings([options.service.description])),
             ("Transport", .string("le")),
             ("DuplicateData", .boolean(options.allowsDuplicates)),
         ])
-        changeDiscovery(adapter, "SetDiscoveryFilter", [filter]) { central in
-            central.changeDiscovery(adapter, "StartDiscovery") {
-                $0.discovery.running = options
-                $0.discovery.wasReported = $0.discovery.isReported
+        changeDiscovery(adapter, "SetDiscoveryFilter", [filter]) { central, error in
+            if let error { return central.discoveryRefused("SetDiscoveryFilter", error) }
+            central.changeDiscovery(adapter, "StartDiscovery") { central, error in
+                // In progress it is when BlueZ has not ended what we think it has: so we have what we want.
+                if let error, error.name != "org.bluez.Error.InProgress" {
+                    return central.discoveryRefused("StartDiscovery", error)
+                }
+                central.discoveryHasBegun(options)
             }
+        }
+    }
+
+    private func stopDiscovery(on adapter: String) {
+        changeDiscovery(adapter, "StopDiscovery") { central, error in
+            if let error {
+                // Whatever BlueZ thinks of our session: the next start tells.
+                central.log.debug("BlueZ refuses to end the discovery", [(.error, error.description)])
+            }
+            central.discovery.stopped()
+            central.updateDiscovery()
         }
     }
 
     private func changeDiscovery(
         _ adapter: String, _ member: String, _ arguments: [DBusValue] = [],
-        then next: @escaping (BlueZCentral) -> Void
+        then next: @escaping (BlueZCentral, DBusError?) -> Void
     ) {
-        discovery.isChanging = true
+        discovery.begin()
+        let generation = discovery.generation
         call(.call(to: BlueZNames.service, adapter, BlueZNames.adapter, member, arguments)) { [weak self] result in
-            guard let self else { return }
-            discovery.isChanging = false
-            switch result {
-            case .success:
-                next(self)
-                if !discovery.isChanging { updateDiscovery() }
-            case .failure(let error): discoveryRefused(member, error)
-            }
+            guard let self, generation == discovery.generation else { return }
+            guard case .failure(let error) = result else { return next(self, nil) }
+            // Without a bus there is nothing to refuse: that is told in a moment, and ends the discovery.
+            if error.code != .disconnected { next(self, error) }
         }
     }
 
-    private func discoveryRefused(_ member: String, _ error: DBusError) {
-        log.debug("BlueZ refuses to change discovery", [(.member, member), (.error, error.description)])
-        // Whatever BlueZ thinks of our session, after a refused stop there is none.
-        if member == "StopDiscovery" { discovery.running = nil }
-        discoveryTimer.arm(after: Self.pause)
+    private func discoveryHasBegun(_ options: ScanOptions) {
+        discovery.started(options)
+        discoveryRefusals.reset()
+        watch.began(at: .now)
+        watchTimer.arm(at: watch.deadline)
+        updateDiscovery()
     }
+
+    private func discoveryRefused(_ member: String, _ error: DBusError) {
+        discovery.refused()
+        if discoveryRefusals.isFresh {
+            log.warning("BlueZ refuses to discover", [(.member, member), (.error, error.description)])
+        }
+        discoveryTimer.arm(after: discoveryRefusals.next())
+        tellScan()
+    }
+
+    /// BlueZ has ended a discovery that we hold: begin again, but not at once, since it had a reason.
+    func discoveryHasEnded() {
+        log.debug("BlueZ has ended the discovery")
+        tellScan()
+        discoveryTimer.arm(after: discoveryRefusals.next())
+    }
+
+    // MARK: Silence
+
+    func doubtDiscovery() {
+        guard discovery.running != nil, !isStopped else { return }
+        let isFresh = watch.isFresh
+        switch watch.step(at: .now, mayReset: isResetHarmless) {
+        case .restart:
+            if isFresh { log.info("nothing is heard, discovery is begun anew") }
+            discovery.doubt()
+            updateDiscovery()
+        case .resetAdapter: resetAdapter()
+        case nil: break
+        }
+        watchTimer.arm(at: watch.deadline)
+    }
+
+    // MARK: Being heard
 
     /// A device was heard, or BlueZ told what it knows of one.
     func heard(_ path: String) {
-        guard let device = tree.devices[path], device.adapter == adapter, let address = device.address else { return }
-        if device.rssi != nil || device.isConnected { connects.heard(address) }
-        onEvent?(.discovered(address, device.advertisement))
+        guard let device = tree.devices[path], device.isThere, device.adapter == adapter, let address = device.address
+        else { return }
+        let now = ContinuousClock.now
+        if device.rssi != nil { watch.heard(at: now) }
+        connects.heard(address, at: now)
+        // Another client of BlueZ may look for something else: what it hears comes here as well.
+        if let wish = discovery.wish, device.services.contains(wish.service) {
+            onEvent?(.discovered(address, device.advertisement))
+        }
         connectNext()
     }
 }

@@ -3,55 +3,67 @@ import DBus
 import EventLoop
 import Logging
 
+/// Bonds: making them and forgetting them.
 extension BlueZCentral {
-    /// A person may have to press the tag's button meanwhile.
-    private static let pairLimit = Duration.seconds(60)
-
     func pair(_ address: BluetoothAddress) {
-        guard let path = device(address)?.path, peripherals[address]?.phase == .linked else {
-            let error = BluetoothError(.notFound, text: "the device is not connected")
-            return EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(.pairFailed(address, error)) }
+        guard let peripheral = peripherals[address], isLinked(peripheral), let path = device(address)?.path else {
+            return tellLater(.pairFailed(address, Self.notConnected))
         }
-        expected.insert(address)
+        pairing.insert(address)
         let message = DBusMessage.call(to: BlueZNames.service, path, BlueZNames.device, "Pair")
-        call(message, within: Self.pairLimit) { [weak self] result in
-            guard let self, peripherals[address] != nil else { return }
+        call(message, within: timing.pair) { [weak self] result in
+            guard let self, isLinked(peripheral) else { return }
+            pairing.remove(address)
             switch result {
-            case .success: trust(path, address)
-            case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": trust(path, address)
+            case .success: trust(path, peripheral)
+            case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": trust(path, peripheral)
             case .failure(let error): onEvent?(.pairFailed(address, BluetoothError(error)))
             }
         }
     }
 
     /// A trusted device may come back by itself without anybody being asked.
-    private func trust(_ path: String, _ address: BluetoothAddress) {
+    private func trust(_ path: String, _ peripheral: Peripheral) {
         let message = DBusMessage.call(
             to: BlueZNames.service, path, BlueZNames.properties, "Set",
             [.string(BlueZNames.device), .string("Trusted"), .variant(.boolean(true))])
         call(message) { [weak self] result in
+            guard let self, isLinked(peripheral) else { return }
             if case .failure(let error) = result {
-                self?.log.warning("BlueZ does not trust a bonded tag", [(.path, path), (.error, error.description)])
+                log.warning("BlueZ does not trust a bonded device", [(.path, path), (.error, error.description)])
             }
-            self?.onEvent?(.paired(address))
+            onEvent?(.paired(peripheral.address))
         }
     }
 
     func forget(_ address: BluetoothAddress) {
-        guard let adapter, let path = device(address)?.path else {
-            return EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(.forgotten(address, nil)) }
+        bonds.clear(address)
+        guard let adapter, state == .poweredOn else {
+            let error = BluetoothError(.poweredOff, text: "there is no adapter to forget the device")
+            return tellLater(.forgotten(address, error))
         }
+        let peripheral = peripherals[address]
+        guard let path = device(address)?.path else {
+            disconnect(address)
+            return tellLater(.forgotten(address, nil))
+        }
+        connects.remove(address)
+        // Its end is asked for, whatever BlueZ tells first.
+        peripheral?.phase = .disconnecting
+        peripheral?.cause = nil
         let message = DBusMessage.call(
             to: BlueZNames.service, adapter, BlueZNames.adapter, "RemoveDevice", [.objectPath(path)])
         call(message) { [weak self] result in
             guard let self else { return }
-            lost(address, nil)
-            switch result {
-            case .success: onEvent?(.forgotten(address, nil))
-            case .failure(let error) where error.name == "org.bluez.Error.DoesNotExist":
-                onEvent?(.forgotten(address, nil))
-            case .failure(let error): onEvent?(.forgotten(address, BluetoothError(error)))
-            }
+            if let peripheral { lost(peripheral, nil) }
+            onEvent?(.forgotten(address, forgetting(address, result)))
         }
+    }
+
+    private func forgetting(_ address: BluetoothAddress, _ result: Result<DBusMessage, DBusError>) -> BluetoothError? {
+        guard case .failure(let error) = result, error.name != "org.bluez.Error.DoesNotExist" else { return nil }
+        // What was told as disconnected is not to stay connected.
+        if device(address)?.object.isConnected == true, peripherals[address] == nil { takeDown(address) {} }
+        return BluetoothError(error)
     }
 }

@@ -30,11 +30,21 @@ extension BluetoothError {
         case "org.bluez.Error.DoesNotExist", "org.freedesktop.DBus.Error.UnknownObject",
             "org.freedesktop.DBus.Error.UnknownMethod":
             .notFound
-        case "org.bluez.Error.Failed", "org.bluez.Error.NotConnected", "org.bluez.Error.InProgress",
+        case "org.bluez.Error.Failed": code(ofConnectionThatSays: text)
+        case "org.bluez.Error.NotConnected", "org.bluez.Error.InProgress",
             "org.bluez.Error.ConnectionAttemptFailed", "org.freedesktop.DBus.Error.ServiceUnknown",
             "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.NoReply":
             .connectionFailed
         default: .other
         }
+    }
+
+    /// `Connect` has one name for all its failures; the text is one of a list, with `br-` or `le-` before it. That bluetoothd
+    /// knows a missing key is newer than 5.66. Source: BlueZ, `src/error.h`.
+    private static func code(ofConnectionThatSays text: String) -> Code {
+        if text.hasSuffix("-connection-canceled") { return .canceled }
+        if text.hasSuffix("-connection-key-missing") { return .authenticationFailed }
+        if text.hasSuffix("-adapter-not-powered") { return .poweredOff }
+        return .connectionFailed
     }
 }

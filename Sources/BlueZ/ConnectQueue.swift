@@ -1,69 +1,92 @@
 import Bluetooth
 
-/// Which device to connect to next. One attempt at a time, and only for a device that has been heard: an attempt for one
-/// that is away holds the radio for tens of seconds.
+/// Which device to connect to next. One attempt at a time, and for a device that has been heard: an attempt for one that
+/// is away makes the radio deaf to the others.
 struct ConnectQueue {
-    /// How long a device that the stack knows may stay unheard before it is tried without having been heard; some
-    /// controllers do not report what they have on a list of their own.
-    static let patience = Duration.seconds(15)
-    /// How long before it is tried so again.
-    static let repetition = Duration.seconds(60)
+    /// How long to wait for what.
+    struct Patience {
+        /// How long a device that the stack knows may stay unheard before it is tried without having been heard; some
+        /// controllers do not report what they have on a list of their own.
+        var unheard = Duration.seconds(15)
+        /// How long before anybody is tried so again: the radio listens in between.
+        var repetition = Duration.seconds(60)
+        /// How long a device counts as heard. BlueZ forgets one that it has not seen for as long.
+        var memory = Duration.seconds(30)
+    }
+
+    /// Whom to try.
+    struct Turn: Equatable {
+        let address: BluetoothAddress
+        /// Whether it has been heard of late.
+        let isHeard: Bool
+    }
 
     private struct Entry {
         let address: BluetoothAddress
-        var isHeard: Bool
-        /// When it is tried although it has not been heard.
-        var dueUnheard: ContinuousClock.Instant
+        /// Until when it counts as heard; nil while it has not been.
+        var heardUntil: ContinuousClock.Instant?
+        /// When it may be tried although it has not been heard.
+        let unheardFrom: ContinuousClock.Instant
+
+        func isHeard(at now: ContinuousClock.Instant) -> Bool { heardUntil.map { now < $0 } ?? false }
     }
 
+    private let patience: Patience
     /// Who waits, longest first.
     private var waiting: [Entry] = []
+    /// Before this nobody is tried unheard.
+    private var nextUnheard: ContinuousClock.Instant?
+
+    init(_ patience: Patience = Patience()) {
+        self.patience = patience
+    }
 
     /// Whether nobody waits.
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Who waits.
-    var addresses: [BluetoothAddress] { waiting.map(\.address) }
-
     /// When somebody may be tried unheard.
-    var deadline: ContinuousClock.Instant? { waiting.map(\.dueUnheard).min() }
+    var deadline: ContinuousClock.Instant? {
+        guard let first = waiting.map(\.unheardFrom).min() else { return nil }
+        return max(first, nextUnheard ?? first)
+    }
 
     /// Puts a device behind the others.
     mutating func add(_ address: BluetoothAddress, isHeard: Bool, at now: ContinuousClock.Instant) {
         remove(address)
-        waiting.append(Entry(address: address, isHeard: isHeard, dueUnheard: now + Self.patience))
+        waiting.append(
+            Entry(
+                address: address, heardUntil: isHeard ? now + patience.memory : nil,
+                unheardFrom: now + patience.unheard))
     }
 
-    /// Takes a device out.
-    ///
-    /// - Returns: whether it was waiting.
-    @discardableResult
-    mutating func remove(_ address: BluetoothAddress) -> Bool {
-        let count = waiting.count
+    /// Takes a device out, if it is in.
+    mutating func remove(_ address: BluetoothAddress) {
         waiting.removeAll { $0.address == address }
-        return waiting.count < count
     }
 
     /// A device was heard.
-    mutating func heard(_ address: BluetoothAddress) {
+    mutating func heard(_ address: BluetoothAddress, at now: ContinuousClock.Instant) {
         guard let index = waiting.firstIndex(where: { $0.address == address }) else { return }
-        waiting[index].isHeard = true
+        waiting[index].heardUntil = now + patience.memory
     }
 
-    /// Takes out whom to connect to now: who was heard comes before who was not.
+    /// Takes out whom to connect to now: who was heard comes before who was not, and who waits longer before who came
+    /// later.
     ///
     /// - Parameters:
     ///   - now: the time.
     ///   - isKnown: whether the stack has an object for the device.
     /// - Returns: nil while there is nobody to try.
-    mutating func next(
-        at now: ContinuousClock.Instant, isKnown: (BluetoothAddress) -> Bool
-    ) -> BluetoothAddress? {
-        let heard = waiting.firstIndex { $0.isHeard && isKnown($0.address) }
-        let due = heard ?? waiting.firstIndex { $0.dueUnheard <= now && isKnown($0.address) }
-        for index in waiting.indices where waiting[index].dueUnheard <= now {
-            waiting[index].dueUnheard = now + Self.repetition
+    mutating func next(at now: ContinuousClock.Instant, isKnown: (BluetoothAddress) -> Bool) -> Turn? {
+        if let index = waiting.firstIndex(where: { $0.isHeard(at: now) && isKnown($0.address) }) {
+            return Turn(address: waiting.remove(at: index).address, isHeard: true)
         }
-        return due.map { waiting.remove(at: $0).address }
+        guard let deadline, deadline <= now else { return nil }
+        // Also when nobody is known: what is not known cannot be tried, and is not to be looked for at every turn.
+        nextUnheard = now + patience.repetition
+        guard let index = waiting.firstIndex(where: { $0.unheardFrom <= now && isKnown($0.address) }) else {
+            return nil
+        }
+        return Turn(address: waiting.remove(at: index).address, isHeard: false)
     }
 }

@@ -1,7 +1,7 @@
 import EventLoop
 internal import Glibc
 
-/// The descriptor of `AcquireNotify`: a value of the characteristic for each packet, past the bus.
+/// The descriptor of `AcquireNotify`: a packet for each value of the characteristic, past the bus.
 @LoopActor
 final class NotificationChannel {
     private let descriptor: CInt
@@ -11,12 +11,21 @@ final class NotificationChannel {
 
     /// How many values are read before others get their turn.
     private static let turn = 64
-    /// The longest value of a characteristic.
+    /// The longest value of a characteristic. Source: Bluetooth Core Specification 5.3, volume 3, part F, 3.2.9.
     private static let longest = 512
 
-    /// Takes the descriptor over.
+    /// What a read brought.
+    private enum Packet {
+        case value([UInt8])
+        /// A value without bytes, or the end; only the hang-up tells them apart.
+        case empty
+        case nothing
+        case failure
+    }
+
+    /// Takes the descriptor over, also when it throws: it is closed then.
     ///
-    /// - Throws: ``EventLoop/SystemError`` when the loop does not take it; it is closed then.
+    /// - Throws: ``EventLoop/SystemError`` when the loop does not take it.
     init(
         owning descriptor: CInt, onValue: @escaping ([UInt8]) -> Void, onEnd: @escaping () -> Void
     ) throws(SystemError) {
@@ -28,23 +37,25 @@ final class NotificationChannel {
 
     private func receive(_ events: DescriptorSource.Events) {
         for _ in 0..<Self.turn {
-            let (value, count) = read()
-            guard count > 0 else { return count == 0 ? end() : () }
-            onValue(value)
+            switch read() {
+            case .value(let value): onValue(value)
+            // A device may notify nothing at all, which is no end; behind the real one epoll goes on reporting it.
+            case .empty: return events.contains(.hangUp) ? end() : ()
+            case .nothing: return
+            case .failure: return end()
+            }
             // Whoever got the value may have closed the channel.
             guard source != nil else { return }
         }
     }
 
-    private func read() -> (value: [UInt8], count: Int) {
-        var count = 0
-        let value = [UInt8](unsafeUninitializedCapacity: Self.longest) { buffer, filled in
-            count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
-            filled = max(0, count)
+    private func read() -> Packet {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longest) { buffer in
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+            if count > 0 { return .value([UInt8](buffer[..<count])) }
+            if count == 0 { return .empty }
+            return errno == EAGAIN || errno == EINTR ? .nothing : .failure
         }
-        // Nothing more for now is no end; any other failure is one.
-        if count < 0, errno != EAGAIN, errno != EINTR { count = 0 }
-        return (value, count)
     }
 
     private func end() {

@@ -1,7 +1,8 @@
 import Bluetooth
 import DBus
 
-/// What `org.bluez` has told of its objects, by path: only the properties that matter here.
+/// What `org.bluez` has told of its objects, by path: only the properties that matter here. BlueZ bounds its size: what it
+/// removes goes here as well, and what it has not added never comes in.
 struct ObjectTree {
     struct AdapterObject {
         var address: BluetoothAddress?
@@ -13,11 +14,16 @@ struct ObjectTree {
         var address: BluetoothAddress?
         var adapter = ""
         var name: String?
+        var services: Set<BluetoothUUID> = []
         var manufacturerData: [UInt16: [UInt8]] = [:]
+        /// Only while a discovery runs, and only of a device that it has heard.
         var rssi: Int?
         var isConnected = false
         var isPaired = false
         var isResolved = false
+
+        /// Whether it is within reach for certain: a connected device does not advertise.
+        var isThere: Bool { rssi != nil || isConnected }
 
         var advertisement: Advertisement {
             Advertisement(name: name, manufacturerData: manufacturerData, rssi: rssi, isPaired: isPaired)
@@ -35,17 +41,27 @@ struct ObjectTree {
         var properties: CharacteristicProperties = []
     }
 
+    /// Where a characteristic is, and what can be done with it.
+    struct Characteristic {
+        let path: String
+        let properties: CharacteristicProperties
+    }
+
     private(set) var adapters: [String: AdapterObject] = [:]
     private(set) var devices: [String: DeviceObject] = [:]
     private(set) var services: [String: ServiceObject] = [:]
     private(set) var characteristics: [String: CharacteristicObject] = [:]
+    /// Paths of the devices of each address, one for each adapter: every request looks here.
+    private var paths: [BluetoothAddress: Set<String>] = [:]
 
     /// Takes properties of an object's interface, as `InterfacesAdded`, `GetManagedObjects` and `PropertiesChanged` tell
     /// them; an object that is not known begins with them.
     mutating func apply(_ values: [String: DBusValue], to path: String, _ interface: String) {
         switch interface {
         case BlueZNames.adapter: adapters[path, default: AdapterObject()].apply(values)
-        case BlueZNames.device: devices[path, default: DeviceObject()].apply(values)
+        case BlueZNames.device:
+            devices[path, default: DeviceObject()].apply(values)
+            if values["Address"] != nil { index(path) }
         case BlueZNames.gattService: services[path, default: ServiceObject()].apply(values)
         case BlueZNames.gattCharacteristic: characteristics[path, default: CharacteristicObject()].apply(values)
         default: break
@@ -55,6 +71,12 @@ struct ObjectTree {
     /// Properties that an object has no longer. Only the signal strength comes and goes.
     mutating func invalidate(_ names: [String], of path: String, _ interface: String) {
         if interface == BlueZNames.device, names.contains("RSSI") { devices[path]?.rssi = nil }
+    }
+
+    /// BlueZ has answered that the device is connected. When its kernel tells it of the link by the socket first, it
+    /// never signals the property. Source: BlueZ 5.66, `att_connect_cb` and `device_add_connection` in `src/device.c`.
+    mutating func setConnected(_ path: String) {
+        devices[path]?.isConnected = true
     }
 
     /// Whether the object has this interface.
@@ -73,7 +95,7 @@ struct ObjectTree {
         for interface in interfaces {
             switch interface {
             case BlueZNames.adapter: adapters[path] = nil
-            case BlueZNames.device: devices[path] = nil
+            case BlueZNames.device: removeDevice(path)
             case BlueZNames.gattService: services[path] = nil
             case BlueZNames.gattCharacteristic: characteristics[path] = nil
             default: break
@@ -83,75 +105,45 @@ struct ObjectTree {
 
     /// The device with an address below an adapter.
     func device(_ address: BluetoothAddress, of adapter: String) -> (path: String, object: DeviceObject)? {
-        devices.first { $0.value.address == address && $0.value.adapter == adapter }
-            .map { ($0.key, $0.value) }
+        for path in paths[address] ?? [] {
+            if let object = devices[path], object.adapter == adapter { return (path, object) }
+        }
+        return nil
     }
 
-    /// Paths and properties of a service's characteristics on a device; nil while the service is not there.
-    func characteristics(
-        of service: BluetoothUUID, on device: String
-    ) -> [BluetoothUUID: (path: String, properties: CharacteristicProperties)]? {
-        guard let path = services.first(where: { $0.value.uuid == service && $0.value.device == device })?.key else {
-            return nil
-        }
-        var found: [BluetoothUUID: (path: String, properties: CharacteristicProperties)] = [:]
-        for (key, object) in characteristics where object.service == path {
-            if let uuid = object.uuid { found[uuid] = (key, object.properties) }
+    /// The characteristics of a service on a device; nil while the service is not there. Of several services with the
+    /// same UUID the one with the most characteristics counts.
+    func characteristics(of service: BluetoothUUID, on device: String) -> [BluetoothUUID: Characteristic]? {
+        services.filter { $0.value.uuid == service && $0.value.device == device }.keys.sorted()
+            .map { characteristics(below: $0) }
+            .max { $0.count < $1.count }
+    }
+
+    private func characteristics(below service: String) -> [BluetoothUUID: Characteristic] {
+        var found: [BluetoothUUID: Characteristic] = [:]
+        for (path, object) in characteristics where object.service == service {
+            guard let uuid = object.uuid else { continue }
+            found[uuid] = Characteristic(path: path, properties: object.properties)
         }
         return found
     }
-}
 
-extension ObjectTree.AdapterObject {
-    fileprivate mutating func apply(_ values: [String: DBusValue]) {
-        if let text = values["Address"]?.text { address = BluetoothAddress(text) }
-        if let flag = values["Powered"]?.flag { isPowered = flag }
-        if let flag = values["Discovering"]?.flag { isDiscovering = flag }
-    }
-}
+    // MARK: The index
 
-extension ObjectTree.DeviceObject {
-    fileprivate mutating func apply(_ values: [String: DBusValue]) {
-        if let text = values["Address"]?.text { address = BluetoothAddress(text) }
-        if let text = values["Adapter"]?.text { adapter = text }
-        if let text = values["Name"]?.text { name = text }
-        if let number = values["RSSI"]?.integer { rssi = number }
-        if let flag = values["Connected"]?.flag { isConnected = flag }
-        if let flag = values["Paired"]?.flag { isPaired = flag }
-        if let flag = values["ServicesResolved"]?.flag { isResolved = flag }
-        if let data = values["ManufacturerData"] { manufacturerData = Self.manufacturerData(data) }
+    /// A device's address may change when it is bonded: its path does not.
+    private mutating func index(_ path: String) {
+        forgetIndex(path)
+        if let address = devices[path]?.address { paths[address, default: []].insert(path) }
     }
 
-    /// `a{qv}` of `ay`.
-    private static func manufacturerData(_ value: DBusValue) -> [UInt16: [UInt8]] {
-        guard case .dictionary(let entries, _, _) = value.unwrapped else { return [:] }
-        var result: [UInt16: [UInt8]] = [:]
-        for (key, value) in entries {
-            if case .uint16(let company) = key, let bytes = value.byteArray { result[company] = bytes }
+    private mutating func removeDevice(_ path: String) {
+        forgetIndex(path)
+        devices[path] = nil
+    }
+
+    private mutating func forgetIndex(_ path: String) {
+        for (address, known) in paths where known.contains(path) {
+            paths[address] = known.count == 1 ? nil : known.subtracting([path])
         }
-        return result
-    }
-}
-
-extension ObjectTree.ServiceObject {
-    fileprivate mutating func apply(_ values: [String: DBusValue]) {
-        if let text = values["UUID"]?.text { uuid = BluetoothUUID(text) }
-        if let text = values["Device"]?.text { device = text }
-    }
-}
-
-extension ObjectTree.CharacteristicObject {
-    fileprivate mutating func apply(_ values: [String: DBusValue]) {
-        if let text = values["UUID"]?.text { uuid = BluetoothUUID(text) }
-        if let text = values["Service"]?.text { service = text }
-        if let flags = values["Flags"]?.textArray { properties = Self.properties(flags) }
-    }
-
-    private static func properties(_ flags: [String]) -> CharacteristicProperties {
-        var properties: CharacteristicProperties = []
-        if flags.contains("write") { properties.insert(.write) }
-        if flags.contains("write-without-response") { properties.insert(.writeWithoutResponse) }
-        if flags.contains("notify") { properties.insert(.notify) }
-        return properties
     }
 }

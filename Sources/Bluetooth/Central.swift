@@ -3,7 +3,11 @@
 ///
 /// A request never fails at once; what becomes of it comes as an event, in a later turn. Whatever happens, each `connect`
 /// is followed by one `connected` or `disconnected`, each `connected` by one `disconnected`, each `forget` by one `forgotten`,
-/// and each `pair`, `discover`, `subscribe` and `write` by one event of theirs unless `disconnected` comes first.
+/// and each `pair`, `discover`, `subscribe` and `write` by one event of theirs unless `disconnected` comes first. Nothing of
+/// a link comes behind its `disconnected`.
+///
+/// A device that is asked for already is not asked for twice: a second `connect` shares what comes of the first, and one
+/// while the device is on its way down is answered by that `disconnected`.
 public protocol Central: AnyObject {
     /// Who is told what happens. Set before the first request.
     var onEvent: ((CentralEvent) -> Void)? { get set }
@@ -16,7 +20,8 @@ public protocol Central: AnyObject {
 public enum CentralRequest: Hashable, Sendable {
     /// Scans for devices with a service, or stops scanning. The central pauses the scan by itself while it connects.
     case scan(ScanOptions?)
-    /// Makes a link as soon as the device is heard. Waits for that without a limit of its own: `disconnect` ends it.
+    /// Makes a link as soon as the device is heard and Bluetooth is on. Waits for that without a limit of its own:
+    /// `disconnect` ends it, and so does Bluetooth when it is switched off.
     case connect(BluetoothAddress)
     /// Drops the link, or gives up making it.
     case disconnect(BluetoothAddress)
@@ -26,7 +31,7 @@ public enum CentralRequest: Hashable, Sendable {
     case forget(BluetoothAddress)
     /// Lets these devices pair when they ask for it, and no others.
     case acceptPairing(from: Set<BluetoothAddress>)
-    /// Looks for a service and its characteristics on a linked device.
+    /// Looks for a service and its characteristics on a linked device. Those of several services add up.
     case discover(BluetoothUUID, characteristics: [BluetoothUUID], of: BluetoothAddress)
     /// Switches notifications of a characteristic on.
     case subscribe(BluetoothUUID, of: BluetoothAddress)
@@ -38,7 +43,7 @@ public enum CentralRequest: Hashable, Sendable {
 public struct ScanOptions: Hashable, Sendable {
     /// Only devices that advertise this service.
     public let service: BluetoothUUID
-    /// Whether every signal of a device is told, not only the first of a scan.
+    /// Whether a signal that tells nothing new is told as well.
     public let allowsDuplicates: Bool
 
     /// Describes a scan.
@@ -83,7 +88,7 @@ public enum CentralEvent: Hashable, Sendable {
     /// A scan that was asked for has begun, or has ended: because that was asked for, or by itself. The pauses that the
     /// central makes while it connects are not told.
     case scanning(Bool)
-    /// A device was heard.
+    /// A device that the scan looks for was heard, or is connected already, as after a restart of ours.
     case discovered(BluetoothAddress, Advertisement)
     /// The link is up.
     case connected(BluetoothAddress)

@@ -63,6 +63,16 @@ extension Adapter1 {
         for device in devices { device.clientLeft(client) }
     }
 
+    /// The adapter goes with all of its devices.
+    func unplug() {
+        discoverers = [:]
+        for device in devices {
+            device.cancelConnecting(.connectionAborted, .pairingAborted)
+            device.dropLink()
+            remove(device)
+        }
+    }
+
     /// bluetoothd has died: every link goes, and nobody is told.
     func die() {
         for device in devices {

@@ -15,12 +15,14 @@ final class BluetoothDaemon {
 
     init(
         on connection: DBusConnection, peripherals: [any Peripheral], storages: [AdapterStorage],
-        options: BlueZOptions, onStore: @escaping (Int, AdapterStorage) -> Void
+        options: BlueZOptions, faults: BlueZFaults, onCall: @escaping (BusCall) -> Void,
+        onStore: @escaping (Int, AdapterStorage) -> Void
     ) {
         self.connection = connection
         self.peripherals = peripherals
         self.options = options
-        let tree = ObjectTree(on: connection)
+        let tree = ObjectTree(on: connection, faults: faults)
+        tree.onCall = onCall
         let agents = AgentManager1(on: connection)
         self.tree = tree
         self.agents = agents
@@ -58,6 +60,17 @@ final class BluetoothDaemon {
         tree.close()
         for adapter in adapters { adapter.die() }
         connection.close()
+    }
+
+    /// Takes an adapter out of the machine, or puts it in.
+    func setPlugged(_ isPlugged: Bool, adapter: Adapter1) {
+        if isPlugged {
+            tree.add(adapter)
+            for peripheral in peripherals { adapter.restore(peripheral) }
+        } else {
+            adapter.unplug()
+            tree.remove(adapter)
+        }
     }
 
     private func clientLeft(_ client: String) {

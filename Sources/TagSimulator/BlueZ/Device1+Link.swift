@@ -61,6 +61,7 @@ extension Device1: PeripheralLink {
         connectTimer.disarm()
         phase = .resolving
         changed("Connected")
+        if isBonded, tree.faults.lostBonds.contains(peripheral.address) { return encryptionHasFailed() }
         peripheral.linked(self, mtu: Int(options.mtu))
         if !options.answersConnectWhenResolved { answerConnect() }
         stepTimer.arm(after: options.serviceDiscovery)
@@ -71,12 +72,28 @@ extension Device1: PeripheralLink {
     func servicesAreKnown() {
         guard phase == .resolving else { return }
         phase = .ready
-        if services.isEmpty { exportServices() }
+        if services.isEmpty, !tree.faults.resolvesBeforeObjects { exportServices() }
         servicesResolved = true
         changed("ServicesResolved")
+        if services.isEmpty {
+            tree.flush()
+            exportServices()
+        }
         if options.answersConnectWhenResolved { answerConnect() }
         for characteristic in services.flatMap(\.characteristics) { characteristic.linkIsReady() }
         if case .waiting = pairing { pairingTimer.arm(after: options.pairing) }
+    }
+
+    /// The device does not know the key: bluetoothd has no other word for it than for every failure.
+    private func encryptionHasFailed() {
+        connectCall?.refuse(.connectionAborted)
+        connectCall = nil
+        dropLink()
+    }
+
+    /// Its clients' descriptors are closed, and nobody is told.
+    func closeDescriptors() {
+        for characteristic in services.flatMap(\.characteristics) { characteristic.release() }
     }
 
     private func answerConnect() {

@@ -11,6 +11,11 @@ public final class FakeBlueZ {
     /// Called when the bus itself has gone.
     public var onBusLost: (() -> Void)?
 
+    /// What it does wrong on purpose.
+    public let faults = BlueZFaults()
+    /// Called with the member and the path of each call that a client makes.
+    public var onCall: ((_ member: String, _ path: String) -> Void)?
+
     private let address: String
     private let peripherals: [any Peripheral]
     private let options: BlueZOptions
@@ -45,12 +50,36 @@ public final class FakeBlueZ {
         let connection = try await DBusConnection.open(address, log: log)
         connection.onDisconnect = { [weak self] in self?.onBusLost?() }
         let daemon = BluetoothDaemon(
-            on: connection, peripherals: peripherals, storages: storages, options: options
+            on: connection, peripherals: peripherals, storages: storages, options: options, faults: faults,
+            onCall: { [weak self] call in self?.onCall?(call.member, call.path) }
         ) { [weak self] number, storage in
             self?.storages[number] = storage
         }
         self.daemon = daemon
         try await daemon.start()
+    }
+
+    /// Pulls an adapter out of the machine, or plugs it in again.
+    public func setPlugged(_ isPlugged: Bool, adapter number: Int) {
+        guard let daemon, daemon.adapters.indices.contains(number) else { return }
+        daemon.setPlugged(isPlugged, adapter: daemon.adapters[number])
+    }
+
+    /// Ends every discovery, as a reset of the controller does.
+    public func endDiscovery() {
+        daemon?.adapters.forEach { $0.endDiscovery() }
+    }
+
+    /// Closes every descriptor of AcquireNotify, without a word.
+    public func closeDescriptors() {
+        for device in daemon?.adapters.flatMap(\.devices) ?? [] { device.closeDescriptors() }
+    }
+
+    /// Removes every device from the bus without telling that a link has gone before.
+    public func removeDevices() {
+        for adapter in daemon?.adapters ?? [] {
+            for device in adapter.devices { adapter.remove(device) }
+        }
     }
 
     /// Dies as a crashed bluetoothd does: links break, calls stay without an answer, the name is free.

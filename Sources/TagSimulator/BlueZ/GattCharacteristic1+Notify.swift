@@ -141,7 +141,7 @@ extension GattCharacteristic1 {
         changed("Notifying")
     }
 
-    private func release() {
+    func release() {
         guard acquisition.isOpen else { return }
         acquisition = .none
         changed("NotifyAcquired")

@@ -10,6 +10,10 @@ final class ObjectTree {
     /// Whether calls are answered.
     private(set) var isOpen = false
 
+    let faults: BlueZFaults
+    /// Called with each call, before anything is done about it.
+    var onCall: ((BusCall) -> Void)?
+
     private let connection: DBusConnection
     private var objects: [any BusObject] = []
     private var unannounced: [any BusObject] = []
@@ -22,8 +26,9 @@ final class ObjectTree {
         var properties: [String]
     }
 
-    init(on connection: DBusConnection) {
+    init(on connection: DBusConnection, faults: BlueZFaults) {
         self.connection = connection
+        self.faults = faults
     }
 
     /// Begins to answer calls.
@@ -114,6 +119,9 @@ final class ObjectTree {
     // MARK: Calls
 
     private func answer(_ call: BusCall) {
+        onCall?(call)
+        if faults.unanswered.contains(call.member) { return }
+        if let refusal = faults.refused[call.member] { return call.refuse(BlueZError(refusal.name, refusal.text)) }
         let object = objects.first { $0.path == call.path }
         if StandardInterfaces.answer(call, object, all: objects) { return }
         guard let object else {

@@ -1,0 +1,29 @@
+public import Bluetooth
+
+extension BlueZCentral {
+    /// Which adapter to use.
+    public enum AdapterChoice: Hashable, Sendable {
+        /// The first that is switched on, else the first.
+        case automatic
+        /// The one with this name of the kernel, such as `hci0`.
+        case named(String)
+        /// The one with this address.
+        case address(BluetoothAddress)
+
+        /// The path of the adapter to use; nil when there is none. One that is in use stays so as long as it can be used:
+        /// links and bonds are tied to it.
+        func path(among adapters: [String: ObjectTree.AdapterObject], inUse: String?) -> String? {
+            let paths = adapters.keys.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+            switch self {
+            case .automatic:
+                if let inUse, adapters[inUse]?.isPowered == true { return inUse }
+                return paths.first { adapters[$0]?.isPowered == true } ?? inUse.flatMap {
+                    adapters[$0] == nil ? nil : $0
+                }
+                    ?? paths.first
+            case .named(let name): return paths.first { $0.hasSuffix("/" + name) }
+            case .address(let address): return paths.first { adapters[$0]?.address == address }
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Bluetooth
+import EventLoop
+
+/// A device that somebody has asked to be connected, from that request to its `disconnected`.
+///
+/// The object is the proof that an answer belongs to the present connection: a later one has another object.
+@LoopActor
+final class Peripheral {
+    enum Phase {
+        /// It waits to be heard, or for its turn.
+        case waiting
+        /// `Connect` is under way.
+        case connecting
+        /// The link is up.
+        case linked
+        /// `Disconnect` is under way.
+        case disconnecting
+    }
+
+    /// How a characteristic's notifications stand.
+    enum Notifications {
+        /// Being switched on, for so many requests.
+        case beginning(requests: Int)
+        /// On, by a descriptor of its own.
+        case byDescriptor(NotificationChannel)
+        /// On, by signals.
+        case bySignal
+    }
+
+    let address: BluetoothAddress
+    var phase = Phase.waiting
+    /// Why it is being disconnected; nil when that was asked for.
+    var cause: BluetoothError?
+    /// Whether BlueZ has refused `Connect` although the link was up.
+    var wasRefused = false
+    /// When the link came up.
+    var linkedAt = ContinuousClock.now
+    /// Whether its services have been resolved on this link.
+    var wasResolved = false
+    var searches: [ServiceSearch] = []
+    /// Paths of its characteristics, once they are discovered.
+    var characteristics: [BluetoothUUID: String] = [:]
+    var notifications: [BluetoothUUID: Notifications] = [:]
+    /// Looks at the searches again.
+    let searchTimer: LoopTimer
+    /// Waits for the word that the link is down.
+    let deafTimer: LoopTimer
+
+    /// - Parameters:
+    ///   - address: whose it is.
+    ///   - onSearchDue: called when a search has reached its deadline.
+    ///   - onDeaf: called when the link should have gone.
+    init(_ address: BluetoothAddress, onSearchDue: @escaping () -> Void, onDeaf: @escaping () -> Void) {
+        self.address = address
+        searchTimer = LoopTimer(handler: onSearchDue)
+        deafTimer = LoopTimer(handler: onDeaf)
+    }
+
+    /// Nothing comes from it any more.
+    func close() {
+        searchTimer.disarm()
+        deafTimer.disarm()
+        for case .byDescriptor(let channel) in notifications.values { channel.cancel() }
+        notifications = [:]
+        searches = []
+    }
+}

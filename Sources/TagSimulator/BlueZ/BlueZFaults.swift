@@ -1,0 +1,17 @@
+public import EventLoop
+
+/// What bluetoothd does wrong on purpose, from now on.
+@LoopActor
+public final class BlueZFaults {
+    /// Members that are never answered, such as `Connect`; nothing is done for them either.
+    public var unanswered: Set<String> = []
+    /// Members that are refused, with name and text of the error.
+    public var refused: [String: (name: String, text: String)] = [:]
+    /// Addresses of devices that have lost their half of a bond: their link breaks as soon as it is to be encrypted, and
+    /// bluetoothd keeps its half. Source: BlueZ 5.66, `att_connect_cb` in src/device.c.
+    public var lostBonds: Set<String> = []
+    /// Whether `ServicesResolved` is told before the objects of the services.
+    public var resolvesBeforeObjects = false
+
+    init() {}
+}

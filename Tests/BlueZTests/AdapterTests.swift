@@ -1,0 +1,158 @@
+import Bluetooth
+import EventLoop
+import TagSimulator
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite("Adapters")
+struct AdapterTests {
+    @Test("switched off lose their links first, and work again when they are on")
+    func power() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            bench.central.perform(.connect(CentralBench.address(2)))
+            try await bench.wait("connected 2")
+            bench.clear()
+            bench.blueZ.setPowered(false)
+            try await bench.wait("scanning false")
+            #expect(
+                bench.events == [
+                    "disconnected 1 connectionFailed", "disconnected 2 connectionFailed", "state poweredOff",
+                    "scanning false",
+                ])
+            #expect(bench.adapters.last?.first?.state == .poweredOff)
+            bench.central.perform(.connect(CentralBench.address(1)))
+            bench.blueZ.setPowered(true)
+            try await bench.wait("connected 1")
+            #expect(!bench.events.dropFirst(4).contains { $0.hasPrefix("disconnected") })
+        }
+    }
+
+    @Test("switched off during an attempt forget it")
+    func powerWhileConnecting() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.linkSetup = .milliseconds(300)
+            let bench = try await CentralBench(options)
+            bench.scan()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.waitForCall("Connect 1")
+            bench.onEvent = { [unowned bench] event in
+                if case .disconnected(let address, _) = event { bench.central.perform(.connect(address)) }
+            }
+            bench.blueZ.setPowered(false)
+            bench.blueZ.setPowered(true)
+            try await bench.wait("connected 1")
+            #expect(bench.events.count { $0.hasPrefix("disconnected") } == 1)
+        }
+    }
+
+    @Test("pulled out are unsupported, plugged in again they are found")
+    func unplug() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.blueZ.setPlugged(false, adapter: 0)
+            try await bench.wait("state unsupported")
+            #expect(bench.central.adapterID == nil)
+            #expect(bench.events.count { $0.hasPrefix("disconnected 1") } == 1)
+            bench.blueZ.setPlugged(true, adapter: 0)
+            try await bench.wait("state poweredOn", 2)
+            try await bench.connect()
+        }
+    }
+
+    @Test(
+        "are chosen by what the user says",
+        arguments: [
+            (BlueZCentral.AdapterChoice.automatic, "hci0"), (.named("hci1"), "hci1"),
+        ])
+    func choice(choice: BlueZCentral.AdapterChoice, id: String) async throws {
+        try await onLoop {
+            let bench = try await CentralBench(adapters: 2, choice: choice)
+            #expect(bench.central.adapterID == id)
+            #expect(bench.adapters.last?.map(\.id) == ["hci0", "hci1"])
+            try await bench.connect()
+            #expect(bench.calls.contains("StartDiscovery \(id)"))
+        }
+    }
+
+    @Test("follow each other when the one in use is switched off, and stay in use after that")
+    func change() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(adapters: 2)
+            try await bench.connect()
+            bench.blueZ.setPowered(false, adapter: 0)
+            try await bench.wait("disconnected 1 connectionFailed")
+            #expect(bench.central.adapterID == "hci1")
+            #expect(!bench.events.contains("state poweredOff"))
+            try await bench.wait("scanning true", 2)
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1", 2)
+            bench.blueZ.setPowered(true, adapter: 0)
+            try await bench.settle()
+            #expect(bench.central.adapterID == "hci1")
+        }
+    }
+
+    @Test("tell how many devices are connected through them, and whether they scan")
+    func facts() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            #expect(bench.adapters.last?.first?.address == BluetoothAddress("00:1A:7D:00:00:01"))
+            #expect(bench.adapters.last?.first?.connectedCount == 0)
+            bench.scan()
+            try await until("it scans") { bench.adapters.last?.first?.isDiscovering == true }
+            try await bench.connect()
+            try await until("one") { bench.adapters.last?.first?.connectedCount == 1 }
+            bench.scan(false)
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await until("none") {
+                bench.adapters.last?.first?.connectedCount == 0 && bench.adapters.last?.first?.isDiscovering == false
+            }
+        }
+    }
+}
+
+@Suite("Choice of an adapter")
+struct AdapterChoiceTests {
+    private static let first = BluetoothAddress("00:1A:7D:00:00:01")
+    private static let second = BluetoothAddress("00:1A:7D:00:00:02")
+
+    private static func adapters(_ powered: [String: Bool]) -> [String: ObjectTree.AdapterObject] {
+        Dictionary(
+            uniqueKeysWithValues: powered.map { name, isPowered in
+                (
+                    "/org/bluez/" + name,
+                    ObjectTree.AdapterObject(address: name == "hci0" ? first : second, isPowered: isPowered)
+                )
+            })
+    }
+
+    @Test(
+        "by itself takes one that is on, and stays with it",
+        arguments: [
+            (["hci0": true, "hci1": true], nil, "hci0"), (["hci0": false, "hci1": true], nil, "hci1"),
+            (["hci0": false, "hci1": false], nil, "hci0"), (["hci0": true, "hci1": true], "hci1", "hci1"),
+            (["hci0": true, "hci1": false], "hci1", "hci0"), (["hci0": false, "hci1": false], "hci1", "hci1"),
+            (["hci0": true], "hci1", "hci0"), (["hci2": true, "hci10": true], nil, "hci2"), ([:], "hci0", nil),
+        ] as [([String: Bool], String?, String?)])
+    func automatic(powered: [String: Bool], inUse: String?, chosen: String?) {
+        let path = BlueZCentral.AdapterChoice.automatic.path(
+            among: Self.adapters(powered), inUse: inUse.map { "/org/bluez/" + $0 })
+        #expect(path == chosen.map { "/org/bluez/" + $0 })
+    }
+
+    @Test("by name or address takes no other")
+    func fixed() throws {
+        let both = Self.adapters(["hci0": true, "hci1": false])
+        #expect(
+            BlueZCentral.AdapterChoice.named("hci1").path(among: both, inUse: "/org/bluez/hci0") == "/org/bluez/hci1")
+        #expect(BlueZCentral.AdapterChoice.named("hci7").path(among: both, inUse: "/org/bluez/hci0") == nil)
+        let address = try #require(Self.second)
+        #expect(BlueZCentral.AdapterChoice.address(address).path(among: both, inUse: nil) == "/org/bluez/hci1")
+    }
+}

@@ -1,0 +1,214 @@
+import Bluetooth
+import DBus
+import EventLoop
+import JacquardProtocol
+import Logging
+import TagSimulator
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+/// A central on a private bus, with a faithful `org.bluez` and simulated tags on the other side.
+@LoopActor
+final class CentralBench {
+    let bus: PrivateBus
+    let tags: [SimulatedTag]
+    let blueZ: FakeBlueZ
+    let central: BlueZCentral
+    let sink = MemorySink(level: .debug)
+    /// What the central has told, such as `connected 1` or `disconnected 1 timeout`. Adapters and what is heard are apart.
+    private(set) var events: [String] = []
+    private(set) var adapters: [[Adapter]] = []
+    private(set) var heard: [BluetoothAddress: [Bluetooth.Advertisement]] = [:]
+    private(set) var values: [[UInt8]] = []
+    /// What the central, or anybody else, has called, such as `Connect 1` or `StartDiscovery hci0`.
+    private(set) var calls: [String] = []
+    /// Called with each event, before it is written down.
+    var onEvent: ((CentralEvent) -> Void)?
+
+    nonisolated static let service = uuid(JacquardService.uuid)
+    nonisolated static let notify = TagCharacteristic.notify.bluetooth
+    nonisolated static let scan = ScanOptions(service: service, allowsDuplicates: true)
+
+    init(
+        _ options: BlueZOptions = .quick, tags count: Int = 2, adapters: Int = 1,
+        choice: BlueZCentral.AdapterChoice = .automatic, resetAdapter: Bool = false, timing: Timing = .quick,
+        tagOptions: TagOptions = TagOptions(), isStarted: Bool = true
+    ) async throws {
+        bus = try await PrivateBus()
+        tags = (1...count).compactMap { number in
+            guard let serial = PairingSerial("000\(number)") else { return nil }
+            var tagOptions = tagOptions
+            tagOptions.supervisionTimeout = .milliseconds(50)
+            return SimulatedTag(
+                Firmware(TagIdentity(serial: serial), gear: SimulatedGear(word: "jacket")),
+                address: Self.address(number).description, options: tagOptions)
+        }
+        blueZ = FakeBlueZ(
+            bus: bus.address, peripherals: tags, adapters: adapters, options: options,
+            log: Logger("fake", to: MemorySink()))
+        central = BlueZCentral(
+            busAddress: bus.address, adapter: choice, resetAdapter: resetAdapter, timing: timing,
+            log: Logger("bluez", to: sink))
+        central.onEvent = { [unowned self] in note($0) }
+        blueZ.onCall = { [unowned self] in calls.append("\($0) \(Self.short($1))") }
+        guard isStarted else { return }
+        try await blueZ.start()
+        try await start()
+    }
+
+    /// Starts the central and waits until it is ready.
+    func start() async throws {
+        await central.start()
+        try await wait("state poweredOn")
+    }
+
+    /// The address of a tag, counted from 1.
+    nonisolated static func address(_ number: Int) -> BluetoothAddress {
+        guard let address = BluetoothAddress("F0:00:00:00:00:0\(number)") else { preconditionFailure("1 to 9") }
+        return address
+    }
+
+    /// A UUID from a literal.
+    nonisolated static func uuid(_ text: String) -> BluetoothUUID {
+        guard let uuid = BluetoothUUID(text) else { preconditionFailure("no UUID: \(text)") }
+        return uuid
+    }
+
+    // MARK: What happened
+
+    private func note(_ event: CentralEvent) {
+        onEvent?(event)
+        switch event {
+        case .adaptersChanged(let all): adapters.append(all)
+        case .discovered(let address, let advertisement): heard[address, default: []].append(advertisement)
+        case .notified(_, _, let value): values.append(value)
+        default: events.append(Self.text(event))
+        }
+    }
+
+    /// Forgets what has happened so far.
+    func clear() {
+        events = []
+        calls = []
+        adapters = []
+        heard = [:]
+        values = []
+    }
+
+    func wait(_ event: String, _ count: Int = 1) async throws {
+        do {
+            try await until("\(count) x \(event)") { [unowned self] in events.count { $0 == event } >= count }
+        } catch {
+            Issue.record("no \(event) after \(events) and \(calls)")
+            throw error
+        }
+    }
+
+    func waitForCall(_ call: String, _ count: Int = 1) async throws {
+        try await until("\(count) x call \(call), after \(calls)") { [unowned self] in
+            calls.count { $0 == call } >= count
+        }
+    }
+
+    /// Lets everything that is under way on the bus arrive.
+    func settle() async throws {
+        let client = try await DBusConnection.open(bus.address, log: Logger("client", to: MemorySink()))
+        for _ in 0..<3 {
+            _ = try await client.call(
+                .call(to: "org.bluez", "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))
+        }
+        client.close()
+    }
+
+    /// Log lines that an operator sees.
+    var complaints: [String] { sink.records.filter { $0.level >= .notice }.map(\.message) }
+
+    // MARK: Steps
+
+    func scan(_ isOn: Bool = true) {
+        central.perform(.scan(isOn ? Self.scan : nil))
+    }
+
+    /// Scans and connects a tag.
+    func connect(_ number: Int = 1) async throws {
+        scan()
+        central.perform(.connect(Self.address(number)))
+        try await wait("connected \(number)")
+    }
+
+    func discover(_ number: Int = 1, _ channels: [TagCharacteristic] = TagCharacteristic.allCases) async throws {
+        central.perform(
+            .discover(Self.service, characteristics: channels.map(\.bluetooth), of: Self.address(number)))
+        try await wait("characteristics \(number)")
+    }
+
+    /// Scans, connects a tag and subscribes to its notifications.
+    func subscribe(_ number: Int = 1) async throws {
+        try await connect(number)
+        try await discover(number)
+        central.perform(.subscribe(TagCharacteristic.notify.bluetooth, of: Self.address(number)))
+        try await wait("subscribed \(number)")
+    }
+
+    func write(_ value: [UInt8], _ type: WriteType, to number: Int = 1) {
+        central.perform(.write(value, to: TagCharacteristic.command.bluetooth, of: Self.address(number), type))
+    }
+}
+
+extension TagCharacteristic {
+    var bluetooth: BluetoothUUID { CentralBench.uuid(uuid) }
+}
+
+extension Timing {
+    /// With the long waits shortened, for tests that need the order of things and not their time.
+    static var quick: Timing {
+        var timing = Timing()
+        timing.call = .seconds(2)
+        timing.connect = .seconds(3)
+        timing.connectUnheard = .milliseconds(150)
+        timing.resolving = .seconds(2)
+        timing.grace = .milliseconds(80)
+        timing.deafness = .milliseconds(80)
+        timing.firstPause = .milliseconds(20)
+        timing.longestPause = .milliseconds(200)
+        return timing
+    }
+}
+
+// MARK: Words
+
+extension CentralBench {
+    /// The number of a tag, or the name of an adapter.
+    private static func short(_ path: String) -> String {
+        guard let last = path.split(separator: "/").last else { return path }
+        if let device = path.split(separator: "/").first(where: { $0.hasPrefix("dev_") }) {
+            return String(device.suffix(1)) + (last.hasPrefix("char") ? " " + last : "")
+        }
+        return String(last)
+    }
+
+    private static func number(_ address: BluetoothAddress) -> String { String(address.description.suffix(1)) }
+
+    private static func text(_ event: CentralEvent) -> String {
+        switch event {
+        case .stateChanged(let state): "state \(state)"
+        case .scanning(let isScanning): "scanning \(isScanning)"
+        case .connected(let address): "connected \(number(address))"
+        case .disconnected(let address, let error): "disconnected \(number(address))" + text(error)
+        case .paired(let address): "paired \(number(address))"
+        case .pairFailed(let address, let error): "pairFailed \(number(address))" + text(error)
+        case .forgotten(let address, let error): "forgotten \(number(address))" + text(error)
+        case .characteristicsDiscovered(let address, _): "characteristics \(number(address))"
+        case .discoveryFailed(let address, let error): "discoveryFailed \(number(address))" + text(error)
+        case .subscribed(let address, _): "subscribed \(number(address))"
+        case .subscribeFailed(let address, _, let error): "subscribeFailed \(number(address))" + text(error)
+        case .written(let address): "written \(number(address))"
+        case .writeFailed(let address, let error): "writeFailed \(number(address))" + text(error)
+        case .adaptersChanged, .discovered, .notified: ""
+        }
+    }
+
+    private static func text(_ error: BluetoothError?) -> String { error.map { " \($0.code)" } ?? "" }
+}

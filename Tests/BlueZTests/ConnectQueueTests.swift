@@ -1,0 +1,81 @@
+import Bluetooth
+import Testing
+
+@testable import BlueZ
+
+@Suite("Connect queue")
+struct ConnectQueueTests {
+    private let start = ContinuousClock.now
+    private let a = CentralBench.address(1)
+    private let b = CentralBench.address(2)
+    private let c = CentralBench.address(3)
+
+    private func turn(_ address: BluetoothAddress, isHeard: Bool = true) -> ConnectQueue.Turn {
+        ConnectQueue.Turn(address: address, isHeard: isHeard)
+    }
+
+    @Test("takes who was heard, longest waiting first")
+    func order() {
+        var queue = ConnectQueue()
+        for address in [a, b, c] { queue.add(address, isHeard: false, at: start) }
+        queue.heard(c, at: start)
+        queue.heard(b, at: start)
+        #expect(queue.next(at: start) { _ in true } == turn(b))
+        #expect(queue.next(at: start) { _ in true } == turn(c))
+        #expect(queue.next(at: start) { _ in true } == nil)
+        #expect(!queue.isEmpty)
+    }
+
+    @Test("passes over who is unknown to the stack")
+    func unknown() {
+        var queue = ConnectQueue()
+        queue.add(a, isHeard: true, at: start)
+        queue.add(b, isHeard: true, at: start)
+        #expect(queue.next(at: start) { $0 == b } == turn(b))
+        #expect(queue.next(at: start) { $0 == b } == nil)
+    }
+
+    @Test("forgets after a while that somebody was heard")
+    func memory() {
+        var queue = ConnectQueue()
+        queue.add(a, isHeard: true, at: start)
+        #expect(queue.next(at: start + .seconds(14)) { _ in false } == nil)
+        #expect(queue.next(at: start + .seconds(31)) { _ in true } == turn(a, isHeard: false))
+    }
+
+    @Test("tries one unheard after its patience, and the next a minute later")
+    func unheard() {
+        var queue = ConnectQueue()
+        for address in [a, b] { queue.add(address, isHeard: false, at: start) }
+        #expect(queue.deadline == start + .seconds(15))
+        #expect(queue.next(at: start + .seconds(14)) { _ in true } == nil)
+        #expect(queue.next(at: start + .seconds(15)) { _ in true } == turn(a, isHeard: false))
+        // It failed, and is asked for again: the other one comes first all the same.
+        queue.add(a, isHeard: false, at: start + .seconds(23))
+        #expect(queue.deadline == start + .seconds(75))
+        #expect(queue.next(at: start + .seconds(74)) { _ in true } == nil)
+        #expect(queue.next(at: start + .seconds(75)) { _ in true } == turn(b, isHeard: false))
+        #expect(queue.next(at: start + .seconds(135)) { _ in true } == turn(a, isHeard: false))
+        #expect(queue.isEmpty)
+        #expect(queue.deadline == nil)
+    }
+
+    @Test("does not look for who is unknown at every turn")
+    func deadline() {
+        var queue = ConnectQueue()
+        queue.add(a, isHeard: false, at: start)
+        #expect(queue.next(at: start + .seconds(15)) { _ in false } == nil)
+        #expect(queue.deadline == start + .seconds(75))
+    }
+
+    @Test("knows a device once, and forgets who is taken out")
+    func once() {
+        var queue = ConnectQueue()
+        queue.add(a, isHeard: true, at: start)
+        queue.add(a, isHeard: false, at: start)
+        #expect(queue.next(at: start) { _ in true } == nil)
+        queue.remove(a)
+        queue.heard(a, at: start)
+        #expect(queue.isEmpty)
+    }
+}

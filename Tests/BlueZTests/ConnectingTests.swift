@@ -1,0 +1,198 @@
+import Bluetooth
+import EventLoop
+import TagSimulator
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite("Connecting")
+struct ConnectingTests {
+    @Test("is told once, and so is the end")
+    func once() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1")
+            try await bench.settle()
+            #expect(bench.events.filter { $0.hasSuffix("1") } == ["connected 1", "disconnected 1"])
+        }
+    }
+
+    @Test("makes one attempt at a time, and gets to everybody")
+    func oneAtATime() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(tags: 5)
+            var open = 0
+            var most = 0
+            bench.onEvent = { if case .connected = $0 { open -= 1 } }
+            bench.blueZ.onCall = { member, _ in
+                guard member == "Connect" else { return }
+                open += 1
+                most = max(most, open)
+            }
+            bench.scan()
+            for number in 1...5 { bench.central.perform(.connect(CentralBench.address(number))) }
+            for number in 1...5 { try await bench.wait("connected \(number)") }
+            #expect(most == 1)
+        }
+    }
+
+    @Test("waits for a device that has not been heard, without a word")
+    func waiting() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.tags[0].setInRange(false)
+            bench.scan()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await until("the other is heard") { bench.heard[CentralBench.address(2)] != nil }
+            #expect(!bench.calls.contains("Connect 1"))
+            bench.tags[0].setInRange(true)
+            try await bench.wait("connected 1")
+        }
+    }
+
+    @Test("goes on waiting when BlueZ forgets a device that it has not heard for long")
+    func forgottenMeanwhile() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.temporaryTimeout = .milliseconds(50)
+            let bench = try await CentralBench(options)
+            bench.scan()
+            try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
+            bench.scan(false)
+            try await until("BlueZ has forgotten it") { bench.central.tree.devices.isEmpty }
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.settle()
+            bench.blueZ.removeDevices()
+            bench.scan()
+            try await bench.wait("connected 1")
+            #expect(!bench.events.contains { $0.hasPrefix("disconnected") })
+        }
+    }
+
+    @Test("tries a known device that is not heard, and lets the others listen in between")
+    func unheard() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.queue.unheard = .milliseconds(50)
+            timing.queue.memory = .milliseconds(1)
+            timing.queue.repetition = .seconds(60)
+            var options = BlueZOptions.quick
+            options.temporaryTimeout = .seconds(60)
+            let bench = try await CentralBench(options, timing: timing)
+            bench.scan()
+            try await until("both are heard") { bench.heard.count == 2 }
+            bench.scan(false)
+            try await until("BlueZ forgets how strong they are") {
+                bench.central.tree.devices.values.allSatisfy { !$0.isThere }
+            }
+            for tag in bench.tags { tag.setInRange(false) }
+            bench.central.perform(.connect(CentralBench.address(1)))
+            bench.central.perform(.connect(CentralBench.address(2)))
+            try await bench.wait("disconnected 1 timeout")
+            try await bench.settle()
+            #expect(bench.calls.count { $0.hasPrefix("Connect ") } == 1)
+        }
+    }
+
+    @Test("ends an attempt that takes too long inside BlueZ before the next begins")
+    func timeout() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.connect = .milliseconds(60)
+            var options = BlueZOptions.quick
+            options.linkSetup = .milliseconds(300)
+            let bench = try await CentralBench(options, timing: timing)
+            bench.scan()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            bench.central.perform(.connect(CentralBench.address(2)))
+            try await bench.wait("disconnected 1 timeout")
+            try await bench.waitForCall("Connect 2")
+            let steps = bench.calls.filter { $0.hasPrefix("Connect ") || $0.hasPrefix("Disconnect ") }
+            #expect(Array(steps.prefix(3)) == ["Connect 1", "Disconnect 1", "Connect 2"])
+        }
+    }
+
+    @Test("survives a BlueZ that never answers Connect, and a Disconnect without an answer after it")
+    func neverAnswered() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.connect = .milliseconds(100)
+            timing.call = .milliseconds(100)
+            let bench = try await CentralBench(timing: timing)
+            bench.scan()
+            try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
+            bench.blueZ.faults.unanswered = ["Connect", "Disconnect"]
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1 timeout")
+            bench.blueZ.faults.unanswered = []
+            // On a busy machine the short limit may be too short for the other one, too.
+            bench.onEvent = { [unowned bench] event in
+                if case .disconnected(let address, _) = event { bench.central.perform(.connect(address)) }
+            }
+            bench.central.perform(.connect(CentralBench.address(2)))
+            try await bench.wait("connected 2")
+        }
+    }
+
+    @Test("fails with what BlueZ says")
+    func refused() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.blueZ.faults.refused["Connect"] = ("org.bluez.Error.Failed", "le-connection-abort-by-local")
+            bench.scan()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1 connectionFailed")
+            bench.blueZ.faults.refused = [:]
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1")
+        }
+    }
+
+    @Test("begins again at once when the end is told", arguments: [false, true])
+    func reentrancy(isLost: Bool) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.onEvent = { [unowned bench] event in
+                guard case .disconnected(let address, _) = event else { return }
+                bench.central.perform(.connect(address))
+            }
+            if isLost {
+                bench.tags[0].setInRange(false)
+                try await bench.wait("disconnected 1 connectionFailed")
+                bench.tags[0].setInRange(true)
+            } else {
+                bench.central.perform(.disconnect(CentralBench.address(1)))
+                try await bench.wait("disconnected 1")
+            }
+            try await bench.wait("connected 1", 2)
+        }
+    }
+
+    @Test("adopts a link that is there already")
+    func adoption() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            // As after `kill -9`: the link stays, and the tag does not advertise.
+            let next = BlueZCentral(
+                busAddress: bench.bus.address, adapter: .automatic, resetAdapter: false, timing: .quick,
+                log: bench.central.log)
+            var seen: [CentralEvent] = []
+            next.onEvent = { [unowned next] event in
+                seen.append(event)
+                if event == .stateChanged(.poweredOn) { next.perform(.scan(CentralBench.scan)) }
+                if case .discovered(let address, _) = event, address == CentralBench.address(1) {
+                    next.perform(.connect(address))
+                }
+            }
+            await next.start()
+            try await until("the link is adopted") { seen.contains(.connected(CentralBench.address(1))) }
+        }
+    }
+}

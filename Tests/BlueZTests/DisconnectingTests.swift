@@ -1,0 +1,107 @@
+import Bluetooth
+import EventLoop
+import TagSimulator
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite("Disconnecting")
+struct DisconnectingTests {
+    @Test("of a device that waits to be heard is told in a later turn, without an error")
+    func waiting() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            #expect(!bench.events.contains("disconnected 1"))
+            try await bench.wait("disconnected 1")
+            bench.scan()
+            try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
+            #expect(!bench.calls.contains("Connect 1"))
+        }
+    }
+
+    @Test("of an attempt gives it up, and the next one begins")
+    func attempt() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.linkSetup = .milliseconds(200)
+            let bench = try await CentralBench(options)
+            bench.scan()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.waitForCall("Connect 1")
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1")
+            #expect(!bench.events.contains("connected 1"))
+            bench.central.perform(.connect(CentralBench.address(2)))
+            try await bench.wait("connected 2")
+        }
+    }
+
+    @Test("answers a connect that comes while the link goes down")
+    func meanwhile() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1")
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1", 2)
+        }
+    }
+
+    @Test("is told as a loss when the device goes, whatever BlueZ says before", arguments: [false, true])
+    func loss(isRemoved: Bool) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            if isRemoved { bench.blueZ.removeDevices() } else { bench.tags[0].setInRange(false) }
+            let end = "disconnected 1 " + (isRemoved ? "notFound" : "connectionFailed")
+            try await bench.wait(end)
+            try await bench.settle()
+            #expect(bench.events.count { $0.hasPrefix("disconnected") } == 1)
+            #expect(bench.events.last == end || bench.events.last == "scanning true")
+        }
+    }
+
+    @Test("ends everything that is under way, and nothing comes behind it")
+    func underWay() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            bench.blueZ.faults.unanswered = ["WriteValue", "AcquireNotify", "Pair"]
+            bench.write([1], .withResponse)
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            bench.central.perform(.pair(CentralBench.address(1)))
+            bench.central.perform(
+                .discover(CentralBench.notify, characteristics: [], of: CentralBench.address(1)))
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1")
+            let count = bench.events.count
+            bench.blueZ.faults.unanswered = []
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1", 2)
+            try await bench.settle()
+            #expect(bench.events[count...].filter { $0.hasSuffix("1") } == ["connected 1"])
+        }
+    }
+
+    @Test("at the end drops what is up, within its limit", arguments: [false, true])
+    func stop(hangs: Bool) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            if hangs { bench.blueZ.faults.unanswered = ["Disconnect"] }
+            let begin = ContinuousClock.now
+            await bench.central.stop(within: .milliseconds(500))
+            #expect(.now - begin < .seconds(2))
+            #expect(bench.calls.contains("Disconnect 1"))
+            if !hangs { try await until("the tag is free") { bench.tags[0].broadcast != nil } }
+            bench.central.perform(.connect(CentralBench.address(2)))
+            await bench.central.stop()
+        }
+    }
+}

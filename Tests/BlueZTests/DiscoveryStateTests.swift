@@ -1,0 +1,53 @@
+import Testing
+
+@testable import BlueZ
+
+@Suite("Discovery")
+struct DiscoveryStateTests {
+    private let options = CentralBench.scan
+
+    @Test("starts what is wished, once at a time, and stops what is not")
+    func steps() {
+        var discovery = Discovery()
+        #expect(discovery.step(isPaused: false) == nil)
+        discovery.wish = options
+        #expect(discovery.step(isPaused: false) == .start(options))
+        #expect(discovery.step(isPaused: true) == nil)
+        discovery.begin()
+        #expect(discovery.step(isPaused: false) == nil)
+        discovery.started(options)
+        #expect(discovery.step(isPaused: false) == nil)
+        #expect(discovery.step(isPaused: true) == .stop)
+        discovery.wish = nil
+        #expect(discovery.step(isPaused: false) == .stop)
+    }
+
+    @Test("notices its end by itself, also when the adapter says late that it has begun", arguments: [true, false])
+    func silentEnd(isLate: Bool) {
+        var discovery = Discovery()
+        discovery.wish = options
+        if !isLate { #expect(discovery.report(true) == false) }
+        discovery.started(options)
+        if isLate {
+            #expect(discovery.report(false) == false)
+            #expect(discovery.report(true) == false)
+        }
+        #expect(discovery.report(false) == true)
+        #expect(discovery.step(isPaused: false) == .start(options))
+    }
+
+    @Test("tells neither pauses nor restarts")
+    func news() {
+        var discovery = Discovery()
+        discovery.wish = options
+        #expect(discovery.news(isPaused: false) == nil)
+        discovery.started(options)
+        #expect(discovery.news(isPaused: false) == true)
+        discovery.stopped()
+        #expect(discovery.news(isPaused: true) == nil)
+        discovery.begin()
+        #expect(discovery.news(isPaused: false) == nil)
+        discovery.refused()
+        #expect(discovery.news(isPaused: false) == false)
+    }
+}

@@ -1,0 +1,94 @@
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite("Notification channel")
+struct NotificationChannelTests {
+    /// A channel and bluetoothd's end of its socket.
+    @LoopActor
+    final class Bench {
+        let sender: CInt
+        private(set) var values: [[UInt8]] = []
+        private(set) var ends = 0
+        var onValue: (() -> Void)?
+        var channel: NotificationChannel?
+
+        init() throws {
+            var ends: [CInt] = [0, 0]
+            let kind = CInt(SOCK_SEQPACKET.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+            #expect(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+            sender = ends[0]
+            channel = try NotificationChannel(owning: ends[1]) { [unowned self] in
+                values.append($0)
+                onValue?()
+            } onEnd: { [unowned self] in
+                self.ends += 1
+            }
+        }
+
+        func send(_ value: [UInt8]) {
+            _ = Glibc.send(sender, value, value.count, CInt(MSG_NOSIGNAL))
+        }
+    }
+
+    @Test("hands over each packet as it is, in order")
+    func packets() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            let sent: [[UInt8]] = (1...100).map { [UInt8](repeating: UInt8($0), count: $0 * 5) }
+            for value in sent { bench.send(value) }
+            try await until("all values") { bench.values.count == 100 }
+            #expect(bench.values == sent)
+            close(bench.sender)
+        }
+    }
+
+    @Test("takes a value without bytes for no end")
+    func empty() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            bench.send([])
+            bench.send([7])
+            try await until("the value behind") { bench.values == [[7]] }
+            #expect(bench.ends == 0)
+            close(bench.sender)
+            try await until("the end") { bench.ends == 1 }
+        }
+    }
+
+    @Test("hands over what was sent before the end")
+    func end() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            bench.send([1])
+            bench.send([2])
+            close(bench.sender)
+            try await until("the end") { bench.ends == 1 }
+            #expect(bench.values == [[1], [2]])
+        }
+    }
+
+    @Test("brings nothing more when it is cancelled by who has just got a value, and closes its end")
+    func cancel() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            bench.onValue = { [unowned bench] in
+                bench.channel?.cancel()
+                bench.channel = nil
+            }
+            bench.send([1])
+            bench.send([2])
+            var status = 0
+            try await until("the other end is closed") {
+                status = Glibc.send(bench.sender, [3], 1, CInt(MSG_NOSIGNAL))
+                return status < 0
+            }
+            #expect(bench.values == [[1]])
+            #expect(bench.ends == 0)
+            close(bench.sender)
+        }
+    }
+}

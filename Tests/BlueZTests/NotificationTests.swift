@@ -1,0 +1,123 @@
+import Bluetooth
+import DBus
+import EventLoop
+import JacquardProtocol
+import Logging
+import TestSupport
+import Testing
+
+@testable import BlueZ
+@testable import TagSimulator
+
+@Suite("Notifications")
+struct NotificationTests {
+    /// Options for either way.
+    private static func options(byDescriptor: Bool) -> BlueZOptions {
+        var options = BlueZOptions.quick
+        options.allowsAcquireNotify = byDescriptor
+        return options
+    }
+
+    @Test("come once each, in order, also after a reconnection", arguments: [true, false])
+    func order(byDescriptor: Bool) async throws {
+        try await onLoop {
+            let bench = try await CentralBench(Self.options(byDescriptor: byDescriptor))
+            for _ in 0..<3 {
+                bench.clear()
+                try await bench.subscribe()
+                try bench.notify(count: 100)
+                try await until("100 values, not \(bench.values.count)") { bench.values.count >= 100 }
+                try await bench.settle()
+                #expect(bench.values == (0..<100).map { [UInt8($0)] })
+                bench.central.perform(.disconnect(CentralBench.address(1)))
+                try await bench.wait("disconnected 1")
+            }
+            #expect(bench.calls.contains { $0.hasPrefix("StartNotify") } == !byDescriptor)
+        }
+    }
+
+    @Test("are switched on once for requests that come together, and each is answered")
+    func together() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            for _ in 0..<2 { bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1))) }
+            try await bench.wait("subscribed 1", 2)
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribed 1", 3)
+            #expect(bench.calls.count { $0.hasPrefix("AcquireNotify") } == 1)
+        }
+    }
+
+    @Test("come by signals where somebody else has a session by signals")
+    func foreignSession() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            let path = try #require(
+                bench.central.peripherals[CentralBench.address(1)]?.characteristics[CentralBench.notify])
+            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "StartNotify"))
+            bench.clear()
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribed 1")
+            let members = bench.calls.map { $0.prefix { $0 != " " } }
+            #expect(members == ["AcquireNotify", "StopNotify", "AcquireNotify", "StopNotify", "StartNotify"])
+            try bench.notify(count: 1)
+            try await until("the value") { bench.values == [[0]] }
+        }
+    }
+
+    @Test("of another client are not taken away from it")
+    func foreignDescriptor() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            bench.blueZ.faults.refused["AcquireNotify"] = ("org.bluez.Error.NotPermitted", "Notify acquired")
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribeFailed 1 notPermitted")
+            #expect(!bench.calls.contains { $0.hasPrefix("StopNotify") })
+        }
+    }
+
+    @Test("that cannot be switched on can be asked for again", arguments: [true, false])
+    func failure(byDescriptor: Bool) async throws {
+        try await onLoop {
+            let bench = try await CentralBench(Self.options(byDescriptor: byDescriptor))
+            try await bench.connect()
+            try await bench.discover()
+            let member = byDescriptor ? "AcquireNotify" : "StartNotify"
+            bench.blueZ.faults.refused[member] = ("org.bluez.Error.Failed", "Failed to subscribe")
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribeFailed 1 connectionFailed")
+            bench.blueZ.faults.refused = [:]
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribed 1")
+        }
+    }
+
+    @Test("that BlueZ ends on a link that stays up end the link: it would be deaf")
+    func closed() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            bench.blueZ.closeDescriptors()
+            try await bench.wait("disconnected 1 connectionFailed")
+            #expect(bench.complaints == ["BlueZ has ended the notifications of a connected device"])
+            try await bench.waitForCall("Disconnect 1")
+        }
+    }
+}
+
+extension CentralBench {
+    /// Lets the first tag notify values that count from 0.
+    func notify(count: Int) throws {
+        let link = try #require(tags[0].link)
+        for number in 0..<count {
+            _ = link.notify([UInt8(number)], on: TagCharacteristic.notify.uuid)
+        }
+    }
+}

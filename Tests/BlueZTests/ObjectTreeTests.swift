@@ -1,0 +1,86 @@
+import Bluetooth
+import DBus
+import Testing
+
+@testable import BlueZ
+
+@Suite("Object tree")
+struct ObjectTreeTests {
+    private static let adapter = "/org/bluez/hci0"
+    private static let device = adapter + "/dev_F0_00_00_00_00_01"
+    private static let uuid = DBusValue.string(CentralBench.service.description)
+
+    private var tree: ObjectTree {
+        var tree = ObjectTree()
+        tree.apply(["Powered": .boolean(true)], to: Self.adapter, BlueZNames.adapter)
+        tree.apply(
+            [
+                "Address": .string("F0:00:00:00:00:01"), "Adapter": .objectPath(Self.adapter),
+                "RSSI": .int16(-50), "Name": .string("Jacquard"), "UUIDs": .strings([CentralBench.service.description]),
+                "ManufacturerData": .dictionary([(.uint16(224), .variant(.bytes([1, 2])))], key: "q", value: "v"),
+            ], to: Self.device, BlueZNames.device)
+        return tree
+    }
+
+    @Test("keeps what matters of a device")
+    func device() throws {
+        let found = try #require(tree.device(CentralBench.address(1), of: Self.adapter))
+        #expect(found.path == Self.device)
+        #expect(
+            found.object.advertisement
+                == Advertisement(name: "Jacquard", manufacturerData: [224: [1, 2]], rssi: -50))
+        #expect(found.object.services == [CentralBench.service])
+        #expect(tree.device(CentralBench.address(1), of: "/org/bluez/hci1") == nil)
+        #expect(tree.device(CentralBench.address(2), of: Self.adapter) == nil)
+    }
+
+    @Test("follows a device whose address changes, and forgets one that is removed")
+    func address() {
+        var tree = tree
+        tree.apply(["Address": .string("F0:00:00:00:00:02")], to: Self.device, BlueZNames.device)
+        #expect(tree.device(CentralBench.address(1), of: Self.adapter) == nil)
+        #expect(tree.device(CentralBench.address(2), of: Self.adapter)?.path == Self.device)
+        tree.remove([BlueZNames.device], of: Self.device)
+        #expect(tree.device(CentralBench.address(2), of: Self.adapter) == nil)
+    }
+
+    @Test("forgets the strength of a device when BlueZ does")
+    func strength() {
+        var tree = tree
+        tree.invalidate(["RSSI"], of: Self.device, BlueZNames.device)
+        #expect(tree.devices[Self.device]?.rssi == nil)
+        #expect(tree.devices[Self.device]?.isThere == false)
+    }
+
+    @Test("takes values of a wrong type for none, and unknown interfaces for nothing")
+    func wrongTypes() {
+        var tree = tree
+        tree.apply(
+            ["Address": .uint16(1), "RSSI": .string("loud"), "Connected": .string("yes"), "UUIDs": .boolean(true)],
+            to: Self.device, BlueZNames.device)
+        tree.apply(["Address": .string("x")], to: "/a", "org.bluez.Media1")
+        #expect(tree.devices[Self.device]?.rssi == -50)
+        #expect(tree.devices[Self.device]?.isConnected == false)
+        #expect(tree.devices.count == 1)
+    }
+
+    @Test("takes the fuller one of two services with the same UUID")
+    func services() {
+        var tree = tree
+        for (name, count) in [("service0001", 0), ("service0002", 2), ("service0003", 1)] {
+            let path = Self.device + "/" + name
+            tree.apply(["UUID": Self.uuid, "Device": .objectPath(Self.device)], to: path, BlueZNames.gattService)
+            for number in 0..<count {
+                tree.apply(
+                    [
+                        "UUID": .string("d2f2eab\(number)-d165-445c-b0e1-2d6b642ec57b"), "Service": .objectPath(path),
+                        "Flags": .strings(["notify", "write"]),
+                    ], to: "\(path)/char\(number)", BlueZNames.gattCharacteristic)
+            }
+        }
+        let found = tree.characteristics(of: CentralBench.service, on: Self.device)
+        #expect(found?.values.map(\.path).sorted() == ["0", "1"].map { Self.device + "/service0002/char" + $0 })
+        #expect(found?.values.allSatisfy { $0.properties == [.notify, .write] } == true)
+        #expect(tree.characteristics(of: CentralBench.notify, on: Self.device) == nil)
+    }
+}

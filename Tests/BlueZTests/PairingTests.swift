@@ -1,0 +1,177 @@
+import Bluetooth
+import DBus
+import EventLoop
+import Logging
+import TagSimulator
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite("Pairing")
+struct PairingTests {
+    private static var wanting: TagOptions {
+        var options = TagOptions()
+        options.wantsPairing = true
+        return options
+    }
+
+    @Test("bonds and trusts; a device that is bonded already counts as paired")
+    func pair() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            #expect(bench.calls.contains("Set 1"))
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1", 2)
+        }
+    }
+
+    @Test("fails with what BlueZ says")
+    func refused() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.blueZ.faults.refused["Pair"] = ("org.bluez.Error.AuthenticationFailed", "Authentication Failed")
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("pairFailed 1 authenticationFailed")
+        }
+    }
+
+    @Test(
+        "that a device asks for is accepted from those that are expected, and from no others", arguments: [true, false])
+    func agent(isExpected: Bool) async throws {
+        try await onLoop {
+            let bench = try await CentralBench(tagOptions: Self.wanting)
+            bench.central.perform(.acceptPairing(from: [CentralBench.address(isExpected ? 1 : 2)]))
+            try await bench.connect()
+            if isExpected {
+                try await until("the bond") { bench.central.device(CentralBench.address(1))?.object.isPaired == true }
+                #expect(bench.complaints == ["a device pairs"])
+            } else {
+                try await until("the refusal is told") { !bench.complaints.isEmpty }
+                try await bench.settle()
+                #expect(bench.central.device(CentralBench.address(1))?.object.isPaired == false)
+                #expect(bench.complaints == ["a device that is not expected is refused pairing"])
+            }
+        }
+    }
+
+    @Test(
+        "never asks a person, and lets nobody but bluetoothd ask",
+        arguments: [
+            ("RequestPinCode", true, "org.bluez.Error.Rejected"), ("RequestPasskey", true, "org.bluez.Error.Rejected"),
+            ("Release", true, ""), ("Cancel", true, ""),
+            ("RequestAuthorization", false, "org.freedesktop.DBus.Error.AccessDenied"),
+        ])
+    func questions(member: String, isBlueZ: Bool, error: String) async throws {
+        try await onLoop {
+            let bus = try await PrivateBus()
+            let stub = try await StubBlueZ(bus)
+            let other = try await DBusConnection.open(bus.address, log: Logger("other", to: MemorySink()))
+            let central = BlueZCentral(busAddress: bus.address, log: Logger("bluez", to: MemorySink()))
+            await central.start()
+            try await until("the agent is registered") { stub.agent != nil }
+            let agent = try #require(stub.agent)
+            let asking = isBlueZ ? stub.connection : other
+            var name = ""
+            do throws(DBusError) {
+                _ = try await asking.call(
+                    .call(
+                        to: agent, "/org/jacquard2mqtt/agent", "org.bluez.Agent1", member,
+                        [.objectPath("/org/bluez/hci0/dev_F0_00_00_00_00_01")]))
+            } catch {
+                name = error.name
+            }
+            #expect(name == error)
+        }
+    }
+
+    @Test("is undone by forgetting, which ends the link without an error")
+    func forget() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            bench.central.perform(.forget(CentralBench.address(1)))
+            try await bench.wait("forgotten 1")
+            #expect(bench.events.suffix(2) == ["disconnected 1", "forgotten 1"])
+        }
+    }
+
+    @Test("forgets a device that BlueZ does not know, and says when it cannot")
+    func forgetUnknown() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            bench.central.perform(.forget(CentralBench.address(1)))
+            try await bench.wait("forgotten 1")
+            #expect(bench.events.suffix(2) == ["disconnected 1", "forgotten 1"])
+            bench.blueZ.setPowered(false)
+            try await bench.wait("state poweredOff")
+            bench.central.perform(.forget(CentralBench.address(1)))
+            try await bench.wait("forgotten 1 poweredOff")
+        }
+    }
+
+    @Test("refused to be forgotten, a device is not left connected behind our back")
+    func forgetRefused() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.blueZ.faults.refused["RemoveDevice"] = ("org.bluez.Error.Failed", "no")
+            bench.central.perform(.forget(CentralBench.address(1)))
+            try await bench.wait("forgotten 1 connectionFailed")
+            try await bench.waitForCall("Disconnect 1")
+            #expect(bench.events.count { $0.hasPrefix("disconnected") } == 1)
+        }
+    }
+
+    @Test("counts as lost after three links in a row that break at once")
+    func lostBond() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1")
+            bench.clear()
+            bench.blueZ.faults.lostBonds = [CentralBench.address(1).description]
+            for number in 1...3 {
+                bench.central.perform(.connect(CentralBench.address(1)))
+                try await until("end \(number)") { bench.events.count { $0.hasPrefix("disconnected") } == number }
+            }
+            #expect(
+                bench.events.filter { $0.hasPrefix("disconnected") } == [
+                    "disconnected 1 connectionFailed", "disconnected 1 connectionFailed",
+                    "disconnected 1 authenticationFailed",
+                ])
+            bench.central.perform(.forget(CentralBench.address(1)))
+            try await bench.wait("forgotten 1")
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1", 4)
+            try await bench.discover()
+        }
+    }
+
+    @Test("counts as lost when a bonded device lets nobody at its characteristics")
+    func lostBondInAccess() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            try await bench.discover()
+            bench.blueZ.faults.refused["WriteValue"] = ("org.bluez.Error.NotPermitted", "Not paired")
+            var texts: [String] = []
+            bench.onEvent = { if case .writeFailed(_, let error) = $0 { texts.append(error.text) } }
+            bench.write([1], .withResponse)
+            try await bench.wait("writeFailed 1 authenticationFailed")
+            #expect(texts.first?.hasPrefix("the device has lost its bond") == true)
+        }
+    }
+}

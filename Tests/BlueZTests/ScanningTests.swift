@@ -1,0 +1,180 @@
+import Bluetooth
+import DBus
+import EventLoop
+import Logging
+import TagSimulator
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite("Scanning")
+struct ScanningTests {
+    @Test("begins and ends when asked, and is told truthfully")
+    func onAndOff() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.scan()
+            #expect(!bench.events.contains("scanning true"))
+            try await bench.wait("scanning true")
+            try await until("both tags are heard") { bench.heard.count == 2 }
+            bench.scan(false)
+            try await bench.wait("scanning false")
+            try await bench.waitForCall("StopDiscovery hci0")
+            #expect(bench.events.filter { $0.hasPrefix("scanning") } == ["scanning true", "scanning false"])
+            let advertisement = try #require(bench.heard[CentralBench.address(1)]?.first)
+            #expect(advertisement.manufacturerData.count == 1)
+            #expect(advertisement.rssi.map { (-60 ... -40).contains($0) } == true)
+            #expect(advertisement.isPaired == false)
+        }
+    }
+
+    @Test("pauses while a connection is made, and nobody is told")
+    func pause() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.waitForCall("StartDiscovery hci0", 2)
+            try await bench.settle()
+            let steps = bench.calls.filter { $0.contains("Discovery ") || $0.hasPrefix("Connect") }
+            #expect(steps.first == "StartDiscovery hci0")
+            #expect(steps.count { $0 == "StopDiscovery hci0" } == 1)
+            #expect(bench.events.filter { $0.hasPrefix("scanning") } == ["scanning true"])
+        }
+    }
+
+    @Test("changes what it looks for without a word")
+    func change() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.scan()
+            try await bench.wait("scanning true")
+            bench.central.perform(.scan(ScanOptions(service: CentralBench.service, allowsDuplicates: false)))
+            try await bench.waitForCall("StartDiscovery hci0", 2)
+            try await bench.settle()
+            #expect(bench.events.filter { $0.hasPrefix("scanning") } == ["scanning true"])
+        }
+    }
+
+    @Test("that BlueZ ends by itself is told, and begins again")
+    func silentEnd() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.scan()
+            try await bench.wait("scanning true")
+            try await bench.settle()
+            bench.blueZ.endDiscovery()
+            try await bench.wait("scanning true", 2)
+            #expect(
+                bench.events.filter { $0.hasPrefix("scanning") } == [
+                    "scanning true", "scanning false", "scanning true",
+                ])
+        }
+    }
+
+    @Test(
+        "that is refused is asked for again and again, and one line says so",
+        arguments: ["StartDiscovery", "SetDiscoveryFilter"])
+    func refused(member: String) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.blueZ.faults.refused[member] = ("org.bluez.Error.Failed", "no resources")
+            bench.scan()
+            try await bench.waitForCall("\(member) hci0", 4)
+            #expect(bench.complaints == ["BlueZ refuses to discover"])
+            #expect(!bench.events.contains { $0.hasPrefix("scanning") })
+            bench.blueZ.faults.refused = [:]
+            try await bench.wait("scanning true")
+        }
+    }
+
+    @Test("counts as begun when BlueZ says that it is in progress")
+    func inProgress() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.blueZ.faults.refused["StartDiscovery"] = (
+                "org.bluez.Error.InProgress", "Operation already in progress"
+            )
+            bench.scan()
+            try await bench.wait("scanning true")
+        }
+    }
+
+    @Test("goes on after a call that is never answered")
+    func unanswered() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.call = .milliseconds(40)
+            let bench = try await CentralBench(timing: timing)
+            bench.blueZ.faults.unanswered = ["StartDiscovery"]
+            bench.scan()
+            try await bench.waitForCall("StartDiscovery hci0", 2)
+            bench.blueZ.faults.unanswered = []
+            try await bench.wait("scanning true")
+        }
+    }
+
+    @Test("tells only what it looks for, whatever other clients of BlueZ look for")
+    func twoClients() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            _ = try await other.call(.call(to: "org.bluez", "/org/bluez/hci0", "org.bluez.Adapter1", "StartDiscovery"))
+            try await until("the other client hears the tags") { bench.central.tree.devices.count == 2 }
+            #expect(bench.heard.isEmpty)
+            let foreign = CentralBench.uuid("0000180f-0000-1000-8000-00805f9b34fb")
+            bench.central.perform(.scan(ScanOptions(service: foreign, allowsDuplicates: true)))
+            try await bench.wait("scanning true")
+            try await bench.settle()
+            #expect(bench.heard.isEmpty)
+            // What the other one hears helps to connect all the same.
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1")
+        }
+    }
+
+    @Test("that hears nothing is begun anew, less and less often")
+    func silence() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.silence = .milliseconds(60)
+            let bench = try await CentralBench(timing: timing)
+            for tag in bench.tags { tag.setInRange(false) }
+            bench.scan()
+            try await bench.waitForCall("StartDiscovery hci0", 4)
+            try await bench.settle()
+            #expect(bench.events.filter { $0.hasPrefix("scanning") } == ["scanning true"])
+            #expect(bench.complaints.isEmpty)
+            #expect(!bench.calls.contains { $0.hasPrefix("Set ") })
+        }
+    }
+
+    @Test("may switch the adapter off and on when that does not help")
+    func reset() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.silence = .milliseconds(30)
+            let bench = try await CentralBench(resetAdapter: true, timing: timing)
+            for tag in bench.tags { tag.setInRange(false) }
+            bench.scan()
+            try await bench.wait("state poweredOn", 2)
+            #expect(bench.events.contains("state poweredOff"))
+            try await bench.wait("scanning true", 2)
+            #expect(bench.complaints == ["the adapter hears nothing and is switched off and on"])
+        }
+    }
+
+    @Test("never switches an adapter off through which something is connected")
+    func harmless() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.silence = .milliseconds(20)
+            let bench = try await CentralBench(resetAdapter: true, timing: timing)
+            try await bench.connect()
+            bench.tags[1].setInRange(false)
+            bench.clear()
+            try await bench.waitForCall("StartDiscovery hci0", 5)
+            #expect(!bench.calls.contains("Set hci0"))
+        }
+    }
+}

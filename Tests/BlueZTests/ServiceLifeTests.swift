@@ -1,0 +1,158 @@
+import Bluetooth
+import DBus
+import EventLoop
+import Glibc
+import Logging
+import TagSimulator
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite("The life of bluetoothd and its bus")
+struct ServiceLifeTests {
+    @Test("bluetoothd gone ends every link, and everything works when it is back")
+    func crash() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            bench.central.perform(.connect(CentralBench.address(2)))
+            try await bench.wait("connected 2")
+            bench.clear()
+            bench.blueZ.crash()
+            try await bench.wait("scanning false")
+            #expect(
+                bench.events == [
+                    "disconnected 1 connectionFailed", "disconnected 2 connectionFailed", "state resetting",
+                    "scanning false",
+                ])
+            #expect(bench.adapters.last == [])
+            try await bench.blueZ.start()
+            try await bench.wait("scanning true")
+            try await bench.subscribe()
+        }
+    }
+
+    @Test("bluetoothd gone during an attempt leaves no attempt behind")
+    func crashWhileConnecting() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.linkSetup = .milliseconds(300)
+            let bench = try await CentralBench(options)
+            bench.scan()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.waitForCall("Connect 1")
+            bench.onEvent = { [unowned bench] event in
+                // Whoever hears of the end may ask again at once.
+                if case .disconnected(let address, _) = event { bench.central.perform(.connect(address)) }
+            }
+            bench.blueZ.crash()
+            try await bench.blueZ.start()
+            try await bench.wait("connected 1")
+            try await bench.settle()
+            #expect(bench.events.count { $0.hasPrefix("connected") } == 1)
+        }
+    }
+
+    @Test("is told as expected back when bluetoothd does not run at the start")
+    func notRunning() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(isStarted: false)
+            await bench.central.start()
+            try await bench.wait("state resetting")
+            #expect(bench.complaints == ["bluetoothd is not running"])
+            try await bench.blueZ.start()
+            try await bench.wait("state poweredOn")
+        }
+    }
+
+    @Test("one bluetoothd that takes the name from another is noticed")
+    func replaced() async throws {
+        try await onLoop {
+            let bus = try await PrivateBus()
+            let first = try await StubBlueZ(bus)
+            let central = BlueZCentral(busAddress: bus.address, log: Logger("bluez", to: MemorySink()))
+            var states: [CentralState] = []
+            central.onEvent = { if case .stateChanged(let state) = $0 { states.append(state) } }
+            await central.start()
+            try await until("the first") { states == [.poweredOn] }
+            let second = try await StubBlueZ(bus)
+            try await until("the second") { states == [.poweredOn, .resetting, .poweredOn] }
+            #expect((first.loads, second.loads) == (1, 1))
+            try await until("the agent of the second") { second.agent != nil }
+        }
+    }
+
+    @Test(
+        "a bluetoothd that does not tell its objects is asked again",
+        arguments: [
+            ("org.freedesktop.DBus.Error.AccessDenied", CentralState.unauthorized),
+            ("org.freedesktop.DBus.Error.NoReply", CentralState.unknown),
+        ])
+    func loading(error: String, state: CentralState) async throws {
+        try await onLoop {
+            let bus = try await PrivateBus()
+            let stub = try await StubBlueZ(bus)
+            stub.refusal = error
+            let sink = MemorySink(level: .notice)
+            let central = BlueZCentral(
+                busAddress: bus.address, adapter: .automatic, resetAdapter: false, timing: .quick,
+                log: Logger("bluez", to: sink))
+            await central.start()
+            try await until("several attempts") { stub.loads >= 3 }
+            #expect(central.state == state)
+            #expect(sink.records.map(\.message) == ["BlueZ does not tell its objects"])
+            stub.refusal = nil
+            try await until("the state") { central.state == .poweredOn }
+        }
+    }
+
+    @Test("the bus gone ends every link, and one that comes back is found")
+    func busGone() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.clear()
+            bench.bus.daemon.signal(SIGKILL)
+            try await bench.wait("state unknown")
+            #expect(
+                bench.events == [
+                    "disconnected 1 connectionFailed", "state resetting", "scanning false", "state unknown",
+                ])
+            #expect(bench.complaints == ["the system bus has gone"])
+            let file = String(bench.bus.address.dropFirst("unix:path=".count))
+            unlink(file)
+            let folder = String(file.dropLast("/bus".count))
+            let next = try Program(
+                "dbus-daemon", ["--nofork", "--nopidfile", "--config-file=\(folder)/bus.conf"])
+            defer { next.stop() }
+            try await until("the stub is on the bus") { access(file, F_OK) == 0 }
+            let stub = try await StubBlueZ(bench.bus)
+            try await bench.wait("state poweredOn")
+            #expect(stub.loads == 1)
+        }
+    }
+
+    @Test("signals that look like BlueZ's are not believed from others")
+    func forged() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            let forger = try await DBusConnection.open(bench.bus.address, log: Logger("forger", to: MemorySink()))
+            let properties = "org.freedesktop.DBus.Properties"
+            forger.send(
+                .signal(
+                    "/org/bluez/hci0/dev_F0_00_00_00_00_01", properties, "PropertiesChanged",
+                    [.string("org.bluez.Device1"), .properties([("Connected", .boolean(false))]), .strings([])]))
+            forger.send(
+                .signal(
+                    "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved",
+                    [.objectPath("/org/bluez/hci0"), .strings(["org.bluez.Adapter1"])]))
+            _ = try await forger.call(
+                .call(to: "org.bluez", "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))
+            try await bench.settle()
+            #expect(bench.events.last == "connected 1" || bench.events.last == "scanning true")
+            #expect(bench.central.state == .poweredOn)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Bluetooth
+import EventLoop
+import JacquardProtocol
+import TagSimulator
+import TestSupport
+import Testing
+
+@testable import BlueZ
+
+@Suite("Discovery of services")
+struct ServiceTests {
+    @Test("finds the characteristics and what can be done with them", arguments: [false, true])
+    func found(isResolvedFirst: Bool) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.blueZ.faults.resolvesBeforeObjects = isResolvedFirst
+            var found: [BluetoothUUID: CharacteristicProperties] = [:]
+            bench.onEvent = { if case .characteristicsDiscovered(_, let all) = $0 { found = all } }
+            try await bench.connect()
+            try await bench.discover()
+            #expect(
+                found == [
+                    TagCharacteristic.command.bluetooth: [.write, .writeWithoutResponse],
+                    TagCharacteristic.response.bluetooth: .notify,
+                    TagCharacteristic.notify.bluetooth: .notify,
+                    TagCharacteristic.rawData.bluetooth: [.write, .writeWithoutResponse, .notify],
+                ])
+        }
+    }
+
+    @Test("works on every link, whether BlueZ keeps the objects or not", arguments: BlueZOptions.GATTCache.allCases)
+    func again(cache: BlueZOptions.GATTCache) async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.gattCache = cache
+            let bench = try await CentralBench(options)
+            for _ in 0..<2 {
+                bench.clear()
+                try await bench.subscribe()
+                bench.central.perform(.disconnect(CentralBench.address(1)))
+                try await bench.wait("disconnected 1")
+            }
+        }
+    }
+
+    @Test("says what is missing")
+    func missing() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            let foreign = CentralBench.uuid("0000180f-0000-1000-8000-00805f9b34fb")
+            bench.central.perform(.discover(foreign, characteristics: [], of: CentralBench.address(1)))
+            try await bench.wait("discoveryFailed 1 serviceMissing")
+            bench.central.perform(
+                .discover(CentralBench.service, characteristics: [foreign], of: CentralBench.address(1)))
+            try await bench.wait("discoveryFailed 1 characteristicMissing")
+            // Neither spoils the next one.
+            try await bench.discover()
+        }
+    }
+
+    @Test("answers each request, also two at a time")
+    func two() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            let foreign = CentralBench.uuid("0000180f-0000-1000-8000-00805f9b34fb")
+            bench.central.perform(.discover(foreign, characteristics: [], of: CentralBench.address(1)))
+            try await bench.discover()
+            try await bench.wait("discoveryFailed 1 serviceMissing")
+        }
+    }
+
+    @Test("does not wait for ever for a BlueZ that resolves nothing")
+    func unresolved() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.serviceDiscovery = .seconds(60)
+            var timing = Timing.quick
+            timing.resolving = .milliseconds(50)
+            let bench = try await CentralBench(options, timing: timing)
+            try await bench.connect()
+            bench.central.perform(.discover(CentralBench.service, characteristics: [], of: CentralBench.address(1)))
+            try await bench.wait("discoveryFailed 1 timeout")
+        }
+    }
+
+    @Test("needs a link")
+    func notLinked() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.central.perform(.discover(CentralBench.service, characteristics: [], of: CentralBench.address(1)))
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            bench.write([1], .withResponse)
+            bench.central.perform(.pair(CentralBench.address(1)))
+            #expect(bench.events == ["state poweredOn"])
+            try await bench.wait("pairFailed 1 notFound")
+            #expect(
+                bench.events.dropFirst() == [
+                    "discoveryFailed 1 notFound", "subscribeFailed 1 characteristicMissing",
+                    "writeFailed 1 characteristicMissing", "pairFailed 1 notFound",
+                ])
+        }
+    }
+}

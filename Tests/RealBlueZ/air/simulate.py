@@ -1,0 +1,101 @@
+"""Plays the radio of the guest: one adapter, and tags within its reach.
+
+Listens on two Unix sockets in the folder RUN: `hci`, where the guest's kernel finds its adapter, and `control`, where a
+test in the guest steers the tags. Prints "ready" when all tags advertise. Runs until it is ended.
+
+Control takes {"tag": SERIAL, "do": VERB}, one JSON object a line. The verbs drop-link, out-of-range, in-range and
+demand-pairing are the radio's; all others go to the firmware. Each is answered with {"tag": SERIAL, "done": VERB} or
+{"tag": SERIAL, "error": TEXT}. What tags are told comes between the answers, as {"tag": SERIAL, "told": EVENT}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import pathlib
+from typing import Any
+
+from adapter import Adapter
+from air import Air
+from firmware import Firmware, Line
+from tag import Tag
+
+
+class Control:
+    """Steers the tags for one client at a time."""
+
+    VERBS = {
+        "drop-link": Tag.drop_link,
+        "out-of-range": Tag.go_out_of_range,
+        "in-range": Tag.come_back,
+        "demand-pairing": Tag.demand_pairing,
+    }
+
+    def __init__(self) -> None:
+        self.tags: dict[str, Tag] = {}
+        self.writer: asyncio.StreamWriter | None = None
+
+    def say(self, line: Line) -> None:
+        """Tells the client something."""
+        if self.writer is not None:
+            self.writer.write(json.dumps(line).encode() + b"\n")
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Carries out what comes in, line by line."""
+        self.writer = writer
+        async for line in reader:
+            request = json.loads(line)
+            serial, verb = request["tag"], request["do"]
+            tag = self.tags[serial]
+            if verb in self.VERBS:
+                self.VERBS[verb](tag)
+                self.say({"tag": serial, "done": verb})
+            else:
+                tag.firmware.tell({"do": verb})
+
+
+async def simulate(run: pathlib.Path, count: int, firmware: str) -> None:
+    """Brings up the tags 0001, 0002, ... and serves the guest until a part fails."""
+    asyncio.get_running_loop().set_exception_handler(_fail)
+    air, control = Air(), Control()
+    adapter = Adapter(air, run / "log" / "hci.btsnoop")
+    for number in range(1, count + 1):
+        serial = f"{number:04}"
+
+        def say(line: Line, serial: str = serial) -> None:
+            control.say({"tag": serial} | line)
+
+        control.tags[serial] = Tag(air, number, Firmware(firmware, serial), say)
+    async with asyncio.TaskGroup() as group:
+        for tag in control.tags.values():
+            group.create_task(tag.run())
+        for tag in control.tags.values():
+            await tag.is_advertising.wait()
+        await asyncio.start_unix_server(adapter.serve, run / "hci")
+        await asyncio.start_unix_server(control.serve, run / "control")
+        print("ready", flush=True)
+
+
+def _fail(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Ends the program at the first exception that nothing has handled: a test on a broken radio would only hang."""
+    loop.default_exception_handler(context)
+    loop.stop()
+
+
+def main() -> None:
+    """Reads the arguments."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument(
+        "--run", type=pathlib.Path, required=True, help="folder for the two sockets, with a folder `log`"
+    )
+    parser.add_argument("--tags", type=int, required=True, help="how many tags: 0001, 0002, ...")
+    parser.add_argument("--firmware", required=True, help="the program jacquard-simulator")
+    arguments = parser.parse_args()
+    logging.basicConfig(level=logging.WARNING)
+    asyncio.run(simulate(arguments.run, arguments.tags, arguments.firmware))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The guest as a whole: what a scenario can say about tags and the bridge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from parts import BlueZ, Bridge, Broker, Tags
+from watch import Failure, Watch
+
+# In the order of the firmware's `gesture cycle`.
+GESTURES = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
+
+
+@dataclass
+class Guest:
+    """Everything in the guest."""
+
+    watch: Watch
+    broker: Broker
+    bridge: Bridge
+    bluez: BlueZ
+    tags: Tags
+
+    def published(self, mark: int, topic: str) -> list[dict[str, Any]]:
+        """The objects that were published on a topic since a mark."""
+        return [json.loads(text) for text in self.watch.since(mark, f"jacquard/{topic}") if text]
+
+    def states(self, mark: int, serial: str) -> list[str]:
+        """The connection states of a tag that the bridge has published since a mark."""
+        return [connection["state"] for connection in self.published(mark, f"tag/{serial}/connection")]
+
+    def gestures(self, mark: int, serial: str) -> list[str]:
+        """The gestures of a tag that the bridge has published since a mark."""
+        return [gesture["event_type"] for gesture in self.published(mark, f"tag/{serial}/gesture")]
+
+    def wait_connected(self, mark: int, serials: list[str]) -> None:
+        """Waits until the last of the states since a mark is connected, for all these tags."""
+        self.watch.wait(
+            "connection of all tags",
+            lambda: all(self.states(mark, serial)[-1:] == ["connected"] for serial in serials),
+        )
+
+    def wait_lost(self, mark: int, serial: str) -> None:
+        """Waits until the bridge has said since a mark that a tag is not connected."""
+        self.watch.wait(
+            f"loss of tag {serial}", lambda: any(state != "connected" for state in self.states(mark, serial))
+        )
+
+    def expect_gestures(self, serial: str, count: int = 2) -> None:
+        """Makes gestures, all kinds in turn; they must come out complete, in order, none twice.
+
+        The last one is behind everything that the others have caused: two are the fewest that show a doubled one."""
+        mark = len(self.watch)
+        self.tags.do(serial, f"gesture cycle {count}")
+        self.watch.wait(f"{count} gestures of tag {serial}", lambda: len(self.gestures(mark, serial)) >= count)
+        if (got := self.gestures(mark, serial)) != [GESTURES[index % len(GESTURES)] for index in range(count)]:
+            raise Failure(f"lost, doubled or out of order: {got}")
+
+    def expect_flash(self, serial: str) -> None:
+        """Sends a flash; it must be answered with ok once, and reach the tag."""
+        mark = len(self.watch)
+        self.broker.publish(f"jacquard/tag/{serial}/led/set", "flash")
+
+        def results() -> list[dict[str, Any]]:
+            return [result for result in self.published(mark, f"tag/{serial}/led/result") if result["final"]]
+
+        self.watch.wait(f"result of a flash of tag {serial}", lambda: bool(results()))
+        if [result["status"] for result in results()] != ["ok"]:
+            raise Failure(f"a flash was answered with {results()}")
+        self.watch.wait(f"flash in tag {serial}", lambda: bool(self.tags.told(mark, serial, "led")))

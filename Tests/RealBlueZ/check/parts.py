@@ -1,0 +1,174 @@
+"""The parts of the guest that a scenario touches: broker, bridge, BlueZ, and the simulated tags."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+from watch import Failure, Watch
+
+LOGS = pathlib.Path("/run/rig/log")
+WORK = pathlib.Path("/run/check")
+
+# The characteristics response, notify and raw data.
+NOTIFYING = [f"d2f2b8d{digit}-d165-445c-b0e1-2d6b642ec57b" for digit in "012"]
+
+
+def address(serial: str) -> str:
+    """The Bluetooth address of a simulated tag, as `air/tag.py` gives it."""
+    return f"F0:00:00:00:00:{int(serial):02X}"
+
+
+class Broker:
+    """A mosquitto on the guest's loopback that forgets everything when it ends, and a listener to all topics."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        configuration = WORK / "mosquitto.conf"
+        configuration.write_text("listener 1883 127.0.0.1\nallow_anonymous true\nuser root\n")
+        self.arguments = ["/usr/sbin/mosquitto", "-c", str(configuration)]
+        self.start()
+        # It connects again by itself after the broker was away. Each line is a topic, a blank, a payload.
+        listen = ["mosquitto_sub", "-h", "127.0.0.1", "-q", "1", "-t", "jacquard/#", "-v"]
+        listener = subprocess.Popen(listen, stdout=subprocess.PIPE)
+        assert listener.stdout is not None
+        watch.follow(listener.stdout, lambda line: watch.add(*line.split(" ", 1)))
+
+    def start(self) -> None:
+        """Starts the broker, and waits until it listens."""
+        mark = len(self.watch)
+        self.process = subprocess.Popen(self.arguments, stderr=subprocess.PIPE)
+        assert self.process.stderr is not None
+        self.watch.follow(self.process.stderr, lambda line: self.watch.add("mosquitto", line))
+        self.watch.wait("broker", lambda: any("running" in line for line in self.watch.since(mark, "mosquitto")))
+
+    def stop(self) -> None:
+        """Ends the broker."""
+        self.process.terminate()
+        self.process.wait()
+
+    def publish(self, topic: str, payload: str) -> None:
+        """Publishes a command."""
+        subprocess.run(["mosquitto_pub", "-h", "127.0.0.1", "-q", "1", "-t", topic, "-m", payload], check=True)
+
+
+class Bridge:
+    """The daemon under test."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, serials: list[str]) -> None:
+        """Starts it with these tags configured."""
+        configuration = WORK / "jacquard2mqtt.yaml"
+        lines = ["instance: guest", "tags:"] + [f'  - serial: "{serial}"' for serial in serials]
+        configuration.write_text("\n".join(lines) + "\n")
+        arguments = [self.program, "run", "--config", str(configuration), "--state", str(WORK), "--log-level", "debug"]
+        with (LOGS / "bridge").open("ab") as log:
+            self.process = subprocess.Popen(arguments, stdout=log, stderr=log)
+
+    def stop(self) -> None:
+        """Asks it to end, and waits until it has."""
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(30)
+
+    def kill(self) -> None:
+        """Ends it as a crash does."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+class BlueZ:
+    """bluetoothd and the adapter, as a test may treat them."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def process(self) -> str:
+        """The process of bluetoothd; the guest starts another one when it has ended."""
+        return subprocess.run(["busybox", "pidof", "bluetoothd"], capture_output=True, text=True).stdout.strip()
+
+    def kill(self) -> None:
+        """Ends bluetoothd as a crash does."""
+        subprocess.run(["busybox", "killall", "-KILL", "bluetoothd"], check=True)
+
+    def dump(self, path: pathlib.Path) -> None:
+        """Writes all objects of org.bluez to a file, for those who look into a failure."""
+        method = "org.freedesktop.DBus.ObjectManager.GetManagedObjects"
+        with path.open("wb") as output:
+            subprocess.run(["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/", method], stdout=output)
+
+    def power(self, is_on: bool) -> None:
+        """Switches the adapter on or off."""
+        destination = ["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/org/bluez/hci0"]
+        value = f"variant:boolean:{str(is_on).lower()}"
+        method = ["org.freedesktop.DBus.Properties.Set", "string:org.bluez.Adapter1", "string:Powered", value]
+        subprocess.run(destination + method, check=True, stdout=subprocess.DEVNULL)
+
+    @contextlib.contextmanager
+    def other_listener(self, serial: str) -> Iterator[None]:
+        """Another program that is notified, by signals, of everything that a connected tag says."""
+        program = subprocess.Popen(["bluetoothctl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        stdin, stdout = program.stdin, program.stdout
+        assert stdin is not None and stdout is not None
+        self.watch.follow(stdout, lambda line: self.watch.add("bluetoothctl", line))
+        mark = len(self.watch)
+
+        def expect(pattern: str) -> str:
+            def find() -> re.Match[str] | None:
+                return re.search(pattern, "\n".join(self.watch.since(mark, "bluetoothctl")))
+
+            self.watch.wait(f"{pattern} of bluetoothctl", lambda: find() is not None)
+            match = find()
+            return match[match.lastindex or 0] if match else ""
+
+        expect("Agent registered")
+        stdin.write(f"gatt.list-attributes {address(serial)}\n".encode())
+        for uuid in NOTIFYING:
+            path = expect(rf"(/org/bluez/\S+)\s+{uuid}")
+            stdin.write(f"gatt.select-attribute {path}\ngatt.notify on\n".encode())
+        expect("(Notify started(.|\n)*){3}")
+        try:
+            yield
+        finally:
+            program.kill()
+            program.wait()
+
+
+class Tags:
+    """The simulated tags, through the control socket of `air/simulate.py`."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.control = open("/dev/rig-control", "r+b", buffering=0)
+        watch.follow(self.control, self._take)
+
+    def do(self, serial: str, verb: str) -> None:
+        """Has a tag do something, and waits until it has."""
+        mark = len(self.watch)
+        self.control.write(json.dumps({"tag": serial, "do": verb}).encode() + b"\n")
+        self.watch.wait(f"answer of tag {serial} to {verb}", lambda: self._answer(mark, serial) is not None)
+        answer = self._answer(mark, serial) or {}
+        if "error" in answer:
+            raise Failure(f"tag {serial} cannot {verb}: {answer['error']}")
+
+    def told(self, mark: int, serial: str, event: str) -> list[dict[str, Any]]:
+        """What a tag was told since a mark, of one kind."""
+        lines = self.watch.since(mark, serial)
+        return [line["told"] for line in lines if line.get("told", {}).get("event") == event]
+
+    def _answer(self, mark: int, serial: str) -> dict[str, Any] | None:
+        answers = (line for line in self.watch.since(mark, serial) if "done" in line or "error" in line)
+        return next(answers, None)
+
+    def _take(self, text: str) -> None:
+        line = json.loads(text)
+        self.watch.add(line["tag"], line)
