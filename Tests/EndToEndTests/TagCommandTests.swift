@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import MQTT
 import TestSupport
 import Testing
 

@@ -6,7 +6,7 @@ import Testing
 /// Commands, and what comes of them.
 extension World {
     /// The topic on which the results of a command come.
-    static func resultTopic(_ topic: String) -> String {
+    nonisolated static func resultTopic(_ topic: String) -> String {
         guard !topic.contains("/request/") else { return topic.replacing("/request/", with: "/response/") }
         return topic.split(separator: "/").dropLast().joined(separator: "/") + "/result"
     }
@@ -81,7 +81,7 @@ extension World {
     }
 
     /// The code of a result's error.
-    static func code(of result: [String: Any]) -> String? {
+    nonisolated static func code(of result: [String: Any]) -> String? {
         (result["error"] as? [String: Any])?["code"] as? String
     }
 }

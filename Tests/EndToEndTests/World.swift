@@ -16,9 +16,9 @@ final class World {
     let folder: ScratchFolder
     private let plan: WorldPlan
 
-    static let instance = "attic"
+    nonisolated static let instance = "attic"
     /// What the bridge's own topics begin with.
-    static let bridge = "jacquard/bridge/attic"
+    nonisolated static let bridge = "jacquard/bridge/attic"
 
     /// Starts all of them and waits until the bridge is online.
     ///
@@ -44,7 +44,7 @@ final class World {
         try await until("the bridge is online") { observer.latest(Self.bridge + "/state") == "online" }
     }
 
-    static func serial(_ number: Int) -> String {
+    nonisolated static func serial(_ number: Int) -> String {
         let text = "\(number)"
         return String(repeating: "0", count: 4 - text.count) + text
     }
