@@ -10,7 +10,7 @@ extension BridgeService {
     func handle(_ event: JacquardManager.Event) {
         switch event {
         case .tag(let identity, let event):
-            guard let id = book.id(identity) else { return }
+            guard let id = book.id(identity) else { return newcomers.take(event, of: identity) }
             carryOut { bridge, now in bridge.tag(id, event, at: now) }
         case .advertised(let tag, _): advertised(tag)
         case .adapters(let adapters):
@@ -58,7 +58,10 @@ extension BridgeService {
 
     private func paired(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
-        if let error { return answer(pairing.token, .failure(RequestError(error, manager.centralState))) }
+        if let error {
+            _ = newcomers.remove(identity)
+            return answer(pairing.token, .failure(RequestError(error, manager.centralState)))
+        }
         guard let tag = pairing.tag ?? book.sightings[identity] else {
             return answer(pairing.token, .failure(.notFound))
         }
