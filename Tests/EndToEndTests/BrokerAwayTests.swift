@@ -60,10 +60,11 @@ struct BrokerAwayTests {
             try await world.simulate("gesture 0001 cycle \(count) 20")
             try await until("some are too old") { .now - begin > .milliseconds(3500) }
             try await world.startBroker()
-            try await until("all the others", within: .seconds(40)) {
-                let stats = world.observer.document("jacquard/tag/0001/stats")
-                let told = world.observer.payloads(of: Self.gesture).count
-                return stats["last_seq"] as? Int == count && told + (stats["expired"] as? Int ?? 0) == count
+            try await until("the last one", within: .seconds(40)) {
+                world.observer.payloads(of: Self.gesture).last.map(Observer.object)?["seq"] as? Int == count
+            }
+            try await until("its statistics") {
+                world.observer.document("jacquard/tag/0001/stats")["last_seq"] as? Int == count
             }
             let expired = try #require(world.observer.document("jacquard/tag/0001/stats")["expired"] as? Int)
             let numbers = world.observer.payloads(of: Self.gesture).map(Observer.object).compactMap {

@@ -117,10 +117,12 @@ extension World {
         try await run(Program.buildFolder + "/jacquard2mqtt", arguments)
     }
 
-    /// Runs a command with `--json`, which has to succeed, and reads what it prints.
+    /// Runs a command with `--json`, which has to succeed, and reads the one object among what it prints.
     fileprivate func clientJSON(_ arguments: String...) async throws -> [String: Any] {
         let (status, printed) = try await client(arguments + ["--json"])
         #expect(status == 0, "\(arguments): \(printed)")
-        return Observer.object(printed)
+        let objects = printed.split(separator: "\n").filter { $0.hasPrefix("{") }
+        #expect(objects.count == 1, "\(arguments): \(printed)")
+        return Observer.object(objects.first.map(String.init) ?? "")
     }
 }

@@ -8,7 +8,7 @@ struct HostileTagTests {
     /// What a tag does with the answer to a battery request, and what becomes of the command.
     static let faults: [(fault: String, status: String, code: String?)] = [
         ("delay 700", "ok", nil), ("delay 8500", "error", "timeout"), ("double", "ok", nil),
-        ("wrong-id", "error", "timeout"), ("malformed", "error", "timeout"), ("truncated", "error", "timeout"),
+        ("wrong-id", "error", "timeout"), ("malformed", "error", "timeout"), ("truncated", "error", "tag_error"),
         ("no-body", "error", "tag_error"), ("drop-response", "error", "timeout"), ("hang", "error", "timeout"),
         ("lost-fragment", "error", "timeout"), ("status 2", "error", "tag_error"), ("status 255", "error", "tag_error"),
     ]

@@ -33,6 +33,9 @@ final class Observer {
         try await until("the observer is connected") { client.isConnected }
     }
 
+    /// Whether the broker has us.
+    var isConnected: Bool { client.isConnected }
+
     /// The payloads of a topic, oldest first.
     func payloads(of topic: String) -> [String] {
         messages.filter { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }

@@ -57,7 +57,7 @@ struct PairingTests {
             let unknown = try await world.command("jacquard/tag/0002/led/set", "flash")
             #expect(World.code(of: unknown) == "unknown_tag")
             try await world.stopAndStartDaemon()
-            #expect(world.observer.document(World.bridge + "/info")["tags"] as? [String] == [])
+            try await until("no tag") { world.observer.document(World.bridge + "/info")["tags"] as? [String] == [] }
         }
     }
 

@@ -74,9 +74,13 @@ final class World {
         try await until("the broker's end") { !broker.daemon.isRunning }
     }
 
-    /// Starts another broker, which knows nothing, on the port of one that has ended.
+    /// Starts another broker, which knows nothing, on the port of one that has ended. The daemon waits until the observer
+    /// is there, who would miss something otherwise.
     func startBroker() async throws {
+        daemon.signal(SIGSTOP)
+        defer { daemon.signal(SIGCONT) }
         broker = try await PrivateBroker(options: plan.broker, port: broker.port)
+        try await until("the observer is back") { observer.isConnected }
     }
 
     /// Ends the broker and starts another.
@@ -119,6 +123,7 @@ final class World {
     /// Ends everything.
     func end() async {
         broker.daemon.signal(SIGCONT)
+        daemon.signal(SIGCONT)
         await observer.stop()
         let programs = [daemon, simulator, broker.daemon]
         programs.forEach { $0.signal(SIGTERM) }
