@@ -64,11 +64,13 @@ extension BridgeService {
         manager.pair(identity, within: timeout)
     }
 
-    /// The bridge learns what the tag has told while it was paired.
+    /// The bridge learns what became known of the tag while it was paired.
     private func add(_ entry: TagEntry) {
         book.add(entry.id, serial: entry.serial)
-        guard let identity = book.identity(entry.id) else { return }
-        for event in newcomers.remove(identity) {
+        guard let newcomer = book.identity(entry.id).flatMap({ newcomers.remove($0) }) else { return }
+        // It was heard before it had its bond.
+        if let tag = newcomer.advertised { sighted(tag, isPaired: true) }
+        for event in newcomer.events {
             carryOut { bridge, now in bridge.tag(entry.id, event, at: now) }
         }
     }

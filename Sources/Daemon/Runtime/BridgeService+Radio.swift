@@ -29,17 +29,23 @@ extension BridgeService {
     }
 
     private func advertised(_ tag: AdvertisedTag) {
-        let sighting = TagSighting(
-            address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
-            isPaired: tag.isPaired)
         for identity in pairings.keys where identity.matches(tag) { pairings[identity]?.tag = tag }
-        for id in book.heard(tag) {
-            carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
-        }
+        newcomers.heard(tag)
+        sighted(tag, isPaired: tag.isPaired)
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
             name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi)
         carryOut { bridge, now in bridge.advertised(advertisement, at: now) }
+    }
+
+    /// A tag was heard, and the bridge may know it.
+    func sighted(_ tag: AdvertisedTag, isPaired: Bool) {
+        let sighting = TagSighting(
+            address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
+            isPaired: isPaired)
+        for id in book.heard(tag) {
+            carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
+        }
     }
 
     private func pairing(_ identity: TagIdentity, _ stage: Jacquard.PairingStage) {
