@@ -44,6 +44,12 @@ final class Observer {
     /// The latest payload of a topic.
     func latest(_ topic: String) -> String? { payloads(of: topic).last }
 
+    /// The latest connections and errors of tags, for a test that has failed.
+    var facts: String {
+        Set(messages.map(\.topic)).filter { $0.hasSuffix("/connection") || $0.hasSuffix("/health") }.sorted()
+            .map { "\($0) \(latest($0) ?? "")" }.joined(separator: "\n")
+    }
+
     /// The latest payload of a topic as a JSON object.
     func document(_ topic: String) -> [String: Any] {
         guard let text = latest(topic) else { return [:] }

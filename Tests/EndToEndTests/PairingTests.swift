@@ -21,6 +21,9 @@ struct PairingTests {
             #expect(try await world.bluetoothObjects().contains("dev_F0_00_00_00_00_02"))
             #expect(world.observer.document(World.bridge + "/info")["tags"] as? [String] == ["0002"])
             #expect(world.observer.document("jacquard/tag/0002/info")["paired"] as? Bool == true)
+            #expect(world.observer.document("jacquard/tag/0002/connection")["adapter"] as? String == "hci0")
+            #expect(world.observer.document("jacquard/tag/0002/battery")["level"] is Int)
+            #expect(try await world.succeeds("jacquard/tag/0002/rssi/get")["rssi"] is Int)
             try await world.succeeds("jacquard/tag/0002/led/set", "flash")
             #expect(world.told("connected").allSatisfy { $0["tag"] as? String == "0002" })
         }

@@ -8,7 +8,8 @@ extension World {
     /// The topic on which the results of a command come.
     nonisolated static func resultTopic(_ topic: String) -> String {
         guard !topic.contains("/request/") else { return topic.replacing("/request/", with: "/response/") }
-        return topic.split(separator: "/").dropLast().joined(separator: "/") + "/result"
+        return topic.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            + "/result"
     }
 
     /// Gives a command and waits for its final result.
@@ -25,7 +26,8 @@ extension World {
         let result = Self.resultTopic(message.topic)
         let before = finals(result).count
         try observer.publish(message)
-        try await until("the result of \(message.topic)", within: limit) { finals(result).count > before }
+        let text = String(decoding: message.payload.prefix(60), as: UTF8.self)
+        try await until("the result of \(message.topic) \(text)", within: limit) { finals(result).count > before }
         return finals(result)[before]
     }
 

@@ -40,8 +40,7 @@ final class World {
         ]
         observer = try await Observer(port: broker.port)
         daemon = try Self.daemon(environment)
-        guard plan.isBridgeExpected else { return }
-        try await until("the bridge is online") { observer.latest(Self.bridge + "/state") == "online" }
+        if plan.isBridgeExpected { try await ready() }
     }
 
     nonisolated static func serial(_ number: Int) -> String {
@@ -65,7 +64,14 @@ final class World {
         try await until("goodbye") { observer.latest(Self.bridge + "/state") == "offline" }
         observer.forget()
         try restartDaemon()
-        try await until("the bridge is online") { observer.latest(Self.bridge + "/state") == "online" }
+        try await ready()
+    }
+
+    private func ready() async throws {
+        try await until("the bridge is online, and so is Bluetooth") {
+            observer.latest(Self.bridge + "/state") == "online"
+                && observer.latest(Self.bridge + "/adapter")?.contains("powered_on") == true
+        }
     }
 
     /// Ends the broker.
@@ -149,7 +155,9 @@ func inWorld(_ plan: WorldPlan, _ body: @LoopActor @Sendable (World) async throw
         do {
             try await body(world)
         } catch {
-            Issue.record("\(error)\n\(world.daemon.printed.suffix(4000))\n\(world.simulator.printed.suffix(2000))")
+            Issue.record(
+                "\(error)\n\(world.observer.facts)\n\(world.daemon.printed.suffix(4000))\n\(world.simulator.printed.suffix(2000))"
+            )
         }
         await world.end()
     }
