@@ -69,6 +69,10 @@ let package = Package(
 
         .target(
             name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/TestSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "UsingJacquard",
+            dependencies: ["BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging"],
+            path: "Tests/Samples/UsingJacquard", swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         tests("EventLoop"),
         tests("Logging"),

@@ -31,6 +31,7 @@ extension BlueZCentral {
                 case .never: startNotify(wish)
                 case .sessionLeft where isFirst: endSession(wish) { $0.acquire(wish, isFirst: false) }
                 case .sessionLeft: startNotify(wish)
+                case .taken: notifyBySignals(wish)
                 case nil: failed(wish, error)
                 }
             }
@@ -69,14 +70,19 @@ extension BlueZCentral {
     /// bluetoothd keeps the registration of an earlier connection and then sends each value once for each of them: it is
     /// taken back first. Seen with bluetoothd 5.66.
     private func startNotify(_ wish: Subscription) {
-        endSession(wish) { central in
-            central.notifying[wish.path] = wish
-            central.callCharacteristic(wish.path, "StartNotify") { [weak central] result in
-                guard let central, central.isCurrent(wish) else { return }
-                switch result {
-                case .success: central.begun(wish, .bySignal)
-                case .failure(let error): central.failed(wish, error)
-                }
+        endSession(wish) { $0.notifyBySignals(wish) }
+    }
+
+    private func notifyBySignals(_ wish: Subscription) {
+        var wish = wish
+        // Our own session has been ended: what is left is somebody else's.
+        if tree.characteristics[wish.path]?.isNotifying == true { wish.echoes = EchoFilter() }
+        notifying[wish.path] = wish
+        callCharacteristic(wish.path, "StartNotify") { [weak self] result in
+            guard let self, isCurrent(wish) else { return }
+            switch result {
+            case .success: begun(wish, .bySignal)
+            case .failure(let error): failed(wish, error)
             }
         }
     }
@@ -89,22 +95,33 @@ extension BlueZCentral {
         }
     }
 
-    /// A property of a characteristic has changed. Of all of them only the value matters, and that is read without making
-    /// the others: with `StartNotify` this is the way of every gesture.
-    func valueChanged(_ message: DBusMessage) {
-        guard !notifying.isEmpty, let wish = notifying[message.path] else { return }
+    /// A property of a characteristic has changed. A value that is waited for is read without making anything else of the
+    /// message: with `StartNotify` this is the way of every gesture.
+    ///
+    /// - Returns: whether it was such a value.
+    func valueChanged(_ message: DBusMessage) -> Bool {
+        guard !notifying.isEmpty, let wish = notifying[message.path], let value = Self.value(in: message) else {
+            return false
+        }
+        if notifying[wish.path]?.echoes?.admits(value, at: .now) != false {
+            onEvent?(.notified(wish.peripheral.address, wish.characteristic, value))
+        }
+        return true
+    }
+
+    private static func value(in message: DBusMessage) -> [UInt8]? {
         var reader = DBusReader(message)
         reader.skip()
-        guard var entries = reader.inside() else { return }
+        guard var entries = reader.inside() else { return nil }
         while var entry = entries.inside() {
             if entry.isString("Value") {
                 entry.skip()
-                guard var variant = entry.inside(), let value = variant.bytes() else { return }
-                onEvent?(.notified(wish.peripheral.address, wish.characteristic, value))
-                return
+                var variant = entry.inside()
+                return variant?.bytes()
             }
             entries.skip()
         }
+        return nil
     }
 
     // MARK: How it ends

@@ -45,6 +45,7 @@ extension ObjectTree.CharacteristicObject {
         if let text = values["UUID"]?.text { uuid = BluetoothUUID(text) }
         if let text = values["Service"]?.text { service = text }
         if let flags = values["Flags"]?.textArray { properties = Self.properties(flags) }
+        if let flag = values["Notifying"]?.flag { isNotifying = flag }
     }
 
     private static func properties(_ flags: [String]) -> CharacteristicProperties {

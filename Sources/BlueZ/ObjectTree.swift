@@ -39,6 +39,8 @@ struct ObjectTree {
         var uuid: BluetoothUUID?
         var service = ""
         var properties: CharacteristicProperties = []
+        /// Whether anybody has a session of notifications by signals.
+        var isNotifying = false
     }
 
     /// Where a characteristic is, and what can be done with it.

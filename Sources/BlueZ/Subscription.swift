@@ -7,6 +7,8 @@ struct Subscription {
     enum Refusal {
         /// Not for this characteristic, or not at all: signals are left.
         case never
+        /// Somebody else may have the descriptor. BlueZ would take it from him for a `StopNotify` of ours.
+        case taken
         /// Somebody has a session by signals, perhaps we from an earlier link.
         case sessionLeft
 
@@ -17,6 +19,7 @@ struct Subscription {
                 "org.freedesktop.DBus.Error.NotSupported":
                 self = .never
             case "org.bluez.Error.InProgress": self = .sessionLeft
+            case "org.bluez.Error.NotPermitted": self = .taken
             default: return nil
             }
         }
@@ -25,4 +28,25 @@ struct Subscription {
     let peripheral: Peripheral
     let characteristic: BluetoothUUID
     let path: String
+    /// Set where values come by signals and somebody else is notified as well.
+    var echoes: EchoFilter?
+}
+
+/// Leaves out the copies of a value that bluetoothd sends while several clients are notified of one characteristic: one
+/// signal for each of them, right behind each other, to everybody. Seen with bluetoothd 5.66.
+///
+/// A device that sends equal values within the time would lose all but one of them, so the filter is for that case only.
+struct EchoFilter {
+    /// Copies come within a millisecond on a fast machine, and within twenty in an emulated one; a person does nothing twice
+    /// in this time.
+    static let time = Duration.milliseconds(50)
+
+    private var last: (value: [UInt8], at: ContinuousClock.Instant)?
+
+    /// Whether a value is one of its own, and no copy of the one before.
+    mutating func admits(_ value: [UInt8], at now: ContinuousClock.Instant) -> Bool {
+        if let last, last.value == value, now - last.at < Self.time { return false }
+        last = (value, now)
+        return true
+    }
 }

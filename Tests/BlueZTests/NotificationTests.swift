@@ -76,7 +76,9 @@ struct NotificationTests {
             let bench = try await CentralBench()
             try await bench.connect()
             try await bench.discover()
-            bench.blueZ.faults.refused["AcquireNotify"] = ("org.bluez.Error.NotPermitted", "Notify acquired")
+            for member in ["AcquireNotify", "StartNotify"] {
+                bench.blueZ.faults.refused[member] = ("org.bluez.Error.NotPermitted", "Notify acquired")
+            }
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribeFailed 1 notPermitted")
             #expect(!bench.calls.contains { $0.hasPrefix("StopNotify") })

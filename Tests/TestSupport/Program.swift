@@ -7,7 +7,7 @@ import Synchronization
 public final class Program: Sendable {
     /// Process id.
     public let identifier: Int32
-    private let input: Int32
+    private let input: Mutex<Int32?>
     private let output = Mutex((text: "", isComplete: false))
     private let status = Mutex<Int32?>(nil)
 
@@ -52,7 +52,7 @@ public final class Program: Sendable {
         close(toProgram[0])
         close(fromProgram[0])
         self.identifier = identifier
-        input = toProgram[1]
+        input = Mutex(toProgram[1])
         guard failure == 0 else { throw Overdue(description: "\(name): \(String(cString: strerror(failure)))") }
         let reader = fromProgram[1]
         Thread.detachNewThread { [self] in collect(reader) }
@@ -79,12 +79,16 @@ public final class Program: Sendable {
     /// Types a line on its standard input.
     public func type(_ line: String) {
         let bytes = Array((line + "\n").utf8)
-        _ = write(input, bytes, bytes.count)
+        _ = input.withLock { $0.map { write($0, bytes, bytes.count) } }
     }
 
     /// Closes its standard input.
     public func closeInput() {
-        close(input)
+        // Once: the number may soon be somebody else's.
+        input.withLock { descriptor in
+            if let number = descriptor { close(number) }
+            descriptor = nil
+        }
     }
 
     /// Sends it a signal.
@@ -108,7 +112,7 @@ public final class Program: Sendable {
 
     deinit {
         if isRunning { signal(SIGKILL) }
-        close(input)
+        closeInput()
     }
 
     private func reap(_ options: Int32) -> Int32? {

@@ -13,7 +13,7 @@ extension BridgeService {
         case .perform(let command, on: let id, let token):
             withIdentity(id) { manager.enqueue(command, on: $0, token: token) }
         case .readSignal(let id, let token): readSignal(id, token)
-        case .connect(let id): withIdentity(id) { manager.connect($0) }
+        case .connect(let id): withIdentity(id) { manager.connect($0, lastSeenAt: store.address(of: id.text)) }
         case .disconnect(let id): withIdentity(id) { manager.disconnect($0) }
         case .scan(let allowsDuplicates, let token): scan(allowsDuplicates, token)
         case .stopScan(let token):
@@ -51,7 +51,7 @@ extension BridgeService {
             try manager.startScanning(allowsDuplicates: allowsDuplicates)
             answer(token, .success(.done))
         } catch {
-            answer(token, .failure(.bluetoothUnavailable(AdapterFacts.State(manager.centralState))))
+            answer(token, .failure(.bluetoothUnavailable(AdapterFacts.State(centralState))))
         }
     }
 

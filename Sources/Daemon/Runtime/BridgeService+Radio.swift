@@ -16,15 +16,18 @@ extension BridgeService {
         case .adapters(let adapters):
             carryOut { bridge, now in bridge.adapters(adapters.map { AdapterFacts($0) }, at: now) }
         case .centralState(let state):
+            centralState = state
             log.notice("Bluetooth has changed", [(.state, "\(state)")])
             carryOut { bridge, now in bridge.bluetooth(AdapterFacts.State(state), at: now) }
         case .scanning(let isScanning):
             if !isScanning { carryOut { bridge, now in bridge.scanEnded(at: now) } }
+        // The bridge hears every advertisement, and finds that out by itself.
+        case .duplicateSerial: break
         case .pairing(let identity, let stage): pairing(identity, stage)
         case .paired(let identity, let error): paired(identity, error)
         case .forgotten(let identity, let error):
             guard let token = departures.removeValue(forKey: identity) else { return }
-            answer(token, error.map { .failure(RequestError($0, manager.centralState)) } ?? .success(.done))
+            answer(token, error.map { .failure(RequestError($0, centralState)) } ?? .success(.done))
         }
     }
 
@@ -57,19 +60,16 @@ extension BridgeService {
             }
         for stage in stages {
             carryOut { bridge, now in
-                bridge.pairing(serial: identity.serial.description, stage: stage, at: now)
+                bridge.pairing(serial: identity.serial?.description ?? "", stage: stage, at: now)
             }
         }
     }
 
     private func paired(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
-        if let error {
+        guard error == nil, let tag = pairing.tag ?? book.sightings[identity] else {
             _ = newcomers.remove(identity)
-            return answer(pairing.token, .failure(RequestError(error, manager.centralState)))
-        }
-        guard let tag = pairing.tag ?? book.sightings[identity] else {
-            return answer(pairing.token, .failure(.notFound))
+            return answer(pairing.token, .failure(error.map { RequestError($0, centralState) } ?? .notFound))
         }
         answer(
             pairing.token,

@@ -1,4 +1,5 @@
 import BlueZ
+import Bluetooth
 import Bridge
 import EventLoop
 import Jacquard
@@ -18,6 +19,8 @@ final class BridgeService {
     let client: MQTTClient
     let store: TagStore
     var bridge: BridgeState
+    /// Whether Bluetooth can be used.
+    var centralState = CentralState.unknown
     var outbox = Outbox()
     var book = TagBook()
     /// Who is told when a pairing or a forgetting has ended.
@@ -55,7 +58,8 @@ final class BridgeService {
         bridge = BridgeState(
             configuration: configuration.bridge, records: records, boot: boot, startedAt: .now)
         central = BlueZCentral(
-            busAddress: busAddress, adapter: configuration.adapterChoice, log: log.labelled("bluez"))
+            busAddress: busAddress, adapter: configuration.adapterChoice,
+            resetAdapter: configuration.bluetooth.resetAdapter, log: log.labelled("bluez"))
         manager = JacquardManager(central: central, timing: configuration.timing, log: log.labelled("jacquard"))
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
         for tag in configuration.knownTags { book.add(tag.entry.id, serial: tag.entry.serial, address: tag.address) }

@@ -1,3 +1,4 @@
+import Bluetooth
 import EventLoop
 import Logging
 
@@ -34,6 +35,11 @@ final class TagStore {
             mayWrite = false
             log.error("cannot read the file of known tags, and will not write it", [(.error, reason)])
         }
+    }
+
+    /// Where a tag was last; nil when that is not known.
+    func address(of id: String) -> BluetoothAddress? {
+        tags[id]?.address.flatMap { BluetoothAddress($0) }
     }
 
     /// Remembers a tag.

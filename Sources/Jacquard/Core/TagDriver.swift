@@ -5,19 +5,40 @@ import JacquardProtocol
 /// Carries out what one tag's session decides, and tells the session what happens. Decides nothing.
 @LoopActor
 final class TagDriver {
+    /// What becomes of a driver whose tag nobody wants any more.
+    enum Place {
+        /// It may be wanted again, and its address is known.
+        case kept
+        /// The stack has been asked to forget the tag.
+        case leaving
+        /// It has forgotten it.
+        case forgotten
+    }
+
     let identity: TagIdentity
     /// The address on the air; nil until the tag has been heard.
     private(set) var address: BluetoothAddress?
+    private(set) var session: TagSession
+    private(set) var facts = TagFacts()
+    /// When it last gave a sign of life at its address: heard, linked or unlinked.
+    var lastSign: ContinuousClock.Instant?
+    /// Whether this host has a bond with it.
+    var isPaired = false
+    /// Whether a bond is being made on a user's wish.
+    var isPairing = false
+    /// Whether its place here outlives its session.
+    var place = Place.kept
+
     /// Whether the session waits for a link.
     var isLooking: Bool { session.isLinking }
-    private(set) var session: TagSession
-    /// When it was last heard at its address.
-    var lastHeard: ContinuousClock.Instant?
 
     private let central: any Central
     private let onEvent: (TagEvent) -> Void
-    /// Called when the session begins or ceases to wait for a link.
-    private let onLooking: () -> Void
+    /// Called when the session begins or ceases to wait for a link, and when it stops.
+    private let onChange: (TagDriver) -> Void
+    private var told = (isLooking: false, isStopped: true)
+    private var isPerforming = false
+    private var pending: [TagSession.Action] = []
     private var armed: ContinuousClock.Instant?
     private lazy var timer = LoopTimer { [unowned self] in
         armed = nil
@@ -26,18 +47,18 @@ final class TagDriver {
 
     init(
         _ identity: TagIdentity, session: TagSession, central: any Central,
-        onEvent: @escaping (TagEvent) -> Void, onLooking: @escaping () -> Void
+        onEvent: @escaping (TagEvent) -> Void, onChange: @escaping (TagDriver) -> Void
     ) {
         self.identity = identity
         self.session = session
         self.central = central
         self.onEvent = onEvent
-        self.onLooking = onLooking
+        self.onChange = onChange
         address = identity.address
     }
 
-    /// The tag was heard at this address.
-    func heard(at address: BluetoothAddress) {
+    /// The tag was found at this address.
+    func found(at address: BluetoothAddress) {
         self.address = address
         if isLooking { central.perform(.connect(address)) }
     }
@@ -50,49 +71,41 @@ final class TagDriver {
     }
 
     /// Lets the session take an event and carries out what it wants done.
+    ///
+    /// Whoever is told of something may ask for something else at once: that is done after what was decided before.
     func drive(_ event: (inout TagSession, ContinuousClock.Instant) -> [TagSession.Action]) {
-        let wasLooking = isLooking
-        for action in event(&session, .now) { perform(action) }
-        if isLooking != wasLooking { onLooking() }
+        let actions = event(&session, .now)
+        guard !isPerforming else { return pending += actions }
+        isPerforming = true
+        for action in actions { perform(action) }
+        while !pending.isEmpty {
+            let next = pending
+            pending = []
+            for action in next { perform(action) }
+        }
+        isPerforming = false
+        arm()
+        tellChange()
+    }
+
+    private func arm() {
         guard armed != session.deadline else { return }
         armed = session.deadline
         timer.arm(at: armed)
     }
 
-    /// What the central tells of our address.
-    func handle(_ event: CentralEvent) {
-        switch event {
-        case .notified(_, let uuid, let value):
-            guard let characteristic = JacquardGATT.characteristic(uuid) else { return }
-            drive { session, now in session.received(value, on: characteristic, at: now) }
-        case .written: drive { session, now in session.written(at: now) }
-        case .writeFailed(_, let error):
-            drive { session, now in
-                session.writeFailed(TagConnectionError(error), isNotPermitted: error.code == .notPermitted, at: now)
-            }
-        case .connected:
-            drive { session, now in session.linkUp(at: now) }
-        case .disconnected(_, let error):
-            drive { session, now in session.linkDown(error.map { TagConnectionError($0) }, at: now) }
-        case .characteristicsDiscovered(_, let found):
-            let properties = Self.properties(of: found[JacquardGATT.uuid(.command)] ?? [])
-            drive { session, now in session.discovered(properties, at: now) }
-        case .discoveryFailed(_, let error):
-            drive { session, now in session.discoveryFailed(TagConnectionError(error), at: now) }
-        case .subscribed: drive { session, now in session.subscribed(at: now) }
-        case .subscribeFailed(_, _, let error):
-            let error = TagConnectionError(.bluetoothNotificationUpdateError, error)
-            drive { session, now in session.subscribeFailed(error, at: now) }
-        case .paired: drive { session, now in session.bonded(at: now) }
-        case .pairFailed(_, let error):
-            drive { session, now in session.bondingFailed(TagConnectionError(error), at: now) }
-        case .stateChanged, .adaptersChanged, .scanning, .discovered, .forgotten: break
-        }
+    private func tellChange() {
+        let now = (isLooking: isLooking, isStopped: facts.isStopped)
+        guard now != told else { return }
+        told = now
+        onChange(self)
     }
 
     private func perform(_ action: TagSession.Action) {
         switch action {
-        case .emit(let event): onEvent(event)
+        case .emit(let event):
+            facts.take(event)
+            onEvent(event)
         case .connect:
             if let address { central.perform(.connect(address)) }
         case .disconnect: disconnect()
@@ -116,12 +129,5 @@ final class TagDriver {
     private func disconnect() {
         if let address { return central.perform(.disconnect(address)) }
         EventLoop.shared.atEndOfTurn { [weak self] in self?.drive { session, now in session.linkDown(nil, at: now) } }
-    }
-
-    private static func properties(of properties: CharacteristicProperties) -> TagSession.Properties {
-        var result: TagSession.Properties = []
-        if properties.contains(.write) { result.insert(.write) }
-        if properties.contains(.writeWithoutResponse) { result.insert(.writeWithoutResponse) }
-        return result
     }
 }

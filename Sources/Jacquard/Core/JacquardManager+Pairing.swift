@@ -2,9 +2,19 @@ import Bluetooth
 import EventLoop
 import JacquardProtocol
 
+/// A pairing that is under way.
+struct Pairing {
+    var attempt = PairingAttempt()
+    let timer: LoopTimer
+    /// Whether the tag was wanted before.
+    let wasWanted: Bool
+}
+
 extension JacquardManager {
     /// Pairs with a tag and keeps it connected from then on. Ends with one ``Event/paired(_:_:)``; a tag that was not wanted
-    /// before is not wanted after a failure either.
+    /// before is not wanted after a failure either, and one that was is connected as before.
+    ///
+    /// A second wish while one is under way joins it, with the first one's limit.
     ///
     /// - Parameters:
     ///   - identity: the tag; its user holds its button for three seconds.
@@ -16,17 +26,21 @@ extension JacquardManager {
             endPairing(identity, attempt.overdue)
         }
         timer.arm(after: limit)
-        pairings[identity] = Pairing(attempt: PairingAttempt(), timer: timer, wasWanted: tags[identity] != nil)
+        let driver = tags[identity]
+        pairings[identity] = Pairing(timer: timer, wasWanted: driver.map { !$0.facts.isStopped } ?? false)
+        driver?.isPairing = true
         onEvent?(.pairing(identity, .searching))
-        if let driver = tags[identity], driver.session.isConnected, let address = driver.address {
-            return central.perform(.pair(address))
+        connect(identity, retrying: .always, bonding: true)
+        // The session bonds on its next link; one that has a link already need not wait for it.
+        if let driver, driver.session.isConnected, let address = driver.address {
+            if let step = pairings[identity]?.attempt.linked(at: address) { carryOut(step, identity) }
+            central.perform(.pair(address))
         }
-        connect(identity, bonding: true)
     }
 
     /// Something was told of a tag: a pairing may be about it.
     func followPairing(_ identity: TagIdentity, _ event: TagEvent) {
-        guard pairings[identity] != nil, case .connection(let connection) = event else { return }
+        guard case .connection(let connection) = event, pairings[identity] != nil else { return }
         let address = tags[identity]?.address
         if let step = pairings[identity]?.attempt.changed(connection, at: address) { carryOut(step, identity) }
     }
@@ -54,18 +68,15 @@ extension JacquardManager {
         }
     }
 
-    private func endPairing(_ identity: TagIdentity, _ error: TagConnectionError?) {
+    /// Ends a pairing, if there is one.
+    func endPairing(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
         pairing.timer.disarm()
-        if error != nil, !pairing.wasWanted { disconnect(identity) }
+        if error != nil {
+            if !pairing.wasWanted { disconnect(identity) }
+            tags[identity]?.waiveBond()
+        }
+        tags[identity]?.isPairing = false
         onEvent?(.paired(identity, error))
     }
-}
-
-/// A pairing that is under way.
-struct Pairing {
-    var attempt: PairingAttempt
-    let timer: LoopTimer
-    /// Whether the tag was wanted before.
-    let wasWanted: Bool
 }

@@ -1,16 +1,24 @@
 public import Bluetooth
 public import JacquardProtocol
 
-/// Which tag is meant: the one with this serial, and, where an address is given, no other that shares it.
+/// Which tag is meant: the one with this serial, or the one at this address.
+///
+/// With both, it is the one at the address, and no other that shares its serial. An identity has at least one of them.
 public struct TagIdentity: Hashable, Sendable {
-    /// The pairing serial printed on the tag.
-    public let serial: PairingSerial
+    /// The pairing serial printed on the tag; nil where only the address is known.
+    public let serial: PairingSerial?
     /// Its address, where it is fixed; nil takes the address from the air.
     public let address: BluetoothAddress?
 
-    /// Names a tag.
+    /// Names a tag by its serial.
     public init(serial: PairingSerial, address: BluetoothAddress? = nil) {
         self.serial = serial
+        self.address = address
+    }
+
+    /// Names a tag by its address alone, as the SDK does with its `identifier`.
+    public init(address: BluetoothAddress) {
+        serial = nil
         self.address = address
     }
 

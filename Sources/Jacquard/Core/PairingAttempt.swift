@@ -31,15 +31,20 @@ struct PairingAttempt {
         case .preparingToConnect:
             lastError = connection.error ?? lastError
             return .nothing
-        case .connecting where !isFound:
-            guard let address else { return .nothing }
-            isFound = true
-            return .tell(.found(address))
+        case .connecting:
+            return address.map { linked(at: $0) } ?? .nothing
         case .connected: return isBonded ? .end(nil) : .nothing
         case .disconnected:
             return .end(connection.error ?? TagConnectionError(.bluetoothConnectionError, "the pairing was given up"))
-        case .connecting, .initializing, .configuring: return .nothing
+        case .initializing, .configuring: return .nothing
         }
+    }
+
+    /// There is a link with the tag.
+    mutating func linked(at address: BluetoothAddress) -> Step {
+        guard !isFound else { return .nothing }
+        isFound = true
+        return .tell(.found(address))
     }
 
     /// There is a bond.

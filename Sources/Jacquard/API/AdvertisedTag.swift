@@ -2,7 +2,7 @@ public import Bluetooth
 public import JacquardProtocol
 
 /// A tag that was heard. Source: JacquardSDKiOS, `AdvertisedTag`.
-public struct AdvertisedTag: Hashable, Sendable {
+public struct AdvertisedTag: ConnectableTag, Hashable {
     /// Its address on the air.
     public let identifier: BluetoothAddress
     /// The serial that it advertises; the four characters that users compare with the print on the tag.
@@ -10,7 +10,7 @@ public struct AdvertisedTag: Hashable, Sendable {
     /// Signal strength in dBm; nil when it is not available.
     public let rssi: Int?
     /// The advertised name, empty if there is none.
-    public let displayName: String
+    public internal(set) var displayName: String
     /// Whether this host has a bond with it.
     public let isPaired: Bool
 

@@ -1,0 +1,99 @@
+public import Bluetooth
+import EventLoop
+public import JacquardProtocol
+
+extension JacquardManager {
+    /// Connects a tag and keeps it connected; nothing happens if it is wanted already.
+    ///
+    /// While Bluetooth is not on, that is told as `disconnected` with `bluetoothPowerOff`, and nothing is remembered.
+    /// So is, with `unconnectableTag`, a second identity for an address that belongs to another wanted tag.
+    ///
+    /// - Parameters:
+    ///   - identity: the tag.
+    ///   - address: where it was last, for a tag that is wanted by its serial and does not advertise, as one that a former
+    ///     run of this program has left connected. It is believed until the tag is heard elsewhere.
+    public func connect(_ identity: TagIdentity, lastSeenAt address: BluetoothAddress? = nil) {
+        connect(identity, retrying: .always, lastSeenAt: address)
+    }
+
+    func connect(
+        _ identity: TagIdentity, retrying rule: TagSession.RetryRule, bonding: Bool = false,
+        lastSeenAt address: BluetoothAddress? = nil
+    ) {
+        guard state == .poweredOn else { return refuse(identity, .unusable(state)) }
+        guard let driver = tags[identity] ?? add(identity) else {
+            return refuse(identity, TagConnectionError(.unconnectableTag, "its address belongs to another tag"))
+        }
+        driver.place = .kept
+        if let address, driver.address == nil, drivers[address] == nil {
+            bind(driver, to: address)
+            driver.found(at: address)
+        }
+        driver.drive { session, now in session.connect(retrying: rule, bonding: bonding, at: now) }
+    }
+
+    /// Disconnects a tag, until somebody wants it again.
+    public func disconnect(_ identity: TagIdentity) {
+        tags[identity]?.drive { session, now in session.disconnect(at: now) }
+    }
+
+    /// Gives a tag something to do. It ends with one ``JacquardProtocol/TagEvent/commandEnded(token:_:)``.
+    ///
+    /// - Parameters:
+    ///   - command: what to do.
+    ///   - identity: which tag; one that is not wanted is not connected.
+    ///   - token: comes back with the end; below 2^63, for those above are the commands of a ``ConnectedTag``.
+    public func enqueue(_ command: TagCommand, on identity: TagIdentity, token: UInt64) {
+        guard let driver = tags[identity] else {
+            return tell(.commandEnded(token: token, .failure(.notConnected)), of: identity)
+        }
+        driver.drive { session, now in session.enqueue(command, token: token, at: now) }
+    }
+
+    private func refuse(_ identity: TagIdentity, _ error: TagConnectionError) {
+        tell(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)), of: identity)
+    }
+
+    /// Makes a place for a tag; nil if its address is another's.
+    private func add(_ identity: TagIdentity) -> TagDriver? {
+        if let address = identity.address, let other = drivers[address] {
+            guard other.facts.isStopped, pairings[other.identity] == nil else { return nil }
+            drop(other)
+        }
+        let session = TagSession(timing: timing, seed: .random(in: .min ... .max))
+        let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
+            self?.tell(event, of: identity)
+        } onChange: { [weak self] driver in
+            self?.changed(driver)
+        }
+        driver.isPairing = pairings[identity] != nil
+        tags[identity] = driver
+        if let address = identity.address { bind(driver, to: address) }
+        return driver
+    }
+
+    /// A driver has begun or ceased to look, or has stopped. Then it goes, unless it alone knows the tag's address.
+    func changed(_ driver: TagDriver) {
+        if driver.facts.isStopped, driver.identity.address != nil || driver.place == .forgotten { drop(driver) }
+        updateScan()
+    }
+
+    private func drop(_ driver: TagDriver) {
+        guard tags[driver.identity] === driver else { return }
+        tags[driver.identity] = nil
+        guard let address = driver.address, drivers[address] === driver else { return }
+        drivers[address] = nil
+        expectPairing()
+    }
+
+    func bind(_ driver: TagDriver, to address: BluetoothAddress) {
+        drivers[address] = driver
+        driver.isPaired = sightings.bonded.contains(address)
+        expectPairing()
+    }
+
+    /// Devices at known addresses may pair when they ask for it.
+    private func expectPairing() {
+        central.perform(.acceptPairing(from: Set(drivers.keys)))
+    }
+}

@@ -1,0 +1,65 @@
+import Bluetooth
+import JacquardProtocol
+
+extension TagDriver {
+    /// What the central tells of our address.
+    func handle(_ event: CentralEvent) {
+        switch event {
+        case .notified(_, let uuid, let value):
+            guard let characteristic = JacquardGATT.characteristic(uuid) else { return }
+            drive { session, now in session.received(value, on: characteristic, at: now) }
+        case .written: drive { session, now in session.written(at: now) }
+        case .writeFailed(_, let error):
+            let cause = connectionError(error)
+            drive { session, now in
+                session.writeFailed(cause, isNotPermitted: error.code == .notPermitted, at: now)
+            }
+        case .connected:
+            lastSign = .now
+            drive { session, now in session.linkUp(at: now) }
+        case .disconnected(_, let error):
+            lastSign = .now
+            let cause = error.map(connectionError)
+            drive { session, now in session.linkDown(cause, at: now) }
+        case .characteristicsDiscovered(_, let found):
+            let properties = Self.properties(of: found[JacquardGATT.uuid(.command)] ?? [])
+            drive { session, now in session.discovered(properties, at: now) }
+        case .discoveryFailed(_, let error):
+            let cause = connectionError(error)
+            drive { session, now in session.discoveryFailed(cause, at: now) }
+        case .subscribed: drive { session, now in session.subscribed(at: now) }
+        case .subscribeFailed(_, _, let error):
+            let cause =
+                isBondLost(error) ? .bondLost(error) : TagConnectionError(.bluetoothNotificationUpdateError, error)
+            drive { session, now in session.subscribeFailed(cause, at: now) }
+        case .paired:
+            isPaired = true
+            drive { session, now in session.bonded(at: now) }
+        case .pairFailed(_, let error):
+            drive { session, now in session.bondingFailed(TagConnectionError(error), at: now) }
+        case .stateChanged, .adaptersChanged, .scanning, .discovered, .forgotten: break
+        }
+    }
+
+    /// Goes on without the bond that was wished for: a pairing that has failed must not keep a tag from being connected
+    /// as it was before. The session has one word for "no bond is waited for any more", and this is it.
+    func waiveBond() {
+        drive { session, now in session.bonded(at: now) }
+    }
+
+    private func connectionError(_ error: BluetoothError) -> TagConnectionError {
+        isBondLost(error) ? .bondLost(error) : TagConnectionError(error)
+    }
+
+    /// Who is bonded here and is refused by the tag was forgotten there. While a bond is being made a refusal is only that.
+    private func isBondLost(_ error: BluetoothError) -> Bool {
+        error.code == .authenticationFailed && isPaired && !isPairing
+    }
+
+    private static func properties(of properties: CharacteristicProperties) -> TagSession.Properties {
+        var result: TagSession.Properties = []
+        if properties.contains(.write) { result.insert(.write) }
+        if properties.contains(.writeWithoutResponse) { result.insert(.writeWithoutResponse) }
+        return result
+    }
+}

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import BlueZ
+
+@Suite("Echo filter")
+struct EchoFilterTests {
+    private let start = ContinuousClock.now
+
+    private func require(_ isAdmitted: Bool, _ location: SourceLocation = #_sourceLocation) {
+        #expect(isAdmitted, sourceLocation: location)
+    }
+
+    @Test("leaves out the copies of a value, and nothing else")
+    func copies() {
+        var filter = EchoFilter()
+        require(filter.admits([1], at: start))
+        let copies = [filter.admits([1], at: start), filter.admits([1], at: start + .milliseconds(1))]
+        #expect(copies == [false, false])
+        require(filter.admits([2], at: start + .milliseconds(1)))
+        require(filter.admits([1], at: start + .milliseconds(2)))
+    }
+
+    @Test("admits an equal value that a device can have sent anew")
+    func anew() {
+        var filter = EchoFilter()
+        require(filter.admits([1], at: start))
+        require(filter.admits([1], at: start + EchoFilter.time))
+    }
+}

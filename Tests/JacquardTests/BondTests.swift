@@ -1,0 +1,87 @@
+import Bluetooth
+import EventLoop
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("A lost bond")
+struct BondTests {
+    /// Where a tag that has forgotten this host can refuse it.
+    enum Place: CaseIterable {
+        case linking, discovering, subscribing, writing
+    }
+
+    @Test("is final wherever the tag refuses, and the error says what to do", arguments: Place.allCases)
+    func final(place: Place) async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1, isPaired: true)
+            var errors: [TagConnectionError] = []
+            stage.onEvent = { event in
+                if case .tag(_, .connection(let connection)) = event { errors += [connection.error].compactMap(\.self) }
+            }
+            Self.refuse(at: place, address, stage)
+            stage.unlink(address)
+            #expect(stage.said().contains("003R disconnected: peerRemovedPairingInfo"))
+            #expect(errors.last?.text.contains("forget the tag here") == true)
+            #expect(errors.last?.stackName == "org.bluez.Error.AuthenticationFailed")
+        }
+    }
+
+    @Test("is none where there was no bond: the tag is tried again", arguments: Place.allCases)
+    func noBond(place: Place) async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1)
+            Self.refuse(at: place, address, stage)
+            stage.unlink(address)
+            let said = stage.said()
+            #expect(said.contains { $0.hasPrefix("003R preparing: bluetooth") })
+            #expect(!said.contains { $0.hasPrefix("003R disconnected") })
+        }
+    }
+
+    @Test("is none during a pairing: the pairing tries again")
+    func duringPairing() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .seconds(60))
+            let address = stage.hear(1, isPaired: true)
+            Self.refuse(at: .linking, address, stage)
+            #expect(stage.said().contains("003R preparing: bluetoothConnectionError"))
+            stage.manager.forget(.desk)
+        }
+    }
+
+    @Test("counts from the moment a bond is made")
+    func freshBond() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.central.tell(.paired(address))
+            Self.refuse(at: .linking, address, stage)
+            #expect(stage.said() == ["003R disconnected: peerRemovedPairingInfo"])
+        }
+    }
+
+    @LoopActor
+    private static func refuse(at place: Place, _ address: BluetoothAddress, _ stage: Stage) {
+        let error = BluetoothError(
+            .authenticationFailed, name: "org.bluez.Error.AuthenticationFailed", text: "Authentication failed")
+        guard place != .linking else { return stage.central.tell(.disconnected(address, error)) }
+        stage.central.tell(.connected(address))
+        guard place != .discovering else { return stage.central.tell(.discoveryFailed(address, error)) }
+        stage.central.tell(
+            .characteristicsDiscovered(address, [JacquardGATT.uuid(.command): [.write]]))
+        let notify = JacquardGATT.uuid(.notify)
+        guard place != .subscribing else { return stage.central.tell(.subscribeFailed(address, notify, error)) }
+        for characteristic in TagCharacteristic.notifying {
+            stage.central.tell(.subscribed(address, JacquardGATT.uuid(characteristic)))
+        }
+        stage.central.tell(.writeFailed(address, error))
+    }
+}

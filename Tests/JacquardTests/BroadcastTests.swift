@@ -1,0 +1,95 @@
+import EventLoop
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("A broadcast")
+struct BroadcastTests {
+    @Test("gives each reader the latest value and then every change")
+    func replay() async throws {
+        try await onLoop {
+            let broadcast = Broadcast<Int>(keeping: 8, first: 0)
+            let early = Reader(broadcast.stream())
+            broadcast.send(1)
+            let late = Reader(broadcast.stream())
+            broadcast.send(2)
+            broadcast.finish()
+            #expect(await early.rest() == [0, 1, 2])
+            #expect(await late.rest() == [1, 2])
+            #expect(await Reader(broadcast.stream()).rest() == [2])
+        }
+    }
+
+    @Test("replays nothing before the first value, and nothing at all where that is not wanted")
+    func nothing() async throws {
+        try await onLoop {
+            let replaying = Broadcast<Int>(keeping: 8, isReplaying: true)
+            let plain = Broadcast<Int>(keeping: 8)
+            let first = Reader(replaying.stream())
+            plain.send(1)
+            let second = Reader(plain.stream())
+            for broadcast in [replaying, plain] {
+                broadcast.send(2)
+                broadcast.finish()
+            }
+            #expect(await first.rest() == [2])
+            #expect(await second.rest() == [2])
+        }
+    }
+
+    @Test("keeps the newest for a reader that lags behind")
+    func slowReader() async throws {
+        try await onLoop {
+            let broadcast = Broadcast<Int>(keeping: 3)
+            let reader = Reader(broadcast.stream())
+            for number in 1...10 { broadcast.send(number) }
+            broadcast.finish()
+            #expect(await reader.rest() == [8, 9, 10])
+        }
+    }
+
+    @Test("forgets a reader that has gone")
+    func goneReader() async throws {
+        try await onLoop {
+            let broadcast = Broadcast<Int>(keeping: 3)
+            for _ in 1...10 { _ = broadcast.stream() }
+            try await until("no reader is left") { broadcast.readerCount == 0 }
+        }
+    }
+}
+
+@Suite("The store of notifications")
+struct NotificationStoreTests {
+    private static func gesture(_ number: UInt32) -> TagNotification { .gesture(Gesture(rawValue: number)) }
+
+    @Test("gives what came before to all who subscribe at once, and to nobody later")
+    func keeps() async throws {
+        try await onLoop {
+            let store = NotificationStore()
+            store.receive(Self.gesture(1))
+            let first = Reader(store.subscribe())
+            let second = Reader(store.subscribe())
+            store.receive(Self.gesture(2))
+            let third = Reader(store.subscribe())
+            store.receive(Self.gesture(3))
+            store.finish()
+            #expect(await first.rest() == [1, 2, 3].map(Self.gesture))
+            #expect(await second.rest() == [1, 2, 3].map(Self.gesture))
+            #expect(await third.rest() == [Self.gesture(3)])
+        }
+    }
+
+    @Test("is bounded: the oldest are lost")
+    func bounded() async throws {
+        try await onLoop {
+            let store = NotificationStore()
+            for number in 1...300 { store.receive(Self.gesture(UInt32(number))) }
+            store.finish()
+            let kept = await Reader(store.subscribe()).rest()
+            #expect(kept.count == NotificationStore.limit)
+            #expect(kept.last == Self.gesture(300))
+        }
+    }
+}

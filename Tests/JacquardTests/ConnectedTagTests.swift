@@ -1,0 +1,196 @@
+import Bluetooth
+import EventLoop
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("A connected tag")
+struct ConnectedTagTests {
+    /// A tag that is connected by its address, and the stage it is on.
+    @LoopActor
+    private static func connected() throws -> (stage: Stage, tag: ConnectedTag) {
+        let stage = Stage()
+        let address = stage.hear(1, rssi: -47)
+        try stage.manager.connect(address)
+        stage.link(address)
+        stage.start(address)
+        _ = stage.said()
+        return (stage, try #require(stage.manager.connectedTag(for: address)))
+    }
+
+    /// Gives a command and lets the tag have it before its answer is waited for.
+    @LoopActor
+    private static func ask(
+        _ tag: ConnectedTag, _ command: TagCommand, _ stage: Stage
+    ) async throws -> Task<Result<TagCommandAnswer, TagCommandError>, Never> {
+        let task = Task { @LoopActor in
+            do throws(TagCommandError) {
+                return Result<_, TagCommandError>.success(try await tag.enqueue(command))
+            } catch {
+                return .failure(error)
+            }
+        }
+        _ = try await stage.said(upTo: "> write 01")
+        return task
+    }
+
+    @Test("knows what it is, its name and its strength")
+    func facts() async throws {
+        try await onLoop {
+            let (_, tag) = try Self.connected()
+            #expect(tag.identifier == .number(1))
+            #expect(tag.name == "Desk" && tag.displayName == "Desk")
+            #expect(tag.rssi == -47)
+            #expect(tag.tagComponent.uuid == "tag-1")
+            #expect(tag.tagComponent.version == FirmwareVersion(1, 96, 0))
+            #expect(tag.capabilities == [.led])
+            #expect(tag.gearComponent == nil && tag.touchMode == nil)
+        }
+    }
+
+    @Test("carries out a command and gives its answer, which the event interface is spared")
+    func command() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            let battery = BatteryStatus(level: 49, isCharging: false)
+            let answer = try await Self.ask(tag, .batteryStatus, stage)
+            stage.answer(tag.identifier, .batteryStatus(BatteryStatusReport(battery)))
+            #expect(await answer.value == .success(.battery(battery)))
+            #expect(stage.said() == ["@01 battery 49"])
+        }
+    }
+
+    @Test("refuses at once what it cannot do")
+    func refused() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            await #expect(throws: TagCommandError.gearNotAttached) { try await tag.enqueue(.playHaptic(.stop)) }
+            #expect(stage.said() == [])
+        }
+    }
+
+    @Test("fails with its connection: the command under way, and all later ones; the next connection has another tag")
+    func ends() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            let pending = try await Self.ask(tag, .batteryStatus, stage)
+            let notifications = Reader(tag.notifications)
+            stage.lose(tag.identifier)
+            #expect(await pending.value == .failure(.linkLost))
+            #expect(await notifications.rest().isEmpty)
+            #expect(stage.manager.connectedTag(for: tag.identifier) == nil)
+            _ = try await stage.said(upTo: "> connect 01")
+            stage.link(tag.identifier)
+            stage.start(tag.identifier)
+            let next = try #require(stage.manager.connectedTag(for: tag.identifier))
+            #expect(next !== tag)
+            await #expect(throws: TagCommandError.notConnected) { try await tag.enqueue(.batteryStatus) }
+        }
+    }
+
+    @Test("tells its gear to whoever asks late, and its touch mode")
+    func gear() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            let early = Reader(tag.connectedGear)
+            stage.notify(tag.identifier, ScriptedTag.gear(101))
+            #expect(await Reader(tag.connectedGear).next()??.componentID == 101)
+            #expect(tag.gearComponent?.product.name == "Patch B0")
+            #expect(tag.capabilities == [.led, .gesture, .touchDataStream, .haptic])
+            stage.answer(tag.identifier, .dataChannel(DataChannelResponse()))
+            stage.answer(tag.identifier)
+            #expect(tag.touchMode == .gesture)
+            stage.notify(tag.identifier, .attached(AttachedNotification()))
+            #expect(await early.next(2).map { $0?.componentID } == [101, nil])
+            #expect(tag.gearComponent == nil && tag.touchMode == nil)
+        }
+    }
+
+    @Test("changes the touch mode of the gear that is attached, and of no other")
+    func touchMode() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            stage.notify(tag.identifier, ScriptedTag.gear(101))
+            let former = try #require(tag.gearComponent)
+            stage.notify(tag.identifier, ScriptedTag.gear(102))
+            await #expect(throws: TagCommandError.gearNotAttached) {
+                try await tag.setTouchMode(.continuous, for: former)
+            }
+        }
+    }
+
+    @Test("has told nothing in vain: who asks first gets what came before")
+    func notifications() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.hear(1)
+            try stage.manager.connect(address)
+            stage.link(address)
+            stage.notify(address, .batteryStatus(BatteryStatus(level: 50, isCharging: false)))
+            stage.start(address)
+            stage.gesture(address)
+            let tag = try #require(stage.manager.connectedTag(for: address))
+            let notifications = Reader(tag.notifications)
+            stage.gesture(address, .brushIn)
+            let told = await notifications.next(3)
+            #expect(
+                told == [
+                    .battery(BatteryStatus(level: 50, isCharging: false)), .gesture(.doubleTap), .gesture(.brushIn),
+                ])
+        }
+    }
+
+    @Test("of a connection that another interface has made knows what was told before")
+    func joined() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.notify(address, .batteryStatus(BatteryStatus(level: 50, isCharging: true)))
+            stage.notify(address, ScriptedTag.gear(101))
+            let tag = try #require(stage.manager.connectedTag(for: address))
+            #expect(tag.gearComponent?.componentID == 101)
+            let told = await Reader(tag.notifications).next(2)
+            #expect(told == [.battery(BatteryStatus(level: 50, isCharging: true)), .gear(tag.gearComponent)])
+        }
+    }
+
+    @Test("takes a name of 1 to 21 bytes that it has not got", arguments: ["", "Desk", "Über den Wolken am Meer"])
+    func badName(name: String) async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            await #expect(throws: SetNameError.invalidParameter) { try await tag.setName(name) }
+            #expect(stage.said() == [])
+        }
+    }
+
+    @Test("has its new name at once, and in its next connection")
+    func rename() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            let names = Reader(tag.names)
+            let done = Task { @LoopActor in try await tag.setName("Chair") }
+            _ = try await stage.said(upTo: "> write 01")
+            stage.answer(tag.identifier)
+            stage.lose(tag.identifier)
+            try await done.value
+            #expect(tag.name == "Chair")
+            #expect(await names.next() == "Desk")
+            _ = try await stage.said(upTo: "> connect 01")
+            stage.link(tag.identifier)
+            stage.start(tag.identifier)
+            #expect(stage.manager.connectedTag(for: tag.identifier)?.name == "Chair")
+        }
+    }
+
+    @Test("follows a name that is advertised while it is connected")
+    func advertisedName() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            let names = Reader(tag.names)
+            stage.hear(1, name: "Lamp")
+            #expect(await names.next(2) == ["Desk", "Lamp"])
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Bluetooth
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("Connecting a tag")
+struct ConnectingTests {
+    @Test("goes from the wish to the connection in the steps of the SDK")
+    func steps() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1)
+            _ = stage.said()
+            stage.link(address)
+            #expect(
+                stage.said() == [
+                    "003R connecting 0", "> discover 01", "> scan off", "003R connecting 1", "003R connecting 2",
+                    "> subscribe 01", "> subscribe 01", "> subscribe 01", "003R connecting 3", "003R connecting 4",
+                    "003R initializing 5", "003R initializing 6", "> write 01",
+                ])
+            stage.start(address)
+            #expect(
+                stage.said().filter { $0 != "> write 01" } == [
+                    "003R initializing 7", "003R initializing 8", "003R initializing 9", "003R information",
+                    "003R configuring 10", "003R connected",
+                ])
+        }
+    }
+
+    @Test("joins the connection that there is")
+    func joins() async throws {
+        try await onLoop {
+            let stage = Stage()
+            _ = stage.connect(.desk)
+            stage.manager.connect(.desk)
+            #expect(stage.said() == [])
+        }
+    }
+
+    @Test("begins anew by itself after a loss")
+    func reconnects() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.lose(address)
+            #expect(stage.said() == ["003R preparing: bluetoothConnectionError"])
+            _ = try await stage.said(upTo: "> connect 01")
+            stage.link(address)
+            stage.start(address)
+            #expect(stage.said().last == "003R connected")
+        }
+    }
+
+    @Test("ends by wish without an error, and not before the link is down")
+    func disconnects() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.disconnect(.desk)
+            #expect(stage.said() == ["> disconnect 01"])
+            stage.unlink(address)
+            #expect(stage.said() == ["003R disconnected"])
+            stage.hear(1)
+            #expect(stage.said() == ["again 003R at 01"])
+        }
+    }
+
+    @Test("keeps no place for a tag that nobody wants, unless its address would be lost")
+    func places() async throws {
+        try await onLoop {
+            let stage = Stage()
+            for number in 1...3 {
+                let identity = TagIdentity(address: .number(number))
+                _ = stage.connect(identity, at: number)
+                stage.manager.disconnect(identity)
+                stage.unlink(.number(number))
+            }
+            #expect(stage.manager.tags.isEmpty && stage.manager.drivers.isEmpty)
+            let address = stage.connect(.desk)
+            stage.manager.disconnect(.desk)
+            stage.unlink(address)
+            #expect(stage.manager.tags.count == 1)
+        }
+    }
+
+    @Test("drops a link that comes up when nobody wants it any more")
+    func lateLink() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.central.tell(.connected(.number(9)))
+            #expect(stage.said() == ["> disconnect 09"])
+        }
+    }
+
+    @Test("does what its listener asks for after what was decided before")
+    func listenerAsks() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.hear(1)
+            stage.onEvent = { event in
+                guard case .tag(let identity, .connection(let connection)) = event else { return }
+                if connection.state == .preparingToConnect { stage.manager.disconnect(identity) }
+            }
+            _ = stage.said()
+            stage.manager.connect(TagIdentity(address: address))
+            let said = stage.said()
+            #expect(said.firstIndex(of: "> connect 01") ?? .max < said.firstIndex(of: "> disconnect 01") ?? .min)
+        }
+    }
+
+    @Test("ends for all tags when Bluetooth goes off, and is refused until it is on")
+    func powerOff() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.lose(address, .poweredOff)
+            stage.central.tell(.stateChanged(.poweredOff))
+            #expect(
+                stage.said() == [
+                    "003R preparing: bluetoothPowerOff", "003R disconnected: bluetoothPowerOff", "central poweredOff",
+                ])
+            stage.manager.connect(.desk)
+            #expect(stage.said() == ["003R disconnected: bluetoothPowerOff"])
+            stage.central.tell(.stateChanged(.poweredOn))
+            stage.hear(1)
+            #expect(stage.said() == ["central poweredOn", "again 003R at 01"])
+            stage.manager.connect(.desk)
+            #expect(stage.said() == ["003R preparing", "> connect 01", "> scan on"])
+        }
+    }
+
+    @Test("is refused before the state of Bluetooth is known, and asks the central for nothing")
+    func stateUnknown() async throws {
+        try await onLoop {
+            let stage = Stage(state: .unknown)
+            stage.manager.connect(TagIdentity(address: .number(1)))
+            #expect(stage.said() == ["@01 disconnected: bluetoothPowerOff"])
+            #expect(stage.manager.tags.isEmpty)
+        }
+    }
+
+    @Test("gives each command one end, also on a tag that is not wanted")
+    func commands() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.enqueue(.batteryStatus, on: .desk, token: 1)
+            #expect(stage.said() == ["003R command 1: notConnected"])
+            let address = stage.connect(.desk)
+            stage.manager.enqueue(.rename("Chair"), on: .desk, token: 2)
+            stage.manager.enqueue(.batteryStatus, on: .desk, token: 3)
+            #expect(stage.said() == ["> write 01"])
+            stage.lose(address)
+            #expect(
+                stage.said() == [
+                    "003R command 2: linkLost", "003R command 3: notConnected",
+                    "003R preparing: bluetoothConnectionError",
+                ])
+        }
+    }
+
+    @Test(
+        "fails with the SDK's name for what the stack says",
+        arguments: [
+            (BluetoothError.Code.notFound, TagConnectionError.Code.bluetoothDeviceNotFound),
+            (.poweredOff, .bluetoothPowerOff), (.connectionFailed, .bluetoothConnectionError),
+            (.canceled, .bluetoothConnectionError), (.timeout, .bluetoothConnectionError),
+            (.authenticationFailed, .bluetoothConnectionError), (.serviceMissing, .serviceDiscoveryError),
+            (.characteristicMissing, .characteristicDiscoveryError), (.notPermitted, .unknownBluetoothError),
+            (.other, .unknownBluetoothError),
+        ])
+    func names(stack: BluetoothError.Code, name: TagConnectionError.Code) async throws {
+        let error = TagConnectionError(BluetoothError(stack, name: "org.bluez.Error.Failed", text: "refused"))
+        #expect(error == TagConnectionError(name, "refused", stackName: "org.bluez.Error.Failed"))
+    }
+}

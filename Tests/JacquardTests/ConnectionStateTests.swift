@@ -1,0 +1,141 @@
+import Bluetooth
+import EventLoop
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("The stream of a connection")
+struct ConnectionStateTests {
+    private static let steps = [
+        "preparing", "connecting 0/14", "connecting 1/14", "connecting 2/14", "connecting 3/14", "connecting 4/14",
+        "initializing 5/14", "initializing 6/14", "initializing 7/14", "initializing 8/14", "initializing 9/14",
+        "configuring 10/14", "connected",
+    ]
+
+    @Test("shows each step of 14, the tag, and the end")
+    func steps() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.hear(1)
+            let tag = try #require(stage.manager.sightings[address])
+            let states = Reader(try stage.manager.connect(tag))
+            stage.link(address)
+            stage.start(address)
+            #expect(await states.next(13).map(\.line) == Self.steps)
+            try stage.manager.disconnect(address)
+            stage.unlink(address)
+            #expect(await states.rest().map(\.line) == ["disconnected"])
+        }
+    }
+
+    @Test("begins with the present state for one who joins, and asks for no second link")
+    func joins() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            let first = Reader(try stage.manager.connect(address))
+            let second = Reader(try stage.manager.connect(PreConnectedTag(identifier: address, displayName: "")))
+            #expect(stage.said() == [])
+            guard case .connected(let one) = await first.next(), case .connected(let other) = await second.next() else {
+                Issue.record("not connected")
+                return
+            }
+            #expect(one === other)
+            #expect(one === stage.manager.connectedTag(for: address))
+        }
+    }
+
+    @Test("ends with the first error before the tag was ready, for a tag that a scan has found")
+    func firstErrorIsFinal() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.hear(1)
+            let tag = try #require(stage.manager.sightings[address])
+            let states = Reader(try stage.manager.connect(tag))
+            stage.lose(address)
+            #expect(await states.rest().map(\.line) == ["preparing", "disconnected: bluetoothConnectionError"])
+            #expect(stage.manager.followers.isEmpty)
+        }
+    }
+
+    @Test("ends after the time for a connection, for a tag that a scan has found")
+    func timeout() async throws {
+        try await onLoop {
+            let stage = Stage(connectionLimit: .milliseconds(10))
+            let address = stage.hear(1)
+            let tag = try #require(stage.manager.sightings[address])
+            let states = Reader(try stage.manager.connect(tag))
+            _ = try await stage.said(upTo: "> disconnect 01")
+            stage.unlink(address)
+            #expect(await states.rest().map(\.line) == ["preparing", "disconnected: connectionTimeout"])
+        }
+    }
+
+    @Test("goes on after errors and the end of the time for a tag that is known")
+    func known() async throws {
+        try await onLoop {
+            let stage = Stage(connectionLimit: .milliseconds(10))
+            let address = stage.hear(1)
+            let states = Reader(try stage.manager.connect(address))
+            _ = try await stage.said(upTo: "> disconnect 01")
+            stage.unlink(address)
+            #expect(try await stage.said(upTo: "> connect 01").first == "@01 preparing: connectionTimeout")
+            #expect(await states.next(2).map(\.line) == ["preparing", "preparing"])
+        }
+    }
+
+    @Test("knows a bonded device that was not heard, such as one of an earlier run")
+    func afterRestart() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.central.tell(
+                .discovered(.number(1), Advertisement(name: nil, manufacturerData: [:], rssi: nil, isPaired: true)))
+            try stage.manager.connect(.number(1))
+            #expect(stage.said().contains("> connect 01"))
+        }
+    }
+
+    @Test("is refused for an address of which nothing is known, and for a type of another make")
+    func refused() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let unknown = #expect(throws: TagConnectionError.self) { try stage.manager.connect(.number(9)) }
+            #expect(unknown?.code == .bluetoothDeviceNotFound)
+            let gone = #expect(throws: TagConnectionError.self) { try stage.manager.disconnect(.number(9)) }
+            #expect(gone?.code == .bluetoothDeviceNotFound)
+            let foreign = #expect(throws: TagConnectionError.self) { try stage.manager.connect(ForeignTag()) }
+            #expect(foreign?.code == .unconnectableTag)
+            #expect(stage.said() == [])
+        }
+    }
+
+    @Test("of a disconnection is empty for a tag that is not wanted")
+    func notWanted() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.hear(1)
+            let states = Reader(try stage.manager.disconnect(address))
+            #expect(await states.rest().isEmpty)
+        }
+    }
+
+    @Test("ends when Bluetooth goes off, and at once while it is off")
+    func powerOff() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.hear(1)
+            let states = Reader(try stage.manager.connect(address))
+            stage.central.tell(.stateChanged(.poweredOff))
+            #expect(await states.rest().map(\.line) == ["preparing", "disconnected: bluetoothPowerOff"])
+            let refused = Reader(try stage.manager.connect(address))
+            #expect(await refused.rest().map(\.line) == ["disconnected: bluetoothPowerOff"])
+        }
+    }
+}
+
+private struct ForeignTag: ConnectableTag {
+    let identifier = BluetoothAddress.number(1)
+    let displayName = "Made up"
+}

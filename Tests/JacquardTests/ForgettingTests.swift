@@ -1,0 +1,111 @@
+import Bluetooth
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("Forgetting a tag")
+struct ForgettingTests {
+    @Test("ends its connection, its bond and its place")
+    func connected() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.forget(.desk)
+            #expect(stage.said() == ["> disconnect 01", "> forget 01"])
+            stage.unlink(address)
+            stage.central.tell(.forgotten(address, nil))
+            #expect(stage.said() == ["003R disconnected", "> accept", "forgotten 003R"])
+            #expect(stage.manager.tags.isEmpty && stage.manager.drivers.isEmpty)
+        }
+    }
+
+    @Test("is told for a tag that was never heard, behind the end of its connection")
+    func neverHeard() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            stage.manager.forget(.desk)
+            let said = try await stage.said(upTo: "forgotten 003R")
+            #expect(said.suffix(2) == ["003R disconnected", "forgotten 003R"])
+            #expect(stage.manager.tags.isEmpty)
+        }
+    }
+
+    @Test("reaches the stack for a tag that nobody wants, and disturbs no other")
+    func notWanted() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            let other = TagIdentity(address: .number(2))
+            stage.manager.forget(other)
+            #expect(stage.said() == ["> forget 02"])
+            stage.central.tell(.forgotten(.number(2), nil))
+            #expect(stage.said() == ["forgotten @02"])
+            stage.gesture(address)
+            #expect(stage.said() == ["003R gesture 1"])
+        }
+    }
+
+    @Test("is told once when it is asked for twice")
+    func twice() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.forget(TagIdentity(address: .number(1)))
+            stage.manager.forget(TagIdentity(address: .number(1)))
+            stage.central.tell(.forgotten(.number(1), nil))
+            #expect(stage.said() == ["> forget 01", "forgotten @01"])
+        }
+    }
+
+    @Test("ends a pairing first")
+    func duringPairing() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .seconds(60))
+            let address = stage.hear(1)
+            stage.central.tell(.connected(address))
+            _ = stage.said()
+            stage.manager.forget(.desk)
+            #expect(
+                stage.said() == ["> disconnect 01", "paired 003R: bluetoothConnectionError", "> forget 01"])
+            stage.unlink(address)
+            stage.central.tell(.forgotten(address, nil))
+            #expect(stage.said() == ["003R disconnected", "> accept", "forgotten 003R"])
+            #expect(stage.manager.pairings.isEmpty)
+        }
+    }
+
+    @Test("leaves a tag that is wanted again meanwhile its place")
+    func wantedAgain() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.forget(.desk)
+            stage.manager.connect(.desk)
+            stage.unlink(address)
+            stage.central.tell(.forgotten(address, nil))
+            #expect(
+                stage.said() == [
+                    "> disconnect 01", "> forget 01", "003R preparing", "> connect 01", "> scan on", "forgotten 003R",
+                ])
+            #expect(stage.manager.tags.count == 1)
+        }
+    }
+
+    @Test("that the stack refuses can be tried again")
+    func refused() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            let error = BluetoothError(.other, text: "busy")
+            stage.manager.forget(.desk)
+            stage.unlink(address)
+            stage.central.tell(.forgotten(address, error))
+            #expect(stage.said().last == "forgotten 003R: unknownBluetoothError")
+            stage.manager.forget(.desk)
+            #expect(stage.said() == ["> forget 01"])
+        }
+    }
+}

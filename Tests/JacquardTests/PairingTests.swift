@@ -1,0 +1,138 @@
+import Bluetooth
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("Pairing by command")
+struct PairingTests {
+    private static let refusal = BluetoothError(.authenticationFailed, text: "Authentication rejected")
+
+    @Test("goes from searching over a bond to a connection")
+    func stages() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .seconds(60))
+            #expect(stage.said() == ["pairing 003R searching", "003R preparing", "> scan on"])
+            let address = stage.hear(1)
+            stage.central.tell(.connected(address))
+            #expect(
+                stage.said() == [
+                    "> accept 01", "> connect 01", "heard 003R at 01", "003R connecting 0", "pairing 003R found 01",
+                    "> pair 01", "> scan off",
+                ])
+            stage.central.tell(.paired(address))
+            #expect(stage.said() == ["> discover 01", "pairing 003R bonded"])
+            stage.discover(address)
+            stage.start(address)
+            #expect(stage.said().suffix(2) == ["003R connected", "paired 003R"])
+        }
+    }
+
+    @Test("of a tag that is connected bonds on the link that there is")
+    func connected() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.pair(.desk, within: .seconds(60))
+            #expect(stage.said() == ["pairing 003R searching", "pairing 003R found 01", "> pair 01"])
+            stage.central.tell(.paired(address))
+            #expect(stage.said() == ["pairing 003R bonded", "paired 003R"])
+        }
+    }
+
+    @Test("of a connected tag goes on with the next link when that one breaks")
+    func lossMeanwhile() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.pair(.desk, within: .seconds(60))
+            stage.lose(address)
+            _ = try await stage.said(upTo: "> connect 01")
+            stage.central.tell(.connected(address))
+            #expect(stage.said().contains("> pair 01"))
+            stage.central.tell(.paired(address))
+            stage.discover(address)
+            stage.start(address)
+            #expect(stage.said().last == "paired 003R")
+        }
+    }
+
+    @Test("tries again after a refusal, until its time is over")
+    func refusal() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .milliseconds(100))
+            let address = stage.hear(1)
+            stage.central.tell(.connected(address))
+            stage.central.tell(.pairFailed(address, Self.refusal))
+            #expect(stage.said().suffix(2) == ["003R preparing: bluetoothConnectionError", "> disconnect 01"])
+            stage.unlink(address)
+            let rest = try await stage.said(upTo: "paired 003R: bluetoothConnectionError")
+            #expect(rest.contains("003R disconnected"))
+        }
+    }
+
+    @Test("fails when the tag is not found in time, and leaves it unwanted")
+    func notFound() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .milliseconds(10))
+            let said = try await stage.said(upTo: "003R disconnected")
+            #expect(said.contains("paired 003R: connectionTimeout"))
+            stage.hear(1)
+            #expect(!stage.said().contains("> connect 01"))
+        }
+    }
+
+    @Test("that fails leaves a tag connected that was, and asks for no bond on its next link")
+    func wasWanted() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.pair(.desk, within: .seconds(60))
+            stage.central.tell(.pairFailed(address, Self.refusal))
+            #expect(stage.said().last == "paired 003R: bluetoothConnectionError")
+            stage.lose(address)
+            _ = try await stage.said(upTo: "> connect 01")
+            stage.central.tell(.connected(address))
+            #expect(stage.said() == ["003R connecting 0", "> discover 01", "> scan off"])
+        }
+    }
+
+    @Test("fails at once while Bluetooth is off, and when it goes off")
+    func powerOff() async throws {
+        try await onLoop {
+            let off = Stage(state: .poweredOff)
+            off.manager.pair(.desk, within: .seconds(60))
+            #expect(
+                off.said() == [
+                    "pairing 003R searching", "003R disconnected: bluetoothPowerOff", "paired 003R: bluetoothPowerOff",
+                ])
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .seconds(60))
+            _ = stage.said()
+            stage.central.tell(.stateChanged(.poweredOff))
+            #expect(
+                stage.said() == [
+                    "003R disconnected: bluetoothPowerOff", "paired 003R: bluetoothPowerOff", "> scan off",
+                    "central poweredOff",
+                ])
+        }
+    }
+
+    @Test("joins one that is under way")
+    func joins() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .seconds(60))
+            _ = stage.said()
+            stage.manager.pair(.desk, within: .seconds(60))
+            #expect(stage.said() == [])
+            stage.manager.disconnect(.desk)
+            let said = try await stage.said(upTo: "paired 003R: bluetoothConnectionError")
+            #expect(said.contains("003R disconnected"))
+        }
+    }
+}

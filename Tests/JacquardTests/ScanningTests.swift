@@ -1,0 +1,131 @@
+import Bluetooth
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("Scanning")
+struct ScanningTests {
+    @Test("begins and ends by wish, and tells what the central really does")
+    func onAndOff() async throws {
+        try await onLoop {
+            let stage = Stage()
+            try stage.manager.startScanning()
+            #expect(stage.said() == ["> scan on"])
+            stage.central.tell(.scanning(true))
+            #expect(stage.said() == ["scanning"])
+            stage.hear(1)
+            #expect(stage.said() == ["heard 003R at 01"])
+            stage.manager.stopScanning()
+            #expect(stage.said() == ["> scan off", "not scanning"])
+            stage.central.tell(.scanning(false))
+            #expect(stage.said() == [])
+        }
+    }
+
+    @Test("is refused with the state while Bluetooth is not on", arguments: CentralState.allCases)
+    func refused(state: CentralState) async throws {
+        try await onLoop {
+            let stage = Stage(state: state)
+            guard state != .poweredOn else { return try stage.manager.startScanning() }
+            #expect(throws: ManagerScanningError.bluetoothUnavailable(state)) { try stage.manager.startScanning() }
+            #expect(stage.said() == [])
+        }
+    }
+
+    @Test("tells a tag once in each scan, or every time where duplicates are allowed", arguments: [false, true])
+    func duplicates(allowsDuplicates: Bool) async throws {
+        try await onLoop {
+            let stage = Stage()
+            try stage.manager.startScanning(allowsDuplicates: allowsDuplicates)
+            stage.hear(1)
+            stage.hear(1, rssi: -70)
+            let second = allowsDuplicates ? "heard" : "again"
+            #expect(stage.said() == ["> scan on", "heard 003R at 01", "\(second) 003R at 01"])
+            try stage.manager.startScanning(allowsDuplicates: allowsDuplicates)
+            stage.hear(1)
+            #expect(stage.said() == ["heard 003R at 01"])
+        }
+    }
+
+    @Test("ignores devices of other companies and those without a serial")
+    func otherDevices() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let serial = PairingSerialBytes.desk
+            stage.central.tell(.discovered(.number(1), Advertisement(name: "a", manufacturerData: [:], rssi: -1)))
+            stage.central.tell(
+                .discovered(.number(2), Advertisement(name: "b", manufacturerData: [0x4C: serial], rssi: -1)))
+            stage.central.tell(
+                .discovered(.number(3), Advertisement(name: "c", manufacturerData: [0xE0: []], rssi: -1)))
+            #expect(stage.said() == [])
+        }
+    }
+
+    @Test("goes on while a wanted tag is missing, which is no scan to tell of")
+    func missingTag() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            #expect(stage.said() == ["003R preparing", "> scan on"])
+            stage.central.tell(.scanning(true))
+            try stage.manager.startScanning()
+            #expect(stage.said() == ["scanning"])
+            stage.manager.stopScanning()
+            #expect(stage.said() == ["not scanning"])
+            let address = stage.hear(1)
+            stage.link(address)
+            #expect(stage.said().contains("> scan off"))
+            stage.lose(address)
+            #expect(stage.said() == ["003R preparing: bluetoothConnectionError"])
+            let again = try await stage.said(upTo: "> scan on")
+            #expect(again.contains("> connect 01"))
+        }
+    }
+
+    @Test("ends for a tag that is not wanted any more before it was heard")
+    func unwantedTag() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            stage.manager.disconnect(.desk)
+            #expect(stage.said() == ["003R preparing", "> scan on", "> scan off"])
+            let end = try await stage.said(upTo: "003R disconnected")
+            #expect(end == ["003R disconnected"])
+        }
+    }
+
+    @Test("survives that Bluetooth is off for a while")
+    func powerCycle() async throws {
+        try await onLoop {
+            let stage = Stage()
+            try stage.manager.startScanning()
+            stage.central.tell(.scanning(true))
+            stage.central.tell(.stateChanged(.poweredOff))
+            #expect(stage.said() == ["> scan on", "scanning", "central poweredOff", "> scan off", "not scanning"])
+            stage.central.tell(.scanning(false))
+            stage.central.tell(.stateChanged(.poweredOn))
+            stage.central.tell(.scanning(true))
+            #expect(stage.said() == ["central poweredOn", "> scan on", "scanning"])
+        }
+    }
+
+    @Test("tells no more than a thousand tags once")
+    func flood() async throws {
+        try await onLoop {
+            var wish = ScanWish()
+            wish.begin(allowsDuplicates: false)
+            let told = (0..<1100).count { number in
+                let address = BluetoothAddress("F0:00:00:00:\(number / 100 + 10):\(number % 100 / 10)\(number % 10)")
+                let advertisement = ScriptedTag(1, serial: .desk).advertisement()
+                return address.flatMap { AdvertisedTag($0, advertisement) }.map { wish.isNews($0) } ?? false
+            }
+            #expect(told == 1000)
+        }
+    }
+}
+
+private enum PairingSerialBytes {
+    /// 003R.
+    static let desk: [UInt8] = [0x00, 0x30, 0x6C, 0x3F]
+}

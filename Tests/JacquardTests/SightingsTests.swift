@@ -1,0 +1,64 @@
+import Bluetooth
+import JacquardProtocol
+import Testing
+
+@testable import Jacquard
+
+@Suite("Sightings")
+struct SightingsTests {
+    private let start = ContinuousClock.now
+
+    private func tag(_ number: Int, _ serial: PairingSerial = .desk) throws -> AdvertisedTag {
+        try #require(AdvertisedTag(.number(number), ScriptedTag(number, serial: serial).advertisement()))
+    }
+
+    private func hear(
+        _ number: Int, after seconds: Int, in sightings: inout Sightings, linked: Set<Int> = []
+    ) throws -> [String]? {
+        sightings.hear(try tag(number), at: start + .seconds(seconds)) { address in
+            linked.contains { .number($0) == address }
+        }?.map(\.short)
+    }
+
+    @Test("take a tag that has changed its address for one")
+    func changedAddress() throws {
+        var sightings = Sightings()
+        #expect(try hear(1, after: 0, in: &sightings) == nil)
+        #expect(try hear(2, after: 1, in: &sightings) == nil)
+        #expect(try hear(2, after: 40, in: &sightings) == nil)
+    }
+
+    @Test("tell two tags once, again after they have parted, and a third one")
+    func twoTags() throws {
+        var sightings = Sightings()
+        let times = [(1, 0), (2, 1), (1, 2), (2, 3), (1, 50), (1, 51), (2, 52), (1, 53), (3, 54), (2, 55), (3, 56)]
+        let told = try times.map { try hear($0, after: $1, in: &sightings) }
+        #expect(told == [nil, nil, ["01", "02"], nil, nil, nil, nil, ["01", "02"], nil, ["01", "02", "03"], nil])
+    }
+
+    @Test("count a tag that is linked, and therefore silent, as there")
+    func linked() throws {
+        var sightings = Sightings()
+        #expect(try hear(1, after: 0, in: &sightings) == nil)
+        #expect(try hear(2, after: 3600, in: &sightings, linked: [1]) == ["01", "02"])
+        #expect(try hear(2, after: 3601, in: &sightings, linked: [1]) == nil)
+    }
+
+    @Test("are bounded: the longest silent gives way")
+    func bounded() throws {
+        var sightings = Sightings(limit: 2)
+        for (number, second) in [(1, 0), (2, 1), (1, 2), (3, 3)] {
+            _ = try hear(number, after: second, in: &sightings)
+        }
+        #expect([1, 2, 3].map { sightings.isKnown(.number($0)) } == [true, false, true])
+    }
+
+    @Test("know a bonded device that was not heard, until it is forgotten")
+    func bonds() {
+        var sightings = Sightings()
+        sightings.note(.number(1), isBonded: true)
+        #expect(sightings.isKnown(.number(1)))
+        sightings.forget(.number(1))
+        #expect(!sightings.isKnown(.number(1)))
+    }
+}

@@ -1,0 +1,19 @@
+import Bluetooth
+import EventLoop
+
+/// A central without a radio: keeps what it is asked for, and tells what the test lets happen.
+@LoopActor
+final class ScriptedCentral: Central {
+    var onEvent: ((CentralEvent) -> Void)?
+    /// Who reads along.
+    var onRequest: ((CentralRequest) -> Void)?
+
+    func perform(_ request: CentralRequest) {
+        onRequest?(request)
+    }
+
+    /// Something happens.
+    func tell(_ event: CentralEvent) {
+        onEvent?(event)
+    }
+}

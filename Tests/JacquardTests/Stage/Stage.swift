@@ -1,0 +1,136 @@
+import Bluetooth
+import EventLoop
+import JacquardProtocol
+import Logging
+import TestSupport
+
+@testable import Jacquard
+
+/// A manager between a scripted central and a listener; what is asked and told becomes one transcript.
+@LoopActor
+final class Stage {
+    let central = ScriptedCentral()
+    let manager: JacquardManager
+    let log = MemorySink()
+    /// Called with each event, after it was written down.
+    var onEvent: ((JacquardManager.Event) -> Void)?
+    private var lines: [String] = []
+    private var tags: [BluetoothAddress: ScriptedTag] = [:]
+
+    /// Bluetooth is on unless the test begins before that.
+    ///
+    /// - Parameters:
+    ///   - connectionLimit: how long an attempt may take; nothing else is limited, so that a slow machine changes no test.
+    ///   - state: of Bluetooth.
+    init(connectionLimit: Duration = .seconds(3600), state: CentralState = .poweredOn) {
+        var timing = TagSession.Timing()
+        timing.connect = connectionLimit
+        timing.start = .seconds(3600)
+        timing.request = .seconds(3600)
+        timing.write = .seconds(3600)
+        timing.close = .seconds(3600)
+        timing.gearAnnouncement = .seconds(3600)
+        manager = JacquardManager(central: central, timing: timing, log: Logger("test", to: log))
+        manager.onEvent = { [unowned self] event in
+            lines.append(Line.of(event))
+            onEvent?(event)
+        }
+        central.onRequest = { [unowned self] request in
+            lines.append(Line.of(request))
+            if case .write(let value, to: _, of: let address, _) = request { tags[address]?.hear(value) }
+        }
+        if state != .unknown { central.tell(.stateChanged(state)) }
+        lines = []
+    }
+
+    /// What was asked and told since the last look.
+    func said() -> [String] {
+        defer { lines = [] }
+        return lines
+    }
+
+    /// What was said, up to a line that is still to come.
+    func said(upTo line: String) async throws -> [String] {
+        try await until(line) { lines.contains(line) }
+        return said()
+    }
+
+    /// Puts a tag on the stage and lets it advertise.
+    @discardableResult
+    func hear(
+        _ number: Int, _ serial: PairingSerial = .desk, rssi: Int? = -60, name: String = "Desk", isPaired: Bool = false
+    ) -> BluetoothAddress {
+        let tag = tags[.number(number)] ?? ScriptedTag(number, serial: serial)
+        tags[tag.address] = tag
+        central.tell(.discovered(tag.address, tag.advertisement(rssi: rssi, name: name, isPaired: isPaired)))
+        return tag.address
+    }
+
+    /// The link comes up, and service and notifications with it.
+    func link(_ address: BluetoothAddress) {
+        central.tell(.connected(address))
+        discover(address)
+    }
+
+    /// Service and notifications are there.
+    func discover(_ address: BluetoothAddress) {
+        let properties: CharacteristicProperties = [.write, .writeWithoutResponse]
+        central.tell(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
+        for characteristic in TagCharacteristic.notifying {
+            central.tell(.subscribed(address, JacquardGATT.uuid(characteristic)))
+        }
+    }
+
+    /// The tag answers everything up to the configuration.
+    func start(_ address: BluetoothAddress) {
+        for body in ScriptedTag.start { answer(address, body) }
+    }
+
+    /// All writes are confirmed, and the tag answers the last request.
+    func answer(_ address: BluetoothAddress, _ body: Response.Body? = nil, status: Status = .ok) {
+        while tags[address]?.isOwedConfirmation == true {
+            tags[address]?.confirm()
+            central.tell(.written(address))
+        }
+        for value in tags[address]?.answer(body, status) ?? [] {
+            central.tell(.notified(address, JacquardGATT.uuid(.response), value))
+        }
+    }
+
+    /// The tag tells something unasked.
+    func notify(_ address: BluetoothAddress, _ notification: Notification) {
+        for value in (try? Fragmenter.fragments(of: notification.encoded())) ?? [] {
+            central.tell(.notified(address, JacquardGATT.uuid(.notify), value))
+        }
+    }
+
+    /// The tag tells a gesture.
+    func gesture(_ address: BluetoothAddress, _ gesture: Gesture = .doubleTap) {
+        notify(address, .dataChannel(DataChannelNotification(gesture), component: 101))
+    }
+
+    /// From wish to connection, without a word in the transcript.
+    func connect(_ identity: TagIdentity, at number: Int = 1, serial: PairingSerial = .desk) -> BluetoothAddress {
+        manager.connect(identity)
+        let address = hear(number, serial)
+        link(address)
+        start(address)
+        lines = []
+        return address
+    }
+
+    /// The link breaks.
+    func lose(_ address: BluetoothAddress, _ code: BluetoothError.Code = .connectionFailed) {
+        central.tell(.disconnected(address, BluetoothError(code, name: "org.bluez.Error.Failed", text: "lost")))
+    }
+
+    /// The link is down as asked.
+    func unlink(_ address: BluetoothAddress) {
+        central.tell(.disconnected(address, nil))
+    }
+}
+
+extension TagIdentity {
+    /// The tag of most tests.
+    static let desk = TagIdentity(serial: .desk)
+}

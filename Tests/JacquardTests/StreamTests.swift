@@ -1,0 +1,71 @@
+import Bluetooth
+import EventLoop
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("The manager's streams")
+struct StreamTests {
+    @Test("tell the state of Bluetooth, the present one first")
+    func centralState() async throws {
+        try await onLoop {
+            let stage = Stage(state: .unknown)
+            let states = Reader(stage.manager.centralState)
+            stage.central.tell(.stateChanged(.poweredOff))
+            stage.central.tell(.stateChanged(.poweredOn))
+            #expect(await states.next(3) == [.unknown, .poweredOff, .poweredOn])
+            #expect(await Reader(stage.manager.centralState).next() == .poweredOn)
+        }
+    }
+
+    @Test("tell whether a scan runs, also when it ends by itself")
+    func isScanning() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let states = Reader(stage.manager.isScanning)
+            try stage.manager.startScanning()
+            stage.central.tell(.scanning(true))
+            stage.central.tell(.scanning(false))
+            stage.central.tell(.scanning(true))
+            stage.manager.stopScanning()
+            #expect(await states.next(5) == [false, true, false, true, false])
+        }
+    }
+
+    @Test("tell the tags that a scan hears, and none without one")
+    func advertisingTags() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let tags = Reader(stage.manager.advertisingTags)
+            stage.manager.connect(.desk)
+            stage.hear(1)
+            try stage.manager.startScanning()
+            stage.hear(2, .attic, rssi: 127, name: "Attic")
+            stage.hear(2, .attic)
+            stage.hear(3)
+            let told = await tags.next(2)
+            #expect(told.map(\.identifier) == [.number(2), .number(3)])
+            #expect(told.first?.displayName == "Attic")
+            #expect(told.first?.pairingSerialNumber == .attic)
+            #expect(told.map(\.rssi) == [nil, -60])
+        }
+    }
+
+    @Test("know the tags that were connected before by their bonds, and those that are wanted and found")
+    func preConnectedTags() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.hear(1, isPaired: true)
+            stage.hear(2, .attic)
+            stage.central.tell(
+                .discovered(
+                    .number(3), Advertisement(name: "Keyboard", manufacturerData: [:], rssi: nil, isPaired: true)))
+            #expect(stage.manager.preConnectedTags == [PreConnectedTag(identifier: .number(1), displayName: "Desk")])
+            stage.manager.connect(TagIdentity(serial: .attic))
+            stage.hear(2, .attic)
+            #expect(stage.manager.preConnectedTags.map(\.identifier) == [.number(1), .number(2)])
+        }
+    }
+}
