@@ -22,17 +22,30 @@ extension BlueZCentral {
         guard attempt == nil, state == .poweredOn, !isStopped, !connects.isEmpty else { return }
         let turn = connects.next(at: .now) { device($0) != nil }
         connectTimer.arm(at: connects.deadline)
-        guard let turn, let peripheral = peripherals[turn.address], let path = device(turn.address)?.path else {
-            return
-        }
+        guard let turn, let peripheral = peripherals[turn.address], let device = device(turn.address) else { return }
         attempt = peripheral
-        peripheral.phase = .connecting
         updateDiscovery()
-        log.debug("connecting", [(.address, turn.address.description)])
-        call(
-            .call(to: BlueZNames.service, path, BlueZNames.device, "Connect"),
-            within: turn.isHeard ? timing.connect : timing.connectUnheard
-        ) { [weak self] in
+        let limit = turn.isHeard ? timing.connect : timing.connectUnheard
+        guard device.object.isConnected else { return begin(peripheral, device.path, within: limit) }
+        renew(peripheral, device.path, within: limit)
+    }
+
+    /// What a device tells at the beginning of a link was told to whoever made it: a former run of this program that was
+    /// killed, or another client. BlueZ keeps such a link, and so it is dropped for one of our own.
+    private func renew(_ peripheral: Peripheral, _ path: String, within limit: Duration) {
+        log.debug("dropping a link that was there already", [(.address, peripheral.address.description)])
+        peripheral.phase = .renewing
+        takeDown(peripheral.address) { [weak self] in
+            guard let self, attempt === peripheral else { return }
+            guard peripheral.phase == .renewing else { return attemptOver(peripheral) }
+            begin(peripheral, path, within: limit)
+        }
+    }
+
+    private func begin(_ peripheral: Peripheral, _ path: String, within limit: Duration) {
+        peripheral.phase = .connecting
+        log.debug("connecting", [(.address, peripheral.address.description)])
+        call(.call(to: BlueZNames.service, path, BlueZNames.device, "Connect"), within: limit) { [weak self] in
             self?.connectEnded(peripheral, path, $0)
         }
     }

@@ -12,7 +12,7 @@ extension BlueZCentral {
             connects.remove(address)
             peripheral.phase = .disconnecting
             EventLoop.shared.atEndOfTurn { [weak self] in self?.lost(peripheral, nil) }
-        case .connecting, .linked: drop(peripheral, because: nil)
+        case .renewing, .connecting, .linked: drop(peripheral, because: nil)
         case .disconnecting: break
         }
     }

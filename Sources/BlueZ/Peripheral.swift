@@ -9,6 +9,8 @@ final class Peripheral {
     enum Phase {
         /// It waits to be heard, or for its turn.
         case waiting
+        /// A link that somebody else has made is being dropped, to make one of our own.
+        case renewing
         /// `Connect` is under way.
         case connecting
         /// The link is up.

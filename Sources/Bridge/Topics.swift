@@ -17,6 +17,8 @@ struct Topics: Hashable, Sendable {
     let advertisement: String
     /// `G/event`
     let event: String
+    /// `G/tags`
+    let tags: String
 
     init(base: String, instance: String) {
         self.base = base
@@ -28,12 +30,18 @@ struct Topics: Hashable, Sendable {
         scan = bridge + "/scan"
         advertisement = bridge + "/advertisement"
         event = bridge + "/event"
+        tags = bridge + "/tags"
     }
 
     /// What the bridge listens to.
     var filters: [String] {
         ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
             + ["\(base)/bridge/+/info", "\(base)/bridge/+/state"]
+    }
+
+    /// Where the bridge takes a request, such as `scan`.
+    func request(_ verb: String) -> String {
+        "\(bridge)/request/\(verb)"
     }
 
     /// What a message on a topic is about, or nil when it does not concern the bridge.
@@ -104,6 +112,7 @@ struct CommandAddress: Hashable, Sendable {
 
 /// The topics of one tag, spelled once so that an event costs no string.
 struct TagTopics: Hashable, Sendable {
+    private let prefix: String
     let availability: String
     let connection: String
     let battery: String
@@ -123,6 +132,7 @@ struct TagTopics: Hashable, Sendable {
     }
 
     fileprivate init(prefix: String) {
+        self.prefix = prefix
         availability = prefix + "availability"
         connection = prefix + "connection"
         battery = prefix + "battery"
@@ -135,5 +145,10 @@ struct TagTopics: Hashable, Sendable {
         gesture = prefix + "gesture"
         stats = prefix + "stats"
         touch = prefix + "touch"
+    }
+
+    /// Where the tag takes a command, such as `led/set`.
+    func command(_ name: String) -> String {
+        prefix + name
     }
 }

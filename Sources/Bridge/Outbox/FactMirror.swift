@@ -28,6 +28,11 @@ struct FactMirror: Sendable {
         return !isWaiting
     }
 
+    /// The broker may have to get the topic's fact once more.
+    mutating func repeats(_ topic: String) {
+        if facts[topic]?.progress == .published { facts[topic]?.progress = .stale }
+    }
+
     /// The topic's fact is put in line.
     mutating func waits(_ topic: String) {
         facts[topic]?.progress = .waiting

@@ -73,6 +73,7 @@ public struct Outbox: Sendable {
     public mutating func submit(_ publication: Publication, at now: ContinuousClock.Instant) -> [Delivery] {
         switch publication.kind {
         case .fact: return submitFact(publication)
+        case .reminder: return submitReminder(publication)
         case .stream: return submitStream(publication)
         case .event, .result: break
         }
@@ -143,6 +144,13 @@ extension Outbox {
         backlog.append(factTopic: fact.topic)
         facts.waits(fact.topic)
         return []
+    }
+
+    private mutating func submitReminder(_ reminder: Publication) -> [Delivery] {
+        facts.repeats(reminder.topic)
+        var fact = reminder
+        fact.kind = .fact
+        return submitFact(fact)
     }
 
     private mutating func submitStream(_ publication: Publication) -> [Delivery] {

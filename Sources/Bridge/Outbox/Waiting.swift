@@ -23,11 +23,11 @@ struct Waiting: Hashable, Sendable {
 }
 
 extension Publication {
-    /// How long it may wait; facts and streams do not wait.
+    /// How long it may wait; facts, reminders and streams do not wait.
     fileprivate var lifetime: Duration {
         switch kind {
         case .event(let lifetime), .result(let lifetime): lifetime
-        case .fact, .stream: .zero
+        case .fact, .reminder, .stream: .zero
         }
     }
 }

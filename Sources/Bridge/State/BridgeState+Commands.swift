@@ -5,7 +5,9 @@ import JacquardProtocol
 extension BridgeState {
     /// The broker delivered a message.
     public mutating func received(_ message: IncomingMessage, at now: Moment) -> [BridgeAction] {
-        guard !isStopped, let subject = topics.subject(of: message.topic) else { return [] }
+        guard !isStopped, !receivedForDiscovery(message, at: now),
+            let subject = topics.subject(of: message.topic)
+        else { return [] }
         switch subject {
         case .command(let address): return command(address, message, at: now)
         case .neighbourInfo(let instance): neighbours.told(instance, info: message.payload)

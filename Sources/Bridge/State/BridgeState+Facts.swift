@@ -66,6 +66,11 @@ extension BridgeState {
         guard stack.bluetooth == .poweredOn else { throw .bluetooth(is: stack.bluetooth ?? .unknown) }
     }
 
+    /// Everything about the bridge itself; that it is there comes first.
+    func bridgeFacts(at now: Moment) -> [Publication] {
+        [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
+    }
+
     var infoFact: Publication {
         .fact(
             topics.info,

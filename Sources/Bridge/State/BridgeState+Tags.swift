@@ -44,7 +44,8 @@ extension BridgeState {
         tag.toldAvailability = tag.isAvailable
         tags.append(tag)
         findPositions()
-        let facts = publish(tag.allFacts(at: now) + [infoFact])
+        let announcement = discoveryFacts(ofTag: tags.count - 1) + connectedTagsFact
+        let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement)
         let known: [BridgeAction] = [.addTag(entry, address: sighting.address), .remember(tag.record)]
         return emptied + facts + known + settle(tags.count - 1, at: now)
     }
@@ -65,7 +66,8 @@ extension BridgeState {
         let event = event(
             .tagForgotten, id: id, serial: tag.entry.serial, address: tag.sighting.address, text: document.note, at: now
         )
-        return refused + [.removeTag(id)] + publish([event, infoFact] + healthChanged(at: now))
+        let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact
+        return refused + [.removeTag(id)] + publish([event, infoFact] + discovery + healthChanged(at: now))
     }
 
     /// Whether the configuration lists a tag.

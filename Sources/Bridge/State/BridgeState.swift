@@ -24,6 +24,7 @@ public struct BridgeState: Sendable {
     /// The tags that are being forgotten.
     var forgetting: Set<TagID> = []
     var departures: [Departure] = []
+    var discovery: HomeAssistantDiscovery?
     private var gestures: GesturePayload
     /// The lifetime of a gesture as MQTT 5 has it: whole seconds, and 0 would mean at once.
     private let gestureExpirySeconds: UInt32
@@ -54,6 +55,7 @@ public struct BridgeState: Sendable {
         }
         desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)
+        discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestureExpirySeconds = max(1, UInt32(clamping: configuration.gestureLifetime.components.seconds))
         gestures = GesturePayload(boot: boot, bridge: configuration.instance)
         findPositions()
@@ -74,7 +76,7 @@ public struct BridgeState: Sendable {
 
     /// What to subscribe to.
     public var subscriptions: [(filter: String, qos: UInt8)] {
-        topics.filters.map { ($0, 1) }
+        (topics.filters + (discovery?.filters(tags) ?? [])).map { ($0, 1) }
     }
 
     /// What the broker says when the bridge vanishes.
@@ -82,9 +84,7 @@ public struct BridgeState: Sendable {
 
     /// The first words: the bridge is there, and everything that a reader of retained topics looks for.
     public mutating func start(at now: Moment) -> [BridgeAction] {
-        publish(
-            [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact, scanFact]
-                + tags.flatMap { $0.allFacts(at: now) })
+        publish(bridgeFacts(at: now) + tags.flatMap { $0.allFacts(at: now) })
     }
 
     /// The last words: every command gets its result, every tag and at last the bridge itself is offline.
@@ -98,7 +98,7 @@ public struct BridgeState: Sendable {
         }
         let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
         let scan = scan.end() ? [scanFact] : []
-        return emptied + publish(results + scan + facts + [will])
+        return emptied + publish(results + scan + facts + connectedTagsFact + [will])
     }
 
     /// Something happened to a tag; one that is not configured is ignored.
@@ -114,7 +114,10 @@ public struct BridgeState: Sendable {
     /// The Bluetooth stack noticed something about a tag; one that is not configured is ignored.
     public mutating func sighted(_ id: TagID, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
         guard let position = positions[id], !isStopped else { return [] }
-        return publish(tags[position].sighted(sighting, at: now)) + settle(position, at: now)
+        let name = tags[position].sighting.name
+        let publications = tags[position].sighted(sighting, at: now)
+        let announcement = tags[position].sighting.name == name ? [] : discoveryFacts(ofTag: position)
+        return publish(publications + announcement) + settle(position, at: now)
     }
 
     /// Something is due.
@@ -128,7 +131,8 @@ public struct BridgeState: Sendable {
             .flatMap { sendWaiting(of: $0, at: now) }
         let idle = tags.indices.flatMap { restIfIdle($0, at: now) }
         let departed = finishDepartures(at: now) { $0.due <= now.instant }
-        return expired + publish(accepted + facts) + again + idle + endScanInTime(at: now) + departed
+        return expired + publish(accepted + facts + discoveryDue(at: now)) + again + idle + endScanInTime(at: now)
+            + departed
     }
 }
 
@@ -155,7 +159,7 @@ extension BridgeState {
 
     /// Looks for the earliest of all that is due.
     mutating func updateDeadline() {
-        let others = [desk.deadline, scan.until?.instant] + departures.map(\.due)
+        let others = [desk.deadline, scan.until?.instant, discovery?.life.deadline] + departures.map(\.due)
         deadline = (tags.compactMap(\.deadline) + others.compactMap(\.self)).min()
     }
 
@@ -175,12 +179,15 @@ extension BridgeState {
 
     private mutating func told(_ event: TagEvent, by position: Int, at now: Moment) -> [BridgeAction] {
         defer { updateDeadline() }
+        let wasConnected = tags[position].isConnected
         let publications = tags[position].take(event, at: now)
         switch event {
         case .connection:
-            return publish(publications + healthChanged(at: now)) + settle(position, at: now)
+            let count = tags[position].isConnected == wasConnected ? [] : connectedTagsFact
+            return publish(publications + healthChanged(at: now) + count) + settle(position, at: now)
                 + sendWaiting(of: position, at: now)
-        case .information: return publish(publications + healthChanged(at: now))
+        case .information:
+            return publish(publications + healthChanged(at: now) + discoveryFacts(ofTag: position))
         case .gear: return publish(publications) + settle(position, at: now)
         default: return publish(publications)
         }

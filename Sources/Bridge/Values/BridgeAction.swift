@@ -29,9 +29,9 @@ public enum BridgeAction: Hashable, Sendable {
     case measure(token: UInt64)
     /// Log from this level on.
     case setLogLevel(LogThreshold)
-    /// From now on this tag is known, here and for discovery; its facts have been published.
+    /// From now on this tag is known; its facts and its announcement have been published.
     case addTag(TagEntry, address: String?)
-    /// From now on this tag is not known. Its discovery is to be emptied now; its facts follow in a second.
+    /// From now on this tag is not known. Its announcement is withdrawn at once, its facts a second later.
     case removeTag(TagID)
     /// Keep this of a tag over a restart, instead of what was kept of it before.
     case remember(TagRecord)

@@ -14,6 +14,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
     public var gestureLifetime: Duration
     /// How many commands of one tag may be pending (`limits.commands_per_tag`).
     public var commandsPerTag: Int
+    /// How the tags are announced to Home Assistant; nil: not at all.
+    public var homeAssistant: HomeAssistantConfiguration?
 
     /// Takes the decisions; the defaults are those of the contract.
     public init(
@@ -23,7 +25,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
         tags: [TagEntry],
         ledOn: Duration = .seconds(10),
         gestureLifetime: Duration = .seconds(5),
-        commandsPerTag: Int = 32
+        commandsPerTag: Int = 32,
+        homeAssistant: HomeAssistantConfiguration? = nil
     ) {
         self.baseTopic = baseTopic
         self.instance = instance
@@ -32,6 +35,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         self.ledOn = ledOn
         self.gestureLifetime = gestureLifetime
         self.commandsPerTag = commandsPerTag
+        self.homeAssistant = homeAssistant
     }
 }
 

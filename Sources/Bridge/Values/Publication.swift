@@ -7,6 +7,8 @@ public struct Publication: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// True until told otherwise: retained; the latest of each topic is kept, and published on each connection.
         case fact
+        /// A fact that somebody may have missed: goes out even when the broker has it already.
+        case reminder
         /// Happened once: waits its turn for so long, counted from its submission.
         case event(lifetime: Duration)
         /// The answer to a command: waits its turn for so long, counted from its submission.
@@ -46,7 +48,7 @@ public struct Publication: Hashable, Sendable {
     }
 
     /// Whether it has the retain flag: facts do, nothing else does.
-    public var isRetained: Bool { kind == .fact }
+    public var isRetained: Bool { kind == .fact || kind == .reminder }
 
     /// Whether it takes back what the broker has retained.
     var isClearing: Bool { isRetained && payload.isEmpty }
@@ -66,5 +68,12 @@ extension Publication {
     /// A fact whose payload is a JSON document.
     static func fact(_ topic: String, _ document: some Encodable) -> Publication {
         Publication(topic: topic, payload: JSONText.bytes(of: document), kind: .fact)
+    }
+
+    /// The same, whether or not the broker has it.
+    var reminder: Publication {
+        var copy = self
+        copy.kind = .reminder
+        return copy
     }
 }

@@ -49,6 +49,7 @@ extension BridgeService {
                     ($0, MQTTQoS(rawValue: subscription.qos) ?? .atLeastOnce)
                 }
             })
+        carryOut { bridge, now in bridge.brokerConnected(at: now) }
         carryOut { bridge, _ in bridge.broker(protocolVersion: session.version == .v5 ? 5 : 4) }
         send(outbox.connected(at: .now))
         tellDrops()

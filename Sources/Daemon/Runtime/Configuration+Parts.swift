@@ -45,7 +45,8 @@ extension Configuration {
             tags: knownTags.map(\.entry),
             ledOn: defaults.ledOn,
             gestureLifetime: limits.gesturesWhileBrokerAway,
-            commandsPerTag: limits.commandsPerTag)
+            commandsPerTag: limits.commandsPerTag,
+            homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil)
     }
 
     /// For the Bluetooth stack.
@@ -82,6 +83,18 @@ extension Configuration {
         let configured = Set(tags.map(\.id))
         return stored.values.filter { $0.paired || configured.contains($0.id) }.sorted { $0.id < $1.id }
             .compactMap(\.record)
+    }
+}
+
+extension Configuration.HomeAssistant {
+    /// For the announcements of the bridge.
+    fileprivate var parts: HomeAssistantConfiguration {
+        let form: HomeAssistantConfiguration.Form =
+            switch self.form {
+            case .device: .device
+            case .single: .single
+            }
+        return HomeAssistantConfiguration(prefix: prefix, form: form, statusTopic: statusTopic)
     }
 }
 

@@ -1,0 +1,67 @@
+import JacquardProtocol
+
+/// What Home Assistant is told of the bridge and its tags: the documents, and when it is time for them.
+struct HomeAssistantDiscovery: Sendable {
+    /// When what is told.
+    var life: DiscoveryLife
+    private let topics: DiscoveryTopics
+    private let origin: OriginDocument
+    private let bridge: DiscoveredBridge
+
+    /// - Returns: nil when Home Assistant is not to be told anything.
+    init?(_ configuration: BridgeConfiguration, topics bridgeTopics: Topics) {
+        guard let homeAssistant = configuration.homeAssistant else { return nil }
+        topics = DiscoveryTopics(prefix: homeAssistant.prefix, form: homeAssistant.form)
+        origin = OriginDocument(swVersion: configuration.version)
+        bridge = DiscoveredBridge(
+            instance: configuration.instance, version: configuration.version, topics: bridgeTopics)
+        life = DiscoveryLife(topics, statusTopic: homeAssistant.statusTopic)
+    }
+
+    /// What to listen to.
+    func filters(_ tags: [TagMirror]) -> [String] {
+        life.filters(objectIDs: objectIDs(tags))
+    }
+
+    /// Takes a message, if it is about discovery.
+    ///
+    /// - Returns: whether it was.
+    mutating func received(_ message: IncomingMessage, tags: [TagMirror], at now: ContinuousClock.Instant) -> Bool {
+        guard life.mayConcern(message.topic) else { return false }
+        return life.received(message, objectIDs: objectIDs(tags), at: now)
+    }
+
+    /// Announces the bridge.
+    var announcementOfBridge: [Publication] {
+        bridge.device.publications(topics, origin: origin)
+    }
+
+    /// Announces a tag.
+    func announcement(of tag: TagMirror) -> [Publication] {
+        device(of: tag).publications(topics, origin: origin)
+    }
+
+    /// Takes an announced tag away.
+    func withdrawal(of tag: TagMirror) -> [Publication] {
+        device(of: tag).topics(topics).map { .noFact($0) }
+    }
+
+    /// The bridge's first, then those of the tags.
+    private func objectIDs(_ tags: [TagMirror]) -> [String] {
+        [bridge.objectID] + tags.map(\.entry.id.objectID)
+    }
+
+    /// What gear is attached is not part of it: entities that need gear are unavailable without it, and no trigger comes
+    /// or goes.
+    private func device(of tag: TagMirror) -> DiscoveredDevice {
+        DiscoveredTag(
+            id: tag.entry.id,
+            name: tag.entry.name ?? tag.sighting.name?.nonEmpty ?? "Jacquard \(tag.entry.id)",
+            serial: tag.entry.serial,
+            firmware: tag.component?.version?.description,
+            topics: tag.topics,
+            bridgeState: bridge.topics.state,
+            form: topics.form
+        ).device(bridgeObjectID: bridge.objectID)
+    }
+}

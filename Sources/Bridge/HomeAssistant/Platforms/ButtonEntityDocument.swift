@@ -1,0 +1,5 @@
+/// `button`: something to do.
+struct ButtonEntityDocument: Encodable, Sendable {
+    let commandTopic: String
+    let payloadPress: String
+}

@@ -1,0 +1,91 @@
+import JacquardProtocol
+
+@testable import Bridge
+
+extension Scene {
+    /// A bridge that announces its tags, before its start.
+    static func announcing(
+        _ form: HomeAssistantConfiguration.Form = .device, prefix: String = "homeassistant",
+        tags: [TagEntry] = [.sleeve]
+    ) -> Scene {
+        var scene = Scene(tags: tags)
+        let configuration = BridgeConfiguration(
+            instance: "attic", version: "0.1.0", tags: tags,
+            homeAssistant: HomeAssistantConfiguration(prefix: prefix, form: form))
+        scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Scene.beginning)
+        return scene
+    }
+
+    /// A bridge that has announced its tags and has nothing more to do.
+    static func announced(
+        _ form: HomeAssistantConfiguration.Form = .device, tags: [TagEntry] = [.sleeve]
+    ) -> Scene {
+        var scene = announcing(form, tags: tags)
+        scene.begin()
+        scene.wait(.seconds(1))
+        return scene
+    }
+
+    /// The bridge starts and reaches its broker.
+    mutating func begin() {
+        note(state.start(at: now))
+        note(state.brokerConnected(at: now))
+    }
+
+    /// Something is heard outside of the base topic.
+    @discardableResult
+    mutating func hear(_ topic: String, _ payload: String, isRetained: Bool = false) -> [String] {
+        receive(IncomingMessage(topic: topic, payload: Array(payload.utf8), isRetained: isRetained))
+    }
+}
+
+extension TagEntry {
+    static let sleeve = TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")
+}
+
+extension [String] {
+    /// The topics of lines, without those of the base topic.
+    var discoveryTopics: [String] {
+        map { String($0.prefix { $0 != " " }) }.filter { !$0.hasPrefix("jacquard/") }
+    }
+}
+
+/// What a discovery message says.
+struct Announcement {
+    let topic: String
+    let document: [String: JSONValue]
+
+    init?(_ publication: Publication) {
+        guard publication.topic.hasSuffix("/config"), publication.isRetained, publication.qos == 1,
+            case .object(let document)? = JSONText.value(of: publication.text)
+        else { return nil }
+        topic = publication.topic
+        self.document = document
+    }
+
+    /// The items of the device form, by key.
+    var components: [String: [String: JSONValue]] {
+        guard case .object(let components)? = document["components"] else { return [:] }
+        return components.compactMapValues { if case .object(let object) = $0 { object } else { nil } }
+    }
+}
+
+extension Scene {
+    /// Every discovery message so far.
+    var announcements: [Announcement] { publications.compactMap(Announcement.init) }
+
+    /// The items of a device in the device form, by key.
+    func components(of objectID: String = "jacquard_tag_003R") -> [String: [String: JSONValue]] {
+        announcements.last { $0.topic == "homeassistant/device/\(objectID)/config" }?.components ?? [:]
+    }
+}
+
+extension JSONValue {
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    var list: [JSONValue] { if case .array(let list) = self { list } else { [] } }
+
+    subscript(key: String) -> JSONValue? {
+        if case .object(let object) = self { object[key] } else { nil }
+    }
+}

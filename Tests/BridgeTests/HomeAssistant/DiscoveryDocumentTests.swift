@@ -1,0 +1,150 @@
+import Foundation
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("What Home Assistant is told")
+struct DiscoveryDocumentTests {
+    private let tag = Scene.announced().components()
+    private let bridge = Scene.announced().components(of: "jacquard_bridge_attic")
+
+    @Test("are these entities and triggers of a tag")
+    func tagItems() {
+        let platforms = tag.compactMapValues { $0["platform"]?.text }
+        let haptics = [
+            "short", "long", "stop", "sine_increase", "sine_decrease", "linear_increase", "linear_decrease",
+            "parabolic_increase", "parabolic_decrease",
+        ]
+        let triggers = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
+        let others = [
+            "connection": "binary_sensor", "battery": "sensor", "charging": "binary_sensor",
+            "attached": "binary_sensor", "gear": "sensor", "gesture": "event", "led": "light",
+            "touch_mode": "select", "connect": "switch", "rssi": "sensor", "firmware": "sensor",
+        ]
+        let expected = others.merging(haptics.map { ("haptic_" + $0, "button") }) { first, _ in first }
+            .merging(triggers.map { ("trigger_" + $0, "device_automation") }) { first, _ in first }
+        #expect(platforms == expected)
+    }
+
+    @Test("are these entities of the bridge")
+    func bridgeItems() {
+        #expect(
+            bridge.compactMapValues { $0["platform"]?.text } == [
+                "connection": "binary_sensor", "scan": "button", "connected_tags": "sensor",
+                "problem": "binary_sensor",
+            ])
+    }
+
+    @Test("is QoS 1 in each item, since early releases hand none down")
+    func qualityOfService() {
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
+            #expect(item["qos"] == .integer(1), "\(key)")
+        }
+    }
+
+    @Test("is an id that no other entity has, and no trigger")
+    func uniqueIDs() {
+        let ids = tag.compactMap { $1["unique_id"]?.text } + bridge.compactMap { $1["unique_id"]?.text }
+        #expect(Set(ids).count == ids.count)
+        for (key, item) in tag {
+            #expect((item["unique_id"]?.text == "jacquard_tag_003R_\(key)") == !key.hasPrefix("trigger_"))
+        }
+    }
+
+    @Test("is a name that does not repeat the device's")
+    func names() {
+        for (key, item) in tag where !key.hasPrefix("trigger_") {
+            #expect(item["name"]?.text?.contains("sleeve") == false, "\(key)")
+        }
+    }
+
+    @Test("is that gestures, connection and the connect switch need the bridge, and the rest the tag too")
+    func availability() {
+        for (key, item) in tag where !key.hasPrefix("trigger_") {
+            let topics = (item["availability"]?.list ?? []).compactMap { $0["topic"]?.text }
+            let needsBridgeOnly = ["gesture", "connection", "connect"].contains(key)
+            #expect(topics.first == "jacquard/bridge/attic/state")
+            #expect(topics.dropFirst().first == (needsBridgeOnly ? nil : "jacquard/tag/003R/availability"))
+            #expect(topics.contains("jacquard/tag/003R/gear") == (key.hasPrefix("haptic_") || key == "touch_mode"))
+            #expect(item["availability_mode"]?.text == "all")
+        }
+        for (key, item) in tag where key.hasPrefix("trigger_") { #expect(item["availability"] == nil) }
+        #expect(bridge["connection"]?["availability"] == nil)
+    }
+
+    @Test("knows every word of a gesture that can come")
+    func gestureWords() {
+        #expect(
+            tag["gesture"]?["event_types"]?.list.compactMap(\.text) == GestureName.allCases.map(\.rawValue))
+    }
+
+    @Test("is a topic of states that the bridge publishes, for every entity that has one")
+    func stateTopics() {
+        var scene = Scene.announced()
+        scene.tell(.gesture(.doubleTap))
+        let published = Set(scene.publications.map(\.topic))
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
+            for name in ["state_topic", "json_attributes_topic", "topic"] {
+                if let topic = item[name]?.text { #expect(published.contains(topic), "\(key) \(name)") }
+            }
+            for source in item["availability"]?.list ?? [] {
+                #expect(source["topic"]?.text.map(published.contains) == true, "\(key)")
+            }
+        }
+    }
+
+    @Test("is a key that is always there, in every template")
+    func templates() throws {
+        let scene = Scene.announced()
+        let pattern = #/value_json\.([a-z_]+)/#
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
+            guard let template = item["value_template"]?.text, let topic = item["state_topic"]?.text,
+                let fact = scene.publications.last(where: { $0.topic == topic && $0.isRetained }),
+                case .object(let document)? = JSONText.value(of: fact.text)
+            else { continue }
+            for match in template.matches(of: pattern) {
+                #expect(document.keys.contains(String(match.1)), "\(key): \(match.1) in \(fact.text)")
+            }
+        }
+    }
+
+    @Test("are commands that the bridge understands")
+    func commands() throws {
+        for (key, item) in tag {
+            guard let topic = item["command_topic"]?.text else { continue }
+            let words = ["payload_press", "payload_on", "payload_off"].compactMap { item[$0]?.text }
+            let options = (item["options"]?.list ?? []).compactMap(\.text)
+            let effects = (item["effect_list"]?.list ?? []).compactMap(\.text)
+            let payloads = words + options + effects.map { #"{"state":"ON","effect":"\#($0)"}"# }
+            #expect(!payloads.isEmpty, "\(key)")
+            for payload in payloads {
+                var scene = Scene.connected()
+                scene.hear(topic, payload)
+                #expect(scene.lastError == nil, "\(key) \(payload)")
+                #expect(
+                    !scene.performed.isEmpty || !scene.actions.isEmpty || !scene.results.isEmpty, "\(key) \(payload)")
+            }
+        }
+    }
+
+    @Test("are effects that the light's state may have")
+    func effects() {
+        #expect(
+            tag["led"]?["effect_list"]?.list.compactMap(\.text)
+                == ["solid", "breathe", "pulse", "blink", "double_blink", "triple_blink"])
+        #expect(tag["led"]?["flash_time_short"] == .integer(1))
+        #expect(tag["led"]?["transition"] == .bool(false))
+    }
+
+    @Test("are all in the article \"Home Assistant\"")
+    func article() throws {
+        let path = "../../../Sources/Bridge/Documentation.docc/HomeAssistant.md"
+        let text = try String(contentsOf: URL(filePath: path, relativeTo: URL(filePath: #filePath)), encoding: .utf8)
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first })
+        where item["enabled_by_default"] == nil {
+            if let name = item["name"]?.text { #expect(text.contains(name), "\(key)") }
+            if let word = item["subtype"]?.text { #expect(text.contains("`\(word)`"), "\(key)") }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Life of an announcement")
+struct DiscoveryLifeTests {
+    private static let device = "homeassistant/device/jacquard_tag_003R/config"
+    private static let battery = "homeassistant/sensor/jacquard_tag_003R/battery/config"
+    private static let ours = #"{"name":"Battery","origin":{"name":"jacquard2mqtt","sw_version":"0.0.9"}}"#
+
+    @Test("begins a second after the first connection, behind all facts")
+    func beginning() {
+        var scene = Scene.announcing()
+        scene.begin()
+        #expect(scene.publications.map(\.line).discoveryTopics == [])
+        #expect(scene.wait(.milliseconds(999)).discoveryTopics == [])
+        #expect(scene.wait(.milliseconds(1)).discoveryTopics.last == Self.device)
+        #expect(scene.state.deadline == nil)
+        scene.note(scene.state.brokerConnected(at: scene.now))
+        #expect(scene.wait(.seconds(5)) == [])
+    }
+
+    @Test("listens for leftovers until everything is announced")
+    func filters() {
+        var scene = Scene.announcing(tags: [.sleeve])
+        let leftovers = [
+            "+/device/jacquard_bridge_attic/config", "+/+/jacquard_bridge_attic/+/config",
+            "+/device/jacquard_tag_003R/config", "+/+/jacquard_tag_003R/+/config",
+        ]
+        #expect(
+            scene.state.subscriptions.map(\.filter).filter { !$0.hasPrefix("jacquard/") }
+                == ["homeassistant/status"] + leftovers)
+        scene.begin()
+        scene.wait(.seconds(1))
+        #expect(
+            scene.state.subscriptions.map(\.filter).filter { !$0.hasPrefix("jacquard/") } == ["homeassistant/status"])
+    }
+
+    @Test("listens to its own prefix of several levels too")
+    func longPrefix() {
+        let scene = Scene.announcing(prefix: "home/ha")
+        #expect(scene.state.subscriptions.contains { $0.filter == "home/ha/+/jacquard_tag_003R/+/config" })
+        let single = Scene.announcing(.single, prefix: "home/ha")
+        #expect(single.state.subscriptions.contains { $0.filter == "home/ha/device/jacquard_tag_003R/config" })
+    }
+
+    @Test("tells everything again when Home Assistant has started, spread over two seconds, the bridge first")
+    func reminders() {
+        let tags = (1...4).map { TagEntry(id: .known("000\($0)"), serial: "000\($0)") }
+        var scene = Scene.announced(tags: tags)
+        scene.hear("homeassistant/status", "online")
+        let first = scene.publications.count
+        #expect(
+            scene.wait(.zero).discoveryTopics == ["homeassistant/device/jacquard_bridge_attic/config"])
+        let end = scene.wait(.milliseconds(1_599)).discoveryTopics
+        #expect(end == (1...3).map { "homeassistant/device/jacquard_tag_000\($0)/config" })
+        #expect(scene.wait(.milliseconds(400)).discoveryTopics == ["homeassistant/device/jacquard_tag_0004/config"])
+        #expect(scene.publications[first...].allSatisfy { $0.kind == .reminder && $0.isRetained })
+        let topics = Set(scene.publications[first...].map(\.topic))
+        #expect(topics.isSuperset(of: ["jacquard/bridge/attic/state", "jacquard/tag/0002/availability"]))
+        #expect(!topics.contains { $0.hasSuffix("/gesture") })
+    }
+
+    @Test("does not answer any other word, nor before everything is announced")
+    func otherWords() {
+        var scene = Scene.announcing()
+        scene.begin()
+        scene.hear("homeassistant/status", "online")
+        scene.wait(.seconds(1))
+        scene.hear("homeassistant/status", "offline")
+        #expect(scene.wait(.seconds(5)) == [])
+    }
+
+    @Test("is told again when the firmware is known, and does not depend on gear")
+    func changes() {
+        var scene = Scene.announced()
+        scene.connect()
+        #expect(scene.tell(.information(.tag)).discoveryTopics == [Self.device])
+        #expect(scene.tell(.gear(.jacket)).discoveryTopics == [])
+        #expect(scene.tell(.gear(nil)).discoveryTopics == [])
+    }
+
+    @Test("counts the connected tags")
+    func connectedTags() {
+        var scene = Scene.announced()
+        scene.connect()
+        #expect(scene.publications.last?.line == #"jacquard/bridge/attic/tags {"connected":1,"known":1}"#)
+        scene.disconnect()
+        #expect(scene.publications.last?.line == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
+    }
+
+    @Test("ends by emptying the topics of its form", arguments: HomeAssistantConfiguration.Form.allCases)
+    func withdrawal(form: HomeAssistantConfiguration.Form) {
+        let scene = Scene.announced(form)
+        let announced = scene.announcements.map(\.topic).filter { $0.contains("jacquard_tag_003R") }
+        let withdrawn = scene.state.discoveryWithdrawal(of: scene.state.tags[0])
+        #expect(withdrawn.map(\.topic) == announced)
+        #expect(withdrawn.allSatisfy { $0.payload.isEmpty && $0.isRetained })
+    }
+
+    @Test("ends at once when the tag is forgotten, and a second before the tag's other topics")
+    func forgotten() {
+        var scene = Scene.announced(tags: [.tag003R])
+        scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
+        let token = scene.tokens.last ?? 0
+        let lines = scene.note(scene.state.requestEnded(token: token, .success(.done), at: scene.now))
+        #expect(lines.contains(Self.device + " "))
+        #expect(lines.last { $0.contains("/tags ") } == #"jacquard/bridge/attic/tags {"connected":0,"known":0}"#)
+        #expect(!lines.contains("jacquard/tag/003R/availability "))
+        #expect(scene.wait(.seconds(1)).contains("jacquard/tag/003R/availability "))
+    }
+
+    @Test("comes with a tag that comes later")
+    func added() {
+        var scene = Scene.announced(tags: [])
+        let lines = scene.note(scene.state.add(.tag003R, at: scene.now))
+        #expect(lines.discoveryTopics == [Self.device])
+        #expect(lines.last == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
+    }
+
+    @Test("is not told again for a tag that was forgotten meanwhile")
+    func forgottenMeanwhile() {
+        var scene = Scene.announced(tags: [.tag003R])
+        scene.hear("homeassistant/status", "online")
+        scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
+        scene.note(scene.state.requestEnded(token: scene.tokens.last ?? 0, .success(.done), at: scene.now))
+        let announced = scene.wait(.seconds(3)).filter { $0.hasPrefix(Self.device + " {") }
+        #expect(announced == [])
+    }
+
+    @Test("changes its form in three steps, a second apart: request, new form, old topics emptied")
+    func migration() {
+        var scene = Scene.announcing()
+        scene.begin()
+        scene.hear(Self.battery, Self.ours, isRetained: true)
+        #expect(scene.wait(.seconds(1)) == [Self.battery + #" {"migrate_discovery":true}"#])
+        scene.hear(Self.battery, #"{"migrate_discovery":true}"#, isRetained: true)
+        let announced = scene.wait(.seconds(1)).discoveryTopics
+        #expect(announced == ["homeassistant/device/jacquard_bridge_attic/config", Self.device])
+        #expect(scene.wait(.seconds(1)) == [Self.battery + " "])
+        #expect(scene.wait(.seconds(5)) == [])
+    }
+
+    @Test("changes back the same way")
+    func migrationBack() {
+        var scene = Scene.announcing(.single)
+        scene.begin()
+        scene.hear(Self.device, Self.ours, isRetained: true)
+        #expect(scene.wait(.seconds(1)) == [Self.device + #" {"migrate_discovery":true}"#])
+        #expect(scene.wait(.seconds(1)).discoveryTopics.contains(Self.battery))
+        #expect(scene.wait(.seconds(1)) == [Self.device + " "])
+    }
+
+    @Test("changes its form even when the leftover is heard late, and then tells everything again")
+    func lateMigration() {
+        var scene = Scene.announced()
+        let before = scene.publications.count
+        scene.hear(Self.battery, Self.ours, isRetained: true)
+        scene.wait(.seconds(3))
+        #expect(
+            scene.publications[before...].map(\.topic) == [
+                Self.battery, "homeassistant/device/jacquard_bridge_attic/config", Self.device, Self.battery,
+            ])
+        #expect(scene.publications[before + 2].kind == .reminder)
+    }
+
+    @Test("empties what stands under another prefix, to which nobody listens")
+    func otherPrefix() {
+        var scene = Scene.announcing()
+        scene.begin()
+        scene.hear("ha/device/jacquard_tag_003R/config", Self.ours, isRetained: true)
+        scene.hear("ha/sensor/jacquard_tag_003R/battery/config", Self.ours, isRetained: true)
+        let lines = scene.wait(.seconds(1))
+        #expect(
+            lines.prefix(2) == [
+                "ha/device/jacquard_tag_003R/config ", "ha/sensor/jacquard_tag_003R/battery/config ",
+            ])
+        #expect(lines.discoveryTopics.last == Self.device)
+    }
+
+    @Test(
+        "leaves alone what it did not publish",
+        arguments: [
+            (battery, "", true), (battery, "{", true), (battery, "[]", true), (battery, ours, false),
+            (battery, #"{"origin":{"name":"somebody"}}"#, true), (battery, #"{"name":"Battery"}"#, true),
+            ("homeassistant/sensor/other/battery/config", ours, true), (device, ours, true),
+            ("config", ours, true), ("/config", ours, true), ("device/jacquard_tag_003R/config", ours, true),
+            (
+                battery, #"{"origin":{"name":"jacquard2mqtt"},"x":""# + String(repeating: "x", count: 65_536) + #""}"#,
+                true
+            ),
+        ])
+    func strangers(topic: String, payload: String, isRetained: Bool) {
+        var scene = Scene.announced()
+        #expect(scene.hear(topic, payload, isRetained: isRetained) == [])
+        #expect(scene.wait(.seconds(5)) == [])
+    }
+
+    @Test("is over when the bridge stops")
+    func stop() {
+        var scene = Scene.announcing()
+        scene.begin()
+        scene.note(scene.state.stop(at: scene.now))
+        #expect(scene.state.deadline == nil)
+        #expect(scene.note(scene.state.brokerConnected(at: scene.now)) == [])
+        #expect(scene.hear("homeassistant/status", "online") == [])
+    }
+}

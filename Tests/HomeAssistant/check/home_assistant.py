@@ -1,0 +1,228 @@
+"""A running Home Assistant: its process, its log, and what it knows."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+from typing import Any
+
+import aiohttp
+from failure import Failure, require, until
+from processes import Process, free_port
+from releases import Release
+from seed import seed
+
+RECORD = re.compile(r"^\d{4}-\d\d-\d\d \S+ (?P<level>[A-Z]+) \([^)]*\) \[(?P<logger>[^\]]+)\] (?P<text>.*)$")
+# What Home Assistant says of the machine that it runs on, and of a broker that goes away.
+NOISE = re.compile(
+    r"Skipping pip installation|running Python version|ffmpeg|turbojpeg|Disconnected from MQTT server|"
+    r"Failed to connect to MQTT server|Error returned from MQTT server|Unable to connect to the MQTT broker|"
+    r"remove_config_entry is deprecated|were blocking|setup of .* is taking|Connection lost|MQTT broker",
+    re.IGNORECASE)
+
+
+class HomeAssistant:
+    """The process and one websocket to it."""
+
+    def __init__(self, release: Release, folder: pathlib.Path, broker_port: int, blueprints: pathlib.Path) -> None:
+        self.release = release
+        configuration = folder / "home-assistant"
+        port = free_port()
+        self._url = f"http://127.0.0.1:{port}"
+        self._token = seed(configuration, release, port, broker_port, blueprints)
+        self._log = configuration / "home-assistant.log"
+        environment = {"PATH": os.environ["PATH"], "HOME": "/config", "TZ": "UTC", "LANG": "C.UTF-8"}
+        self._process = Process(folder / "home-assistant.out", release.command(configuration), environment)
+        self._http: aiohttp.ClientSession | None = None
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._number = 0
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._complaints: list[str] = []
+        self._log_position = 0
+
+    # -- life
+
+    async def begin(self) -> None:
+        """Starts it and waits until it runs and has reached the broker."""
+        self._process.start()
+        await until("Home Assistant runs", self._comes_up, 180)
+        await until("Home Assistant has reached the broker", self._reaches_broker, 60)
+
+    async def end(self, kill: bool = False) -> None:
+        """Ends it, as a person does or as a power cut does."""
+        await self._disconnect()
+        await self._process.stop(signal.SIGKILL if kill else signal.SIGTERM)
+        # The next start begins a new file.
+        self._complaints += self._read_log()
+        self._log_position = 0
+
+    async def _comes_up(self) -> bool:
+        if not self._process.runs:
+            raise Failure(f"Home Assistant ended, see {self._process.log}")
+        with contextlib.suppress(aiohttp.ClientError, OSError, TypeError):
+            if self._socket is None:
+                await self._connect()
+            configuration = await self.ask("get_config")
+            require(not configuration.get("recovery_mode"), f"Home Assistant is in recovery mode, see {self._log}")
+            return configuration["state"] == "RUNNING"
+        await self._disconnect()
+        await asyncio.sleep(0.3)
+        return False
+
+    async def _reaches_broker(self) -> bool:
+        entries = await self.request("GET", "/api/config/config_entries/entry?domain=mqtt")
+        return bool(entries) and entries[0]["state"] == "loaded"
+
+    # -- questions
+
+    async def _connect(self) -> None:
+        self._http = aiohttp.ClientSession(headers={"Authorization": f"Bearer {self._token}"})
+        self._socket = await self._http.ws_connect(self._url + "/api/websocket", max_msg_size=0)
+        await self._socket.receive_json()
+        await self._socket.send_json({"type": "auth", "access_token": self._token})
+        if (await self._socket.receive_json())["type"] != "auth_ok":
+            raise Failure("Home Assistant refuses the token")
+        self._reader = asyncio.create_task(self._read(self._socket))
+
+    async def _disconnect(self) -> None:
+        if self._reader:
+            self._reader.cancel()
+        if self._socket:
+            await self._socket.close()
+        if self._http:
+            await self._http.close()
+        self._reader = self._socket = self._http = None
+
+    async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        async for message in socket:
+            data = json.loads(message.data)
+            for answer in data if isinstance(data, list) else [data]:
+                waiting = self._answers.pop(answer["id"], None)
+                if waiting and not waiting.done():
+                    waiting.set_result(answer)
+
+    async def ask(self, kind: str, **data: Any) -> Any:
+        """One command of the websocket interface, and its result."""
+        if self._socket is None:
+            raise Failure("there is no connection to Home Assistant")
+        self._number += 1
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._answers[self._number] = answer
+        await self._socket.send_json({"id": self._number, "type": kind, **data})
+        try:
+            said = await asyncio.wait_for(answer, 30)
+        except asyncio.TimeoutError:
+            raise Failure(f"Home Assistant does not answer {kind}") from None
+        if not said.get("success", True):
+            raise Failure(f"{kind}: {said['error']}")
+        return said.get("result")
+
+    async def request(self, method: str, path: str, data: Any = None) -> Any:
+        """One request of the HTTP interface."""
+        if self._http is None:
+            raise Failure("there is no connection to Home Assistant")
+        async with self._http.request(method, self._url + path, json=data) as response:
+            text = await response.text()
+            if response.status >= 400:
+                raise Failure(f"{method} {path}: {response.status} {text}")
+            return json.loads(text) if text else None
+
+    async def call(self, service: str, target: str, data: dict[str, Any] | None = None) -> None:
+        """Calls a service for an entity."""
+        domain, name = service.split(".")
+        await self.ask(
+            "call_service", domain=domain, service=name, service_data=data or {}, target={"entity_id": target})
+
+    # -- what it knows
+
+    async def devices(self) -> dict[str, dict[str, Any]]:
+        """The devices of the MQTT integration, by their identifier."""
+        found = await self.ask("config/device_registry/list")
+        return {name: device for device in found for domain, name in device["identifiers"] if domain == "mqtt"}
+
+    async def entities(self) -> dict[str, dict[str, Any]]:
+        """The entries of the entity registry that are MQTT's, by unique id."""
+        found = await self.ask("config/entity_registry/list")
+        return {entity["unique_id"]: entity for entity in found if entity["platform"] == "mqtt"}
+
+    async def states(self) -> dict[str, dict[str, Any]]:
+        """All states, by entity id."""
+        return {state["entity_id"]: state for state in await self.ask("get_states")}
+
+    async def state(self, unique_id: str) -> dict[str, Any]:
+        """The state of an entity by its unique id; empty if there is none."""
+        entity = (await self.entities()).get(unique_id)
+        return (await self.states()).get(entity["entity_id"], {}) if entity else {}
+
+    async def wait_state(self, unique_id: str, wanted: str) -> dict[str, Any]:
+        """Waits until an entity has a state."""
+        seen: dict[str, Any] = {}
+
+        async def look() -> dict[str, Any]:
+            seen.clear()
+            seen.update(await self.state(unique_id))
+            return seen if seen.get("state") == wanted else {}
+
+        try:
+            return await until(f"{unique_id} is {wanted}", look)
+        except Failure as failure:
+            raise Failure(f"{failure}; it is {seen.get('state')}") from None
+
+    async def triggers(self, identifier: str) -> list[dict[str, Any]]:
+        """The device triggers that a person may choose from."""
+        device = (await self.devices())[identifier]
+        found = await self.ask("device_automation/trigger/list", device_id=device["id"])
+        return [trigger for trigger in found if trigger["domain"] == "mqtt"]
+
+    async def automate(self, name: str, configuration: dict[str, Any]) -> None:
+        """Makes an automation as the editor does; the same name replaces it."""
+        settings = {"alias": name, "mode": "queued", "max": 200, **configuration}
+        await self.request("POST", f"/api/config/automation/config/{name}", settings)
+
+        async def there() -> bool:
+            return any(
+                state["attributes"].get("id") == name and state["state"] == "on"
+                for state in (await self.states()).values() if state["entity_id"].startswith("automation."))
+
+        await until(f"automation {name} is there", there)
+        # Home Assistant collects subscriptions for half a second before it sends them to the broker.
+        await asyncio.sleep(0.8)
+
+    async def remove_automation(self, name: str) -> None:
+        """Deletes an automation."""
+        await self.request("DELETE", f"/api/config/automation/config/{name}")
+
+    # -- its log
+
+    def take_complaints(self) -> list[str]:
+        """The warnings and errors since the last call, with their continuation lines.
+
+        Of all loggers: a template that fails, a message that cannot be handled and an id that is used twice are not
+        reported by the MQTT integration.
+        """
+        found, self._complaints = self._complaints + self._read_log(), []
+        return found
+
+    def _read_log(self) -> list[str]:
+        if not self._log.exists():
+            return []
+        with self._log.open("rb") as log:
+            log.seek(self._log_position)
+            lines = log.read().decode(errors="replace").splitlines()
+            self._log_position = log.tell()
+        found: list[str] = []
+        wanted = False
+        for line in lines:
+            if record := RECORD.match(line):
+                wanted = record["level"] in ("WARNING", "ERROR", "CRITICAL") and not NOISE.search(record["text"])
+                if wanted:
+                    found.append(f"{record['level']} [{record['logger']}] {record['text']}")
+            elif wanted:
+                found[-1] += "\n" + line
+        return found

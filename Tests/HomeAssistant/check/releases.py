@@ -1,0 +1,45 @@
+"""The releases of Home Assistant that `setup` has installed."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import dataclass
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Release:
+    """One of them: a Python in a Debian tree."""
+
+    name: str
+    version: str
+    tree: pathlib.Path
+
+    @property
+    def knows_device_form(self) -> bool:
+        """Whether it takes the device form of discovery."""
+        year, month = (int(part) for part in self.version.split(".")[:2])
+        return (year, month) >= (2024, 11)
+
+    @property
+    def package(self) -> pathlib.Path:
+        """Its source."""
+        return next(self.tree.glob(f"opt/home-assistant-{self.version}/lib/python3.*/site-packages/homeassistant"))
+
+    def command(self, configuration: pathlib.Path) -> list[str]:
+        """How to run it with a folder as its configuration."""
+        python = f"/opt/home-assistant-{self.version}/bin/python"
+        return [
+            str(HERE / "in-tree"), str(self.tree), str(configuration), "--",
+            python, "-m", "homeassistant", "--skip-pip", "--config", "/config",
+        ]
+
+
+def named(name: str, cache: pathlib.Path) -> Release:
+    """The release of a name in the file `releases`."""
+    for line in (HERE / "releases").read_text().splitlines():
+        words = line.split()
+        if words and words[0] == name:
+            return Release(name, words[1], cache / "trees" / words[2])
+    raise SystemExit(f"there is no release {name}")

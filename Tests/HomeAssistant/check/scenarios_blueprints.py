@@ -1,0 +1,107 @@
+"""The blueprints of config/home-assistant are taken and do what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from failure import require, until
+from world import TAG, World, fires
+
+
+async def use(world: World, name: str, path: str, inputs: dict[str, Any]) -> None:
+    """Makes an automation of a blueprint."""
+    blueprint = {"use_blueprint": {"path": f"jacquard2mqtt/{path}", "input": inputs}}
+    await world.home.request("POST", f"/api/config/automation/config/{name}", {"alias": name, **blueprint})
+
+    async def is_on() -> bool:
+        return any(
+            state["attributes"].get("id") == name and state["state"] == "on"
+            for state in (await world.home.states()).values())
+
+    await until(f"the automation {name} is on", is_on)
+
+
+async def blueprints_are_read_without_an_error(world: World) -> None:
+    found = await world.home.ask("blueprint/list", domain="automation")
+    ours = {path: content for path, content in found.items() if path.startswith("jacquard2mqtt/")}
+    require(len(ours) == 3, f"blueprints {sorted(ours)}")
+    for path, content in ours.items():
+        require("error" not in content, f"{path}: {content.get('error')}")
+
+
+async def a_gesture_runs_an_action(world: World) -> None:
+    device = (await world.home.devices())[TAG]["id"]
+    await use(world, "blueprint_gesture", "gesture.yaml", {
+        "tag": device, "gesture": "brush_down", "actions": [fires("blueprint_gesture")],
+    })
+
+    async def listens() -> bool:
+        before = len(world.bus.heard)
+        await world.gesture("brush_down")
+        try:
+            await world.bus.expect("test/fired/blueprint_gesture", 1, before, within=1)
+        except Exception:  # not subscribed yet
+            return False
+        return True
+
+    await until("the gesture runs the action", listens)
+    before = len(world.bus.heard)
+    await world.gesture("brush_down")
+    await world.fired("blueprint_gesture", 1, before)
+    await world.gesture("brush_up")
+    await world.fired("blueprint_gesture", 1, before)
+    await world.home.remove_automation("blueprint_gesture")
+
+
+async def a_low_battery_gives_one_notice(world: World) -> None:
+    battery = (await world.home.entities())[f"{TAG}_battery"]["entity_id"]
+    notice = {
+        "service": "mqtt.publish",
+        "data": {"topic": "test/fired/notice", "payload": "{{ tag }} {{ percent }}"},
+    }
+    await use(world, "blueprint_battery", "low-battery.yaml", {"battery": battery, "actions": [notice]})
+    before = len(world.bus.heard)
+    await world.command_tags("battery 0001 19 not_charging")
+    heard = await world.fired("notice", 1, before)
+    require(heard[0].payload == "Left sleeve 19", f"the notice says {heard[0].payload}")
+    await world.command_tags("out-of-range 0001")
+    await world.home.wait_state(f"{TAG}_battery", "unavailable")
+    await world.command_tags("in-range 0001")
+    await world.home.wait_state(f"{TAG}_battery", "19")
+    await world.fired("notice", 1, before)
+    await world.home.remove_automation("blueprint_battery")
+    await use(world, "blueprint_notice", "low-battery.yaml", {"battery": battery})
+    await world.command_tags("battery 0001 50 not_charging")
+    await world.home.wait_state(f"{TAG}_battery", "50")
+    await world.command_tags("battery 0001 10 not_charging")
+
+    async def is_shown() -> bool:
+        notices = await world.home.ask("persistent_notification/get")
+        return any("Left sleeve has 10 % left" in notice["message"] for notice in notices)
+
+    await until("the notice is shown", is_shown)
+    await world.home.remove_automation("blueprint_notice")
+    await world.command_tags("battery 0001 87 not_charging")
+    await world.home.wait_state(f"{TAG}_battery", "87")
+    await world.connected()
+
+
+async def the_doorbell_flashes_the_led(world: World) -> None:
+    light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
+    await use(world, "blueprint_doorbell", "doorbell.yaml", {
+        "doorbell": "input_boolean.doorbell", "light": {"entity_id": light}, "color": [255, 0, 255], "flash": "short",
+    })
+    before = len(world.tags.told("led"))
+    await world.home.call("input_boolean.turn_on", "input_boolean.doorbell")
+    told = (await world.tags.wait_told("led", before + 1))[-1]
+    require(told["color"] == "#ff00ff" and told["duration_ms"] == 1000, f"the tag was told {told}")
+    await world.home.call("input_boolean.turn_off", "input_boolean.doorbell")
+    await world.home.wait_state(f"{TAG}_led", "off")
+    require(len(world.tags.told("led")) == before + 1, "it flashed twice")
+    await world.home.remove_automation("blueprint_doorbell")
+
+
+ALL = [
+    blueprints_are_read_without_an_error, a_gesture_runs_an_action, a_low_battery_gives_one_notice,
+    the_doorbell_flashes_the_led,
+]

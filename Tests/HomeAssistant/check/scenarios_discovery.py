@@ -1,0 +1,148 @@
+"""Announcements come, change and go."""
+
+from __future__ import annotations
+
+import asyncio
+
+from failure import require, until
+from world import GESTURES, OTHER_TAG, TAG, World
+
+SINGLE = "homeassistant/sensor/jacquard_tag_0001/battery/config"
+DEVICE = "homeassistant/device/jacquard_tag_0001/config"
+
+
+async def nothing_is_announced_twice(world: World) -> None:
+    before = len(world.bus.heard)
+    await world.leave_and_return("0002")
+    heard = [message.topic for message in world.bus.on("homeassistant/#", before)]
+    require(not heard, f"announced again: {heard}")
+
+
+async def a_started_home_assistant_is_told_everything_again(world: World) -> None:
+    before = len(world.bus.heard)
+    await world.bus.publish("homeassistant/status", "online")
+    await world.bus.expect(DEVICE if world.form == "device" else SINGLE, 1, before)
+    await world.bus.expect("jacquard/tag/0002/info", 1, before)
+    await asyncio.sleep(2)
+    require(len(world.bus.on("jacquard/tag/0001/availability", before)) == 1, "not exactly once")
+    require(not world.bus.on("jacquard/tag/+/gesture", before), "a gesture was told again")
+
+
+async def a_device_that_was_lost_comes_back(world: World) -> None:
+    for topic in sorted(topic for topic in await world.retained() if "/jacquard_tag_0002/" in topic):
+        await world.bus.publish(topic, retain=True)
+
+    async def is_gone() -> bool:
+        return OTHER_TAG not in await world.home.devices()
+
+    await until("the device is gone", is_gone)
+    await world.bus.publish("homeassistant/status", "online")
+    await world.home.wait_state(f"{OTHER_TAG}_connection", "on")
+    await world.home.wait_state(f"{OTHER_TAG}_battery", "87")
+
+
+async def a_new_name_is_shown_and_ids_stay(world: World) -> None:
+    before = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+    await world.bridge.stop()
+    world.bridge.configure(world.form, name="Right sleeve")
+    world.bridge.start()
+
+    async def is_renamed() -> bool:
+        return (await world.home.devices())[TAG]["name"] == "Right sleeve"
+
+    await until("the device has its new name", is_renamed)
+    after = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+    require(after == before, "an entity id has changed")
+    await world.bridge.stop()
+    world.bridge.configure(world.form)
+    world.bridge.start()
+    await world.connected()
+
+
+async def the_form_changes_and_comes_back(world: World) -> None:
+    """Entity ids, the device and automations survive both ways."""
+    renamed = "sensor.my_own_name"
+    battery = (await world.home.entities())[f"{TAG}_battery"]["entity_id"]
+    await world.home.ask("config/entity_registry/update", entity_id=battery, new_entity_id=renamed)
+    await world.automate_trigger("migration", "cover")
+    device = (await world.home.devices())[TAG]["id"]
+    ids = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+    for form in ("single", "device"):
+        since = len(world.bus.heard)
+        await world.bridge.stop()
+        world.bridge.configure(form)
+        world.bridge.start()
+        new, old = (SINGLE, DEVICE) if form == "single" else (DEVICE, SINGLE)
+        await world.bus.expect(new, 1, since)
+
+        async def is_emptied(topic: str = old) -> bool:
+            return world.bus.latest(topic) == ""
+
+        await until("the old form is emptied", is_emptied)
+        await world.home.wait_state(f"{TAG}_battery", "87")
+        await world.connected("0001")
+        await world.connected("0002")
+        now = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+        require(now == ids, f"{form}: ids {set(ids.items()) ^ set(now.items())}")
+        require((await world.home.devices())[TAG]["id"] == device, "it is another device")
+        require(len(await world.home.triggers(TAG)) == len(GESTURES), "a trigger is missing")
+        await asyncio.sleep(1)
+        before = len(world.bus.heard)
+        await world.gesture("cover")
+        await world.fired("migration", 1, before)
+    await world.home.remove_automation("migration")
+    # The price of the change: one warning for each item, of these two kinds.
+    world.forgive("conflicting MQTT discovery message")
+    world.forgive("Ignoring empty MQTT discovery payload for disabled")
+
+
+async def another_prefix_takes_the_old_topics_away(world: World) -> None:
+    since = len(world.bus.heard)
+    await world.bridge.stop()
+    world.bridge.configure(world.form, prefix="elsewhere")
+    world.bridge.start()
+    topic = DEVICE if world.form == "device" else SINGLE
+    await world.bus.expect(topic.replace("homeassistant", "elsewhere"), 1, since)
+
+    async def is_gone() -> bool:
+        return TAG not in await world.home.devices()
+
+    await until("Home Assistant, which listens to the old prefix, has lost the device", is_gone)
+    await world.bridge.stop()
+    world.bridge.configure(world.form)
+    world.bridge.start()
+    await world.connected("0001")
+    await world.connected("0002")
+
+
+async def a_forgotten_tag_is_gone_for_good(world: World) -> None:
+    before = len(world.bus.heard)
+    await world.bus.publish("jacquard/bridge/attic/request/forget", {"id": "0002"})
+    answers = await world.bus.expect("jacquard/bridge/attic/response/forget", 2, before)
+    require('"status":"ok"' in answers[-1].payload, f"the answer is {answers[-1].payload}")
+
+    async def is_gone() -> bool:
+        return OTHER_TAG not in await world.home.devices()
+
+    await until("the device is gone", is_gone)
+    left = {topic for topic in await world.retained() if "0002" in topic}
+    require(not left, f"retained topics are left: {sorted(left)}")
+    since = len(world.bus.heard)
+    await world.home.end()
+    await world.home.begin()
+    await world.connected("0001")
+    await world.told_again(since)
+    require(OTHER_TAG not in await world.home.devices(), "the device came back")
+    # The configuration still lists the tag: the next start of the bridge knows it again.
+    await world.bridge.stop()
+    world.bridge.start()
+    await world.connected("0002")
+
+
+ALL = [
+    nothing_is_announced_twice, a_started_home_assistant_is_told_everything_again, a_new_name_is_shown_and_ids_stay,
+    a_device_that_was_lost_comes_back, a_forgotten_tag_is_gone_for_good,
+    another_prefix_takes_the_old_topics_away,
+]
+# For releases that know both forms; the last, since it leaves complaints in Home Assistant's log.
+LAST = [the_form_changes_and_comes_back]

@@ -1,0 +1,180 @@
+"""Broker, simulated tags, bridge and Home Assistant, joined."""
+
+from __future__ import annotations
+
+import asyncio
+import pathlib
+from typing import Any
+
+from bus import Bus, Message
+from failure import require, until
+from home_assistant import HomeAssistant
+from processes import Bridge, Broker, Tags
+from releases import Release
+
+BLUEPRINTS = pathlib.Path(__file__).resolve().parents[3] / "config" / "home-assistant"
+GESTURES = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
+# Home Assistant's identifiers of the devices.
+TAG, OTHER_TAG, BRIDGE = "jacquard_tag_0001", "jacquard_tag_0002", "jacquard_bridge_attic"
+
+
+class World:
+    """All of them, and what scenarios do with them."""
+
+    def __init__(self, folder: pathlib.Path, programs: pathlib.Path, release: Release) -> None:
+        self.form = "device" if release.knows_device_form else "single"
+        self.broker = Broker(folder)
+        self.tags = Tags(folder, programs / "jacquard-simulator", 2)
+        self.home = HomeAssistant(release, folder, self.broker.port, BLUEPRINTS)
+        self._folder, self._programs = folder, programs
+        self._bus: Bus | None = None
+        self._bridge: Bridge | None = None
+        self._forgiven: list[str] = []
+
+    @property
+    def bus(self) -> Bus:
+        """The test's own client of the broker."""
+        require(self._bus, "the bus is not there yet")
+        return self._bus
+
+    @property
+    def bridge(self) -> Bridge:
+        """The program under test."""
+        require(self._bridge, "the bridge is not there yet")
+        return self._bridge
+
+    async def begin(self) -> None:
+        """Starts everything, the bridge last."""
+        await self.broker.begin()
+        self._bus = Bus(self.broker.port)
+        await self.tags.begin()
+        await self.home.begin()
+        program = self._programs / "jacquard2mqtt"
+        self._bridge = Bridge(self._folder, program, self.broker.port, self.tags.bus_address)
+        self.bridge.configure(self.form)
+        self.bridge.start()
+
+    async def end(self) -> None:
+        """Ends everything."""
+        for process in (self._bridge, self.home, self.tags, self.broker):
+            if process:
+                await (process.end() if isinstance(process, HomeAssistant) else process.stop())
+        if self._bus:
+            self._bus.stop()
+
+    # -- complaints
+
+    def forgive(self, text: str) -> None:
+        """Complaints that hold this text are expected in this scenario."""
+        self._forgiven.append(text)
+
+    def take_complaints(self) -> list[str]:
+        """What Home Assistant has complained of since the last call, without what is expected."""
+        forgiven, self._forgiven = self._forgiven, []
+        return [line for line in self.home.take_complaints() if not any(text in line for text in forgiven)]
+
+    # -- the tags
+
+    async def command_tags(self, line: str) -> None:
+        """Gives the simulator a command."""
+        self.tags.write(line)
+
+    async def leave_and_return(self, tag: str = "0001") -> None:
+        """Takes a tag out of range and back, which gives it a new link."""
+        await self.command_tags(f"out-of-range {tag}")
+        await self.home.wait_state(f"jacquard_tag_{tag}_connection", "off")
+        await self.command_tags(f"in-range {tag}")
+        await self.connected(tag)
+
+    async def connected(self, tag: str = "0001") -> None:
+        """Waits until a tag is connected and Home Assistant knows its gear."""
+        await self.home.wait_state(f"jacquard_tag_{tag}_connection", "on")
+
+        async def has_gear() -> bool:
+            state = await self.home.state(f"jacquard_tag_{tag}_gear")
+            return state.get("state") not in (None, "unknown", "unavailable", "none")
+
+        await until(f"the gear of {tag} is known", has_gear)
+
+    async def gesture(self, name: str, count: int = 1) -> None:
+        """Makes gestures on tag 0001, a hundred a second, and waits until the bridge has told them.
+
+        Faster ones would come in the same millisecond, and the state of an event entity is its time in milliseconds.
+        """
+        before = len(self.bus.heard)
+        self.tags.write(f"gesture 0001 {name} {count} 100")
+        await self.bus.expect("jacquard/tag/0001/gesture", count, before, within=30)
+
+    # -- the broker
+
+    async def retained(self) -> set[str]:
+        """The topics of which the broker keeps a message, as a client sees them that comes now."""
+        newcomer = Bus(self.broker.port)
+        await newcomer.expect("jacquard/bridge/attic/state")
+        await asyncio.sleep(1)
+        newcomer.stop()
+        return {message.topic for message in newcomer.heard if message.is_retained}
+
+    # -- Home Assistant
+
+    async def told_again(self, since: int) -> None:
+        """Waits until Home Assistant has said that it has started, and the bridge has answered.
+
+        It says so when nothing was announced for five seconds; the answer is spread over two.
+        """
+
+        async def said() -> bool:
+            return any(message.payload == "online" for message in self.bus.on("homeassistant/status", since))
+
+        await until("Home Assistant says online", said, 90)
+        await asyncio.sleep(3)
+
+    # -- automations
+
+    async def automate_trigger(self, name: str, gesture: str) -> None:
+        """An automation on a device trigger of tag 0001 that publishes to test/fired/NAME."""
+        found = [t for t in await self.home.triggers(TAG) if t["subtype"] == gesture]
+        require(len(found) == 1, f"{len(found)} triggers {gesture}")
+        trigger = {key: value for key, value in found[0].items() if key not in ("metadata", "discovery_id")}
+        await self.home.automate(name, {"trigger": [trigger], "action": [fires(name)]})
+
+    async def automate_event(self, name: str, gesture: str) -> None:
+        """An automation on the event entity of tag 0001, with the guard of the manual."""
+        entity = (await self.home.entities())[f"{TAG}_gesture"]["entity_id"]
+        guard = (
+            "{{ trigger.from_state and trigger.from_state.state != 'unavailable' and trigger.to_state and "
+            f"trigger.to_state.attributes.event_type == '{gesture}' }}}}")
+        await self.home.automate(name, {
+            "trigger": [{"platform": "state", "entity_id": entity, "not_to": ["unavailable", "unknown"]}],
+            "condition": [{"condition": "template", "value_template": guard}],
+            "action": [fires(name)],
+        })
+
+    async def automate_received(self, name: str, gesture: str) -> None:
+        """An automation on the trigger that releases of 2026 have for event entities."""
+        entity = (await self.home.entities())[f"{TAG}_gesture"]["entity_id"]
+        await self.home.automate(name, {
+            "triggers": [{
+                "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [gesture]},
+            }],
+            "actions": [fires(name)],
+        })
+
+    async def fired(self, name: str, count: int, since: int) -> list[Message]:
+        """Waits for so many runs of an automation, and a moment for one too many."""
+        if count:
+            await self.bus.expect(f"test/fired/{name}", count, since, within=20)
+        await asyncio.sleep(0.5)
+        found = self.bus.on(f"test/fired/{name}", since)
+        require(len(found) == count, f"{name} ran {len(found)} times instead of {count}")
+        return found
+
+    def nothing_fired(self, since: int) -> None:
+        """Ends the scenario if any automation ran."""
+        topics = [message.topic for message in self.bus.on("test/fired/#", since)]
+        require(not topics, f"automations ran: {topics}")
+
+
+def fires(name: str) -> dict[str, Any]:
+    """An action that shows that an automation ran; in words that every release knows."""
+    return {"service": "mqtt.publish", "data": {"topic": f"test/fired/{name}", "payload": "{{ now().timestamp() }}"}}
