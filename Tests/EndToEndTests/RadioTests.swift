@@ -80,13 +80,13 @@ struct RadioTests {
             let refused = try await world.request("scan", "{}")
             #expect(World.code(of: refused) == "not_permitted")
             #expect(((refused["error"] as? [String: Any])?["text"] as? String)?.contains("powered off") == true)
-            #expect(world.events("adapter_lost").count == 1)
+            try await until("the event") { world.events("adapter_lost").count == 1 }
             try await until("the problem") {
                 world.problems.contains("no_adapter") && world.problems.contains("adapter_not_ready")
             }
             try await world.simulate("adapter on")
             try await until("the adapter is on") { world.adapterStates == ["powered_on"] && world.problems.isEmpty }
-            #expect(world.events("adapter_back").count == 1)
+            try await until("its event") { world.events("adapter_back").count == 1 }
             #expect(world.events("scan_stopped").count == 1)
         }
     }
@@ -99,6 +99,7 @@ struct RadioTests {
             try await world.simulate("adapter off 1")
             try await until("one is off") { world.adapterStates == ["powered_on", "powered_off"] }
             #expect(world.isConnected("0001"))
+            try await until("the event") { !world.events("adapter_lost").isEmpty }
             #expect(world.events("adapter_lost").map { $0["adapter"] as? String } == ["hci1"])
         }
     }
