@@ -21,6 +21,7 @@ extension BlueZCentral {
                 log.error("cannot reach the system bus", [(.endpoint, busAddress), (.error, error.description)])
             }
             setState(error.isRefusedAccess ? .unauthorized : .unknown)
+            publishAdapters()
             reopenTimer.arm(after: reopenings.next())
         }
     }

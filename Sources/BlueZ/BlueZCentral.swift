@@ -38,7 +38,7 @@ public final class BlueZCentral: Central {
     var adapter: String?
     /// The name of the adapter in use, such as `hci0`; nil while there is none.
     public var adapterID: String? { adapter.map(Self.name) }
-    var adapters: [Adapter] = []
+    var adapters: [Adapter]?
     var state = CentralState.unknown
     /// The adapter that is switched off by us, until it is on again.
     var resetting: String?

@@ -8,7 +8,7 @@ struct CommandLineTests {
     private func run(_ arguments: [String]) async throws -> (status: Int32?, printed: String) {
         try await onLoop {
             let program = try Program(Program.buildFolder + "/jacquard2mqtt", arguments)
-            try await until("the end of \(arguments)") { !program.isRunning }
+            try await until("the end of \(arguments)") { program.hasEnded }
             return (program.exitStatus, program.printed)
         }
     }

@@ -60,6 +60,23 @@ struct FaultTests {
         }
     }
 
+    @Test("when bluetoothd is not there at its start, and says so until it is")
+    func withoutBlueZ() async throws {
+        try await inWorld { world in
+            world.daemon.signal(SIGTERM)
+            try await until("its end") { !world.daemon.isRunning }
+            world.observer.forget()
+            try await world.simulate("crash-bluez 3000")
+            try world.restartDaemon()
+            try await until("the problem") { world.problems.contains("no_adapter") }
+            #expect(World.code(of: try await world.request("scan", "{}")) == "not_permitted")
+            let result = try await world.command("jacquard/tag/0001/led/set", #"{"state":"ON","ttl_ms":0}"#)
+            #expect(World.code(of: result) == "tag_offline")
+            try await world.connected()
+            try await until("no problem") { world.problems.isEmpty }
+        }
+    }
+
     @Test("after it was killed: its successor takes the tags over")
     func killed() async throws {
         try await inWorld { world in

@@ -33,6 +33,9 @@ final class Observer {
         try await until("the observer is connected") { client.isConnected }
     }
 
+    /// Whether the broker has us.
+    var isConnected: Bool { client.isConnected }
+
     /// The payloads of a topic, oldest first.
     func payloads(of topic: String) -> [String] {
         messages.filter { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }
@@ -40,6 +43,12 @@ final class Observer {
 
     /// The latest payload of a topic.
     func latest(_ topic: String) -> String? { payloads(of: topic).last }
+
+    /// The latest connections and errors of tags, for a test that has failed.
+    var facts: String {
+        Set(messages.map(\.topic)).filter { $0.hasSuffix("/connection") || $0.hasSuffix("/health") }.sorted()
+            .map { "\($0) \(latest($0) ?? "")" }.joined(separator: "\n")
+    }
 
     /// The latest payload of a topic as a JSON object.
     func document(_ topic: String) -> [String: Any] {
@@ -54,8 +63,13 @@ final class Observer {
 
     /// Says something.
     func publish(_ topic: String, _ payload: String, isRetained: Bool = false) throws {
+        try publish(
+            MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce, isRetained: isRetained))
+    }
+
+    /// Says something with all that MQTT 5 allows.
+    func publish(_ message: MQTTMessage) throws {
         tickets += 1
-        let message = MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce, isRetained: isRetained)
         try client.publish(message, ticket: tickets)
     }
 

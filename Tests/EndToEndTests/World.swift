@@ -11,61 +11,88 @@ final class World {
     let simulator: Program
     private(set) var broker: PrivateBroker
     private(set) var daemon: Program
-    private let folder: ScratchFolder
-    private let environment: [String: String]
-    private let configuration: String
+    /// Where the daemon's bus and configuration are.
+    let environment: [String: String]
+    let folder: ScratchFolder
+    private let plan: WorldPlan
 
-    static let instance = "attic"
+    nonisolated static let instance = "attic"
+    /// What the bridge's own topics begin with.
+    nonisolated static let bridge = "jacquard/bridge/attic"
 
     /// Starts all of them and waits until the bridge is online.
     ///
-    /// - Parameters:
-    ///   - tags: how many there are; their serials are 0001 and so on.
-    ///   - options: further options of the simulator.
-    ///   - settings: further lines of the configuration.
     /// - Throws: when one of them does not come up.
-    init(tags: Int, options: [String] = [], settings: String = "") async throws {
-        broker = try await PrivateBroker()
+    init(_ plan: WorldPlan) async throws {
+        self.plan = plan
+        broker = try await PrivateBroker(options: plan.broker)
         let simulator = try Program(
-            Program.buildFolder + "/jacquard-simulator", ["--tags", "\(tags)", "--json", "--quick"] + options)
+            Program.buildFolder + "/jacquard-simulator",
+            ["--tags", "\(plan.tags)", "--json", "--quick"] + plan.options)
         self.simulator = simulator
         try await until("the simulator is ready") { simulator.printed.contains("\nready\n") }
         let address = simulator.printed.split(separator: "\n")[0].dropFirst("DBUS_SYSTEM_BUS_ADDRESS=".count)
-        environment = ["DBUS_SYSTEM_BUS_ADDRESS": String(address)]
         folder = try ScratchFolder()
-        let list = (1...max(1, tags)).map { "  - serial: \(Self.serial($0))\n" }.joined()
-        configuration = try folder.write(
-            "config.yaml",
-            "instance: \(Self.instance)\nmqtt:\n  port: \(broker.port)\nlog:\n  level: debug\ntags:\n\(list)\(settings)"
-        )
+        let configuration = try folder.write("config.yaml", plan.configuration(port: broker.port))
+        environment = [
+            "DBUS_SYSTEM_BUS_ADDRESS": String(address), "JACQUARD2MQTT_CONFIG": configuration,
+            "STATE_DIRECTORY": folder.path,
+        ]
         observer = try await Observer(port: broker.port)
-        daemon = try Self.daemon(configuration, folder, environment)
-        try await until("the bridge is online") { observer.latest("jacquard/bridge/attic/state") == "online" }
+        daemon = try Self.daemon(environment)
+        if plan.isBridgeExpected { try await ready() }
     }
 
-    static func serial(_ number: Int) -> String {
+    nonisolated static func serial(_ number: Int) -> String {
         let text = "\(number)"
         return String(repeating: "0", count: 4 - text.count) + text
     }
 
-    private static func daemon(
-        _ configuration: String, _ folder: ScratchFolder, _ environment: [String: String]
-    ) throws -> Program {
-        try Program(
-            Program.buildFolder + "/jacquard2mqtt", ["run", "--config", configuration, "--state", folder.path],
-            environment: environment)
+    private static func daemon(_ environment: [String: String]) throws -> Program {
+        try Program(Program.buildFolder + "/jacquard2mqtt", ["run"], environment: environment)
     }
 
     /// Starts the daemon again after it has ended.
     func restartDaemon() throws {
-        daemon = try Self.daemon(configuration, folder, environment)
+        daemon = try Self.daemon(environment)
     }
 
-    /// Ends the broker and starts another, which knows nothing, on the same port.
-    func restartBroker() async throws {
+    /// Ends the daemon as a service manager does, and starts it again.
+    func stopAndStartDaemon() async throws {
+        daemon.signal(SIGTERM)
+        try await until("the daemon's end") { !daemon.isRunning }
+        try await until("goodbye") { observer.latest(Self.bridge + "/state") == "offline" }
+        observer.forget()
+        try restartDaemon()
+        try await ready()
+    }
+
+    private func ready() async throws {
+        try await until("the bridge is online, and so is Bluetooth") {
+            observer.latest(Self.bridge + "/state") == "online"
+                && observer.latest(Self.bridge + "/adapter")?.contains("powered_on") == true
+        }
+    }
+
+    /// Ends the broker.
+    func stopBroker() async throws {
         broker.daemon.signal(SIGTERM)
         try await until("the broker's end") { !broker.daemon.isRunning }
-        broker = try await PrivateBroker(port: broker.port)
+    }
+
+    /// Starts another broker, which knows nothing, on the port of one that has ended. The daemon waits until the observer
+    /// is there, who would miss something otherwise.
+    func startBroker() async throws {
+        daemon.signal(SIGSTOP)
+        defer { daemon.signal(SIGCONT) }
+        broker = try await PrivateBroker(options: plan.broker, port: broker.port)
+        try await until("the observer is back") { observer.isConnected }
+    }
+
+    /// Ends the broker and starts another.
+    func restartBroker() async throws {
+        try await stopBroker()
+        try await startBroker()
     }
 
     /// Whether a tag is connected, as the broker has it.
@@ -83,29 +110,26 @@ final class World {
         }
     }
 
-    /// Gives a tag a command and waits for its final result.
-    func command(_ topic: String, _ payload: String, isRetained: Bool = false) async throws -> [String: Any] {
-        let result = topic.replacingOccurrences(of: "/set", with: "/result")
-            .replacingOccurrences(of: "/get", with: "/result")
-        let before = finals(result).count
-        try observer.publish(topic, payload, isRetained: isRetained)
-        try await until("the result of \(topic)") { finals(result).count > before }
-        return finals(result)[before]
+    /// Gives the simulator a command, and waits until it has been carried out.
+    func simulate(_ line: String) async throws {
+        let answers = told("ok", "error").count
+        simulator.type(line)
+        try await until("the simulator's answer to \(line)") { told("ok", "error").count > answers }
+        let answer = told("ok", "error")[answers]
+        #expect(answer["event"] as? String == "ok", "\(line): \(answer)")
     }
 
-    /// The final results on a topic.
-    func finals(_ topic: String) -> [[String: Any]] {
-        observer.payloads(of: topic).map(Observer.object).filter { $0["final"] as? Bool == true }
-    }
-
-    /// What the simulator has said of one kind, such as `led`.
-    func told(_ event: String) -> [[String: Any]] {
-        simulator.printed.split(separator: "\n").map { Observer.object(String($0)) }
-            .filter { $0["event"] as? String == event }
+    /// What the simulator has said of some kinds, such as `led`.
+    func told(_ events: String...) -> [[String: Any]] {
+        simulator.printed.split(separator: "\n").filter { line in
+            events.contains { line.contains("\"event\":\"\($0)\"") }
+        }.map { Observer.object(String($0)) }
     }
 
     /// Ends everything.
     func end() async {
+        broker.daemon.signal(SIGCONT)
+        daemon.signal(SIGCONT)
         await observer.stop()
         let programs = [daemon, simulator, broker.daemon]
         programs.forEach { $0.signal(SIGTERM) }
@@ -119,12 +143,21 @@ func inWorld(
     tags: Int = 1, options: [String] = [], settings: String = "",
     _ body: @LoopActor @Sendable (World) async throws -> Void
 ) async throws {
+    try await inWorld(WorldPlan(tags: tags, options: options, settings: settings), body)
+}
+
+/// Runs a test in a world of its own, and prints the daemon's log when the test fails.
+func inWorld(_ plan: WorldPlan, _ body: @LoopActor @Sendable (World) async throws -> Void) async throws {
     try await onLoop {
-        let world = try await World(tags: tags, options: options, settings: settings)
+        await WorldGate.enter()
+        defer { WorldGate.leave() }
+        let world = try await World(plan)
         do {
             try await body(world)
         } catch {
-            Issue.record("\(error)\n\(world.daemon.printed.suffix(4000))\n\(world.simulator.printed.suffix(2000))")
+            Issue.record(
+                "\(error)\n\(world.observer.facts)\n\(world.daemon.printed.suffix(4000))\n\(world.simulator.printed.suffix(2000))"
+            )
         }
         await world.end()
     }

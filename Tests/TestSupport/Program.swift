@@ -8,7 +8,7 @@ public final class Program: Sendable {
     /// Process id.
     public let identifier: Int32
     private let input: Mutex<Int32?>
-    private let output = Mutex("")
+    private let output = Mutex((text: "", isComplete: false))
     private let status = Mutex<Int32?>(nil)
 
     /// Starts a program.
@@ -65,7 +65,10 @@ public final class Program: Sendable {
     }
 
     /// Everything it has printed so far, standard error included.
-    public var printed: String { output.withLock { $0 } }
+    public var printed: String { output.withLock { $0.text } }
+
+    /// Whether it has ended and everything that it has printed is there.
+    public var hasEnded: Bool { !isRunning && output.withLock { $0.isComplete } }
 
     /// Whether it still runs.
     public var isRunning: Bool { exitStatus == nil }
@@ -127,8 +130,9 @@ public final class Program: Sendable {
         while true {
             let count = read(descriptor, &bytes, bytes.count)
             guard count > 0 else { break }
-            output.withLock { $0 += String(decoding: bytes.prefix(count), as: UTF8.self) }
+            output.withLock { $0.text += String(decoding: bytes.prefix(count), as: UTF8.self) }
         }
+        output.withLock { $0.isComplete = true }
         close(descriptor)
     }
 

@@ -23,7 +23,7 @@ extension BridgeService {
         case .forget(let id, let token): forget(id, token)
         case .measure(let token): answer(token, .success(.measured(measurement)))
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
-        case .addTag(let entry, _): book.add(entry.id, serial: entry.serial)
+        case .addTag(let entry, _): add(entry)
         case .removeTag(let id): book.remove(id)
         case .remember(let record): remember(record)
         }
@@ -60,7 +60,19 @@ extension BridgeService {
             return answer(token, .failure(.refused(name: "in_progress", text: "the tag is being paired already")))
         }
         pairings[identity] = (token, nil)
+        if book.id(identity) == nil { newcomers.expect(identity) }
         manager.pair(identity, within: timeout)
+    }
+
+    /// The bridge learns what became known of the tag while it was paired.
+    private func add(_ entry: TagEntry) {
+        book.add(entry.id, serial: entry.serial)
+        guard let newcomer = book.identity(entry.id).flatMap({ newcomers.remove($0) }) else { return }
+        // It was heard before it had its bond.
+        if let tag = newcomer.advertised { sighted(tag, isPaired: true) }
+        for event in newcomer.events {
+            carryOut { bridge, now in bridge.tag(entry.id, event, at: now) }
+        }
     }
 
     private func forget(_ id: TagID, _ token: UInt64) {

@@ -10,7 +10,7 @@ extension BridgeService {
     func handle(_ event: JacquardManager.Event) {
         switch event {
         case .tag(let identity, let event):
-            guard let id = book.id(identity) else { return }
+            guard let id = book.id(identity) else { return newcomers.take(event, of: identity) }
             carryOut { bridge, now in bridge.tag(id, event, at: now) }
         case .advertised(let tag, _): advertised(tag)
         case .adapters(let adapters):
@@ -32,17 +32,23 @@ extension BridgeService {
     }
 
     private func advertised(_ tag: AdvertisedTag) {
-        let sighting = TagSighting(
-            address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
-            isPaired: tag.isPaired)
         for identity in pairings.keys where identity.matches(tag) { pairings[identity]?.tag = tag }
-        for id in book.heard(tag) {
-            carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
-        }
+        newcomers.heard(tag)
+        sighted(tag, isPaired: tag.isPaired)
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
             name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi)
         carryOut { bridge, now in bridge.advertised(advertisement, at: now) }
+    }
+
+    /// A tag was heard, and the bridge may know it.
+    func sighted(_ tag: AdvertisedTag, isPaired: Bool) {
+        let sighting = TagSighting(
+            address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
+            isPaired: isPaired)
+        for id in book.heard(tag) {
+            carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
+        }
     }
 
     private func pairing(_ identity: TagIdentity, _ stage: Jacquard.PairingStage) {
@@ -61,9 +67,9 @@ extension BridgeService {
 
     private func paired(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
-        if let error { return answer(pairing.token, .failure(RequestError(error, centralState))) }
-        guard let tag = pairing.tag ?? book.sightings[identity] else {
-            return answer(pairing.token, .failure(.notFound))
+        guard error == nil, let tag = pairing.tag ?? book.sightings[identity] else {
+            _ = newcomers.remove(identity)
+            return answer(pairing.token, .failure(error.map { RequestError($0, centralState) } ?? .notFound))
         }
         answer(
             pairing.token,

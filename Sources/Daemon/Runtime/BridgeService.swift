@@ -26,6 +26,7 @@ final class BridgeService {
     /// Who is told when a pairing or a forgetting has ended.
     var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?)] = [:]
     var departures: [TagIdentity: UInt64] = [:]
+    var newcomers = Newcomers()
     var reconnects = -1
     private var actions: ArraySlice<BridgeAction> = []
     private var isActing = false

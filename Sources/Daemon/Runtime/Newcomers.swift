@@ -1,0 +1,40 @@
+import Jacquard
+import JacquardProtocol
+
+/// What tags that are being paired tell before the bridge knows them.
+///
+/// A tag is the bridge's with its bond, and is connected by then: it will not tell again what it is and has.
+struct Newcomers {
+    /// What has become known of one tag.
+    struct Newcomer {
+        /// What it has told in its last attempt to connect, in order.
+        fileprivate(set) var events: [TagEvent] = []
+        /// How it was heard last; nil when it never was.
+        fileprivate(set) var advertised: AdvertisedTag?
+    }
+
+    private var tags: [TagIdentity: Newcomer] = [:]
+
+    /// A tag is being paired.
+    mutating func expect(_ identity: TagIdentity) {
+        tags[identity] = Newcomer()
+    }
+
+    /// A tag was heard.
+    mutating func heard(_ tag: AdvertisedTag) {
+        for identity in tags.keys where identity.matches(tag) { tags[identity]?.advertised = tag }
+    }
+
+    /// A tag that the bridge does not know has told something. Each attempt to connect begins from nothing.
+    mutating func take(_ event: TagEvent, of identity: TagIdentity) {
+        if case .connection(let connection) = event, connection.state == .preparingToConnect {
+            tags[identity]?.events = []
+        }
+        tags[identity]?.events.append(event)
+    }
+
+    /// The bridge knows the tag, or its pairing has failed.
+    mutating func remove(_ identity: TagIdentity) -> Newcomer? {
+        tags.removeValue(forKey: identity)
+    }
+}

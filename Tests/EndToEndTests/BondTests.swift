@@ -1,0 +1,105 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A bond")
+struct BondTests {
+    private static let topic = World.bridge + "/request/pair"
+
+    @Test("is made with a configured tag that asks for it, without a command")
+    func configured() async throws {
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"])) { world in
+            try await world.connected(1...2)
+            try await world.succeeds("jacquard/tag/0002/led/set", "flash")
+            #expect(world.observer.latest(World.bridge + "/event") == nil)
+        }
+    }
+
+    @Test("is made once at a time: a second wish for the same tag is refused as busy")
+    func once() async throws {
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
+            try await world.simulate("out-of-range 0002")
+            for id in ["a", "b"] {
+                try world.observer.publish(Self.topic, #"{"serial":"0002","timeout_s":20,"id":"\#(id)"}"#)
+            }
+            try await until("the refusal") { world.finals(World.bridge + "/response/pair").count == 1 }
+            #expect(World.code(of: world.finals(World.bridge + "/response/pair")[0]) == "busy")
+            try await world.simulate("in-range 0002")
+            try await until("the other one's end") { world.finals(World.bridge + "/response/pair").count == 2 }
+            let paired = world.finals(World.bridge + "/response/pair")[1]
+            #expect(paired["status"] as? String == "ok" && paired["id"] as? String == "a")
+            #expect(world.events("paired").count == 1)
+        }
+    }
+
+    @Test("is made with several tags at a time")
+    func several() async throws {
+        try await inWorld(WorldPlan(tags: 4, options: ["--pairing"], tagList: "")) { world in
+            for number in 1...4 {
+                try world.observer.publish(Self.topic, #"{"serial":"\#(World.serial(number))","id":"\#(number)"}"#)
+            }
+            try await until("four results") { world.finals(World.bridge + "/response/pair").count == 4 }
+            #expect(world.finals(World.bridge + "/response/pair").allSatisfy { $0["status"] as? String == "ok" })
+            try await world.connected(1...4)
+        }
+    }
+
+    @Test("with a tag that is connected already does not disturb it")
+    func connectedAlready() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let data = try await world.succeeds(Self.topic, "0001")
+            #expect(data["id"] as? String == "0001")
+            #expect(world.isConnected("0001"))
+            #expect(world.told("disconnected").isEmpty)
+            try await until("the bond is told") {
+                world.observer.document("jacquard/tag/0001/info")["paired"] as? Bool == true
+            }
+        }
+    }
+
+    @Test("of a tag that is away is removed all the same")
+    func forgetAbsent() async throws {
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
+            try await world.succeeds(Self.topic, "0002")
+            try await world.connected(2...2)
+            try await world.simulate("out-of-range 0002")
+            try await until("it is away") { world.observer.latest("jacquard/tag/0002/availability") == "offline" }
+            try await world.succeeds(World.bridge + "/request/forget", "0002")
+            #expect(try await !world.bluetoothObjects().contains("dev_F0_00_00_00_00_02"))
+            #expect(try await world.retainedTopics().filter { $0.contains("0002") } == [])
+            try await world.simulate("in-range 0002")
+            try await world.succeeds(World.bridge + "/request/scan", "{}")
+            try await until("it is heard") { !world.results(World.bridge + "/advertisement").isEmpty }
+            #expect(world.told("connected").count == 1)
+        }
+    }
+
+    @Test("of a tag that is held is removed all the same, and the hold with it")
+    func forgetHeld() async throws {
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
+            try await world.succeeds(Self.topic, "0002")
+            try await world.connected(2...2)
+            try await world.succeeds("jacquard/tag/0002/connection/set", "disconnect")
+            try await world.succeeds(World.bridge + "/request/forget", "0002")
+            try await world.succeeds(Self.topic, "0002")
+            try await world.connected(2...2)
+        }
+    }
+
+    @Test("may be made anew while the last traces of the tag still go")
+    func pairWhileForgetting() async throws {
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
+            try await world.succeeds(Self.topic, "0002")
+            try await world.connected(2...2)
+            try world.observer.publish(World.bridge + "/request/forget", "0002")
+            try await until("it is forgotten") { world.events("tag_forgotten").count == 1 }
+            try await world.succeeds(Self.topic, "0002")
+            try await until("both results") { world.finals(World.bridge + "/response/forget").count == 1 }
+            try await until("it is connected") { world.isConnected("0002") }
+            let retained = try await world.retainedTopics()
+            #expect(retained.filter { $0.hasPrefix("jacquard/tag/0002/") }.count == 10)
+        }
+    }
+}

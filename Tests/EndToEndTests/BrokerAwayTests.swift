@@ -1,0 +1,98 @@
+import EventLoop
+import Foundation
+import MQTT
+import TestSupport
+import Testing
+
+@Suite("While the broker is away the bridge")
+struct BrokerAwayTests {
+    private static let gesture = "jacquard/tag/0001/gesture"
+
+    @Test("goes on with the radio, and loses nothing to a broker that was frozen for a while")
+    func frozenBroker() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.broker.daemon.signal(SIGSTOP)
+            for name in ["brush_in", "brush_out", "cover"] { try await world.simulate("gesture 0001 \(name)") }
+            try await world.simulate("out-of-range 0001")
+            try await until("the link is down") { world.told("disconnected").count == 1 }
+            try await world.simulate("in-range 0001")
+            try await until("the bridge has made it again") { world.told("subscribed").count >= 6 }
+            world.broker.daemon.signal(SIGCONT)
+            try await until("the gestures") { world.observer.payloads(of: Self.gesture).count == 3 }
+            let events = world.observer.payloads(of: Self.gesture).map(Observer.object)
+            #expect(events.compactMap { $0["event_type"] as? String } == ["brush_in", "brush_out", "cover"])
+            try await until("the tag is back") { world.isConnected("0001") }
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            let health = try await world.succeeds(World.bridge + "/request/health")
+            #expect(health["broker_reconnects"] as? Int == 0)
+        }
+    }
+
+    @Test("looks for it again, and tells it everything when it is back")
+    func silentBroker() async throws {
+        try await inWorld(WorldPlan(mqtt: ["keepalive_s: 5"])) { world in
+            try await world.connected()
+            world.broker.daemon.signal(SIGSTOP)
+            try await until("the bridge has noticed", within: .seconds(30)) {
+                world.daemon.printed.split(separator: "\n").contains { $0.contains("mqtt") && $0.contains("lost") }
+                    || world.daemon.printed.contains("no connection")
+            }
+            world.broker.daemon.signal(SIGCONT)
+            world.observer.forget()
+            try await until("everything again", within: .seconds(60)) {
+                world.observer.latest(World.bridge + "/state") == "online"
+                    && world.observer.latest("jacquard/tag/0001/info") != nil
+            }
+            let health = try await world.succeeds(World.bridge + "/request/health")
+            #expect(try #require(health["broker_reconnects"] as? Int) >= 1)
+        }
+    }
+
+    @Test("drops gestures that grow too old, counts them, and delivers the others in order")
+    func gesturesWhileBrokerAway() async throws {
+        let count = 200
+        try await inWorld(WorldPlan(settings: "limits:\n  gestures_while_broker_away_s: 2")) { world in
+            try await world.connected()
+            try await world.stopBroker()
+            world.observer.forget()
+            let begin = ContinuousClock.now
+            try await world.simulate("gesture 0001 cycle \(count) 20")
+            try await until("some are too old") { .now - begin > .milliseconds(3500) }
+            try await world.startBroker()
+            try await until("the last one", within: .seconds(40)) {
+                world.observer.payloads(of: Self.gesture).last.map(Observer.object)?["seq"] as? Int == count
+            }
+            try await until("its statistics") {
+                world.observer.document("jacquard/tag/0001/stats")["last_seq"] as? Int == count
+            }
+            let expired = try #require(world.observer.document("jacquard/tag/0001/stats")["expired"] as? Int)
+            let numbers = world.observer.payloads(of: Self.gesture).map(Observer.object).compactMap {
+                $0["seq"] as? Int
+            }
+            #expect(expired > 0)
+            #expect(numbers == Array((expired + 1)...count))
+            #expect(world.problems == ["events_dropped"])
+        }
+    }
+
+    @Test("keeps young gestures: they are delivered behind the facts, in their order")
+    func youngGestures() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.stopBroker()
+            world.observer.forget()
+            let names = ["double_tap", "brush_in", "brush_out", "cover"]
+            for name in names { try await world.simulate("gesture 0001 \(name)") }
+            try await world.startBroker()
+            try await until("all of them") { world.observer.payloads(of: Self.gesture).count == names.count }
+            let events = world.observer.payloads(of: Self.gesture).map(Observer.object)
+            #expect(events.compactMap { $0["event_type"] as? String } == names)
+            let facts = world.observer.messages.firstIndex { $0.topic == "jacquard/tag/0001/stats" }
+            let first = world.observer.messages.firstIndex { $0.topic == Self.gesture }
+            #expect(try #require(facts) < #require(first))
+            let state = world.observer.messages.firstIndex { $0.topic == World.bridge + "/state" }
+            #expect(try #require(state) < #require(facts))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Gear and the tag's own news")
+struct GearTests {
+    private static let gear = "jacquard/tag/0001/gear"
+
+    @Test("attaching and detaching are told at once; without gear everything but that is null")
+    func attach() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.simulate("detach 0001")
+            try await until("no gear") { world.observer.document(Self.gear)["attached"] as? Bool == false }
+            let none = world.observer.document(Self.gear)
+            for key in ["vendor", "vendor_id", "product", "product_id", "capabilities", "firmware"] {
+                #expect(none[key] is NSNull, "\(key)")
+            }
+            for (word, product) in [("backpack", "Cit-e Backpack"), ("jacket", "Trucker Jacket")] {
+                try await world.simulate("attach 0001 \(word)")
+                try await until("the gear") { world.observer.document(Self.gear)["firmware"] is String }
+                let document = world.observer.document(Self.gear)
+                #expect(document["product"] as? String == product)
+                #expect((document["capabilities"] as? [String])?.contains("gesture") == true)
+                try await world.simulate("detach 0001")
+                try await until("no gear") { world.observer.document(Self.gear)["attached"] as? Bool == false }
+            }
+        }
+    }
+
+    @Test("gear that nobody knows is told with its numbers")
+    func unknown() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.simulate("attach 0001 unknown")
+            try await until("other gear") {
+                world.observer.document(Self.gear)["product"] as? String != "Trucker Jacket"
+            }
+            let document = world.observer.document(Self.gear)
+            #expect(document["attached"] as? Bool == true)
+            #expect(document["vendor_id"] is String && document["product_id"] is String)
+            try await world.simulate("attach 0001 jacket")
+            try await world.connected()
+        }
+    }
+
+    @Test("the battery's changes are told as they come")
+    func battery() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            for (level, word) in [(81, "charging"), (80, "not_charging"), (0, "charging"), (100, "charging")] {
+                try await world.simulate("battery 0001 \(level) \(word)")
+                try await until("\(level)") {
+                    let battery = world.observer.document("jacquard/tag/0001/battery")
+                    return battery["level"] as? Int == level && battery["charging"] as? Bool == (word == "charging")
+                }
+                #expect(world.observer.latest("jacquard/tag/0001/battery/level") == "\(level)")
+            }
+        }
+    }
+
+    @Test("continuous touches come in order and end with the link: then gear is back in gesture mode")
+    func touches() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.succeeds("jacquard/tag/0001/touch_mode/set", "continuous")
+            try await world.simulate("touch 0001 200 100")
+            try await until("the last touch") { !world.told("burst").isEmpty }
+            try await until("all touches") { world.results("jacquard/tag/0001/touch").count == 200 }
+            let numbers = world.results("jacquard/tag/0001/touch").compactMap { $0["seq"] as? Int }
+            #expect(numbers == Array((numbers[0])..<(numbers[0] + 200)))
+            try await world.simulate("out-of-range 0001")
+            try await until("it is away") { world.observer.latest("jacquard/tag/0001/availability") == "offline" }
+            try await world.simulate("in-range 0001")
+            try await until("gestures again") {
+                world.isConnected("0001") && world.observer.latest("jacquard/tag/0001/touch_mode") == "gesture"
+            }
+            try await world.settled()
+            try await world.simulate("gesture 0001 cover")
+            try await until("a gesture") { world.observer.latest("jacquard/tag/0001/gesture") != nil }
+        }
+    }
+
+    @Test("coming back is counted")
+    func reconnection() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.simulate("out-of-range 0001")
+            try await until("it is away") { world.observer.latest("jacquard/tag/0001/availability") == "offline" }
+            try await world.simulate("in-range 0001")
+            try await until("the reconnection is counted") {
+                world.observer.document("jacquard/tag/0001/stats")["reconnects"] as? Int == 1
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A tag that misbehaves")
+struct HostileTagTests {
+    /// What a tag does with the answer to a battery request, and what becomes of the command.
+    static let faults: [(fault: String, status: String, code: String?)] = [
+        ("delay 700", "ok", nil), ("delay 8500", "error", "timeout"), ("double", "ok", nil),
+        ("wrong-id", "error", "timeout"), ("malformed", "error", "timeout"), ("truncated", "error", "tag_error"),
+        ("no-body", "error", "tag_error"), ("drop-response", "error", "timeout"), ("hang", "error", "timeout"),
+        ("lost-fragment", "error", "timeout"), ("status 2", "error", "tag_error"), ("status 255", "error", "tag_error"),
+    ]
+
+    @Test("ends each command once, and answers the next one with its own answer")
+    func faults() async throws {
+        try await inWorld(tags: Self.faults.count) { world in
+            let numbers = 1...Self.faults.count
+            try await world.connected(numbers)
+            for number in numbers {
+                let tag = "jacquard/tag/\(World.serial(number))"
+                try await world.succeeds(
+                    tag + "/config/set", #"{"key":"k","type":"string","value":"mine \#(number)"}"#)
+                try await world.simulate("fault \(World.serial(number)) \(Self.faults[number - 1].fault) once")
+                try world.observer.publish(tag + "/battery/get", "")
+                try world.observer.publish(tag + "/config/get", #"{"key":"k"}"#)
+            }
+            // A late answer comes after the next command has begun.
+            try await until("the end of all commands", within: .seconds(30)) {
+                numbers.allSatisfy { number in
+                    let tag = "jacquard/tag/\(World.serial(number))"
+                    return !world.finals(tag + "/battery/result").isEmpty
+                        && world.finals(tag + "/config/result").count == 2
+                }
+            }
+            for number in numbers {
+                try await Self.check(world, number)
+            }
+        }
+    }
+
+    @LoopActor
+    private static func check(_ world: World, _ number: Int) async throws {
+        let (fault, status, code) = faults[number - 1]
+        let tag = "jacquard/tag/\(World.serial(number))"
+        let battery = world.finals(tag + "/battery/result")
+        #expect(battery.count == 1, "\(fault)")
+        #expect(battery[0]["status"] as? String == status, "\(fault): \(battery[0])")
+        #expect(World.code(of: battery[0]) == code, "\(fault)")
+        let value = (world.finals(tag + "/config/result")[1]["data"] as? [String: Any])?["value"]
+        #expect(value as? String == "mine \(number)", "\(fault)")
+        let level = try await world.succeeds(tag + "/battery/get")["level"]
+        #expect(level is Int, "\(fault)")
+        #expect(world.finals(tag + "/battery/result").count == 2, "\(fault)")
+        #expect(world.told("disconnected").isEmpty, "\(fault)")
+    }
+
+    @Test("delays none of nineteen others: they answer within half a second")
+    func neighbours() async throws {
+        try await inWorld(tags: 20) { world in
+            try await world.connected(1...20)
+            try await world.simulate("fault 0001 hang")
+            let begin = ContinuousClock.now
+            for payload in ["", #"{"id":"second"}"#] {
+                try world.observer.publish("jacquard/tag/0001/battery/get", payload)
+            }
+            for number in 2...20 {
+                let tag = "jacquard/tag/\(World.serial(number))"
+                try world.observer.publish(tag + "/led/set", "flash")
+                try world.observer.publish(tag + "/battery/get", "")
+            }
+            try await until("nineteen answers") {
+                (2...20).allSatisfy { !world.finals("jacquard/tag/\(World.serial($0))/battery/result").isEmpty }
+            }
+            #expect(ContinuousClock.now - begin < .seconds(8))
+            for number in 2...20 {
+                for command in ["led", "battery"] {
+                    let result = world.finals("jacquard/tag/\(World.serial(number))/\(command)/result")[0]
+                    #expect(result["status"] as? String == "ok")
+                    #expect(try #require(result["took_ms"] as? Int) < 500)
+                }
+            }
+            #expect(world.finals("jacquard/tag/0001/battery/result").isEmpty)
+        }
+    }
+
+    @Test("does not take a pattern for carried out that it refused")
+    func refusedPattern() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.settled()
+            try await world.simulate("fault 0001 status 6 once")
+            let result = try await world.command("jacquard/tag/0001/led/set", #"{"state":"ON"}"#)
+            #expect(World.code(of: result) == "tag_error")
+            #expect(world.observer.document("jacquard/tag/0001/led")["state"] as? String == "OFF")
+            #expect(world.told("led").isEmpty)
+        }
+    }
+
+    @Test("loses its link under a command: that is link_lost, and the next one is carried out")
+    func linkLost() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.simulate("fault 0001 hang once")
+            try world.observer.publish("jacquard/tag/0001/led/set", "flash")
+            try await until("the command is under way") { !world.results("jacquard/tag/0001/led/result").isEmpty }
+            try await world.simulate("out-of-range 0001")
+            try await until("its end") { !world.finals("jacquard/tag/0001/led/result").isEmpty }
+            #expect(World.code(of: world.finals("jacquard/tag/0001/led/result")[0]) == "link_lost")
+            try await world.simulate("in-range 0001")
+            try await world.succeeds("jacquard/tag/0001/led/set", #"{"flash":1,"ttl_ms":20000}"#)
+            #expect(world.told("led").count == 1)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import EventLoop
+import Foundation
+import MQTT
+import TestSupport
+import Testing
+
+@Suite("Scanning and the adapter")
+struct RadioTests {
+    private static let scan = World.bridge + "/scan"
+    private static let advertisement = World.bridge + "/advertisement"
+    /// Tags of nobody, which keep advertising.
+    private static let strangers = WorldPlan(tags: 3, tagList: "")
+
+    @Test("a scan tells each tag once, without duplicates")
+    func once() async throws {
+        try await inWorld(Self.strangers) { world in
+            let data = try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":60}"#)
+            #expect(data["scanning"] as? Bool == true && data["until"] is String)
+            #expect(world.observer.document(Self.scan)["scanning"] as? Bool == true)
+            try await until("all three") { world.results(Self.advertisement).count >= 3 }
+            let first = world.results(Self.advertisement)[0]
+            #expect(first["known"] as? Bool == false && first["rssi"] is Int && first["name"] is String)
+            try await world.succeeds(World.bridge + "/request/scan", "stop")
+            let serials = world.results(Self.advertisement).compactMap { $0["serial"] as? String }
+            #expect(serials.sorted() == ["0001", "0002", "0003"])
+            #expect(world.told("connected").isEmpty)
+        }
+    }
+
+    @Test("a scan with duplicates tells every signal")
+    func duplicates() async throws {
+        try await inWorld(Self.strangers) { world in
+            try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":60,"duplicates":true}"#)
+            try await until("many of each") {
+                let serials = world.results(Self.advertisement).compactMap { $0["serial"] as? String }
+                return ["0001", "0002", "0003"].allSatisfy { serial in serials.count { $0 == serial } >= 5 }
+            }
+        }
+    }
+
+    @Test("every stop has exactly one scan_stopped, with or without a scan; nothing is told after it")
+    func stops() async throws {
+        try await inWorld(Self.strangers) { world in
+            for round in 1...2 {
+                try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":60,"duplicates":true}"#)
+                try await world.succeeds(World.bridge + "/request/scan", "stop")
+                #expect(world.events("scan_stopped").count == round)
+            }
+            try await world.succeeds(World.bridge + "/request/scan", "stop")
+            try await world.request("health")
+            #expect(world.events("scan_started").count == 2)
+            #expect(world.events("scan_stopped").count == 3)
+            #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
+            let last = world.observer.messages.lastIndex { $0.topic == Self.advertisement } ?? 0
+            let end = try #require(world.observer.messages.lastIndex { $0.topic == Self.scan })
+            #expect(last < end)
+        }
+    }
+
+    @Test("a scan ends with its time, and says so once")
+    func duration() async throws {
+        try await inWorld(Self.strangers) { world in
+            try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":1}"#)
+            try await until("its end") { !world.events("scan_stopped").isEmpty }
+            #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
+            try await world.request("health")
+            #expect(world.events("scan_stopped").count == 1)
+        }
+    }
+
+    @Test("Bluetooth that is switched off ends a scan, refuses the next one, and is a problem until it is on again")
+    func off() async throws {
+        try await inWorld(Self.strangers) { world in
+            try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":60}"#)
+            #expect(world.adapterStates == ["powered_on"])
+            try await world.simulate("adapter off")
+            try await until("the adapter is off") { world.adapterStates == ["powered_off"] }
+            try await until("the scan has ended") { world.events("scan_stopped").count == 1 }
+            #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
+            let refused = try await world.request("scan", "{}")
+            #expect(World.code(of: refused) == "not_permitted")
+            #expect(((refused["error"] as? [String: Any])?["text"] as? String)?.contains("powered off") == true)
+            try await until("the event") { world.events("adapter_lost").count == 1 }
+            try await until("the problem") {
+                world.problems.contains("no_adapter") && world.problems.contains("adapter_not_ready")
+            }
+            try await world.simulate("adapter on")
+            try await until("the adapter is on") { world.adapterStates == ["powered_on"] && world.problems.isEmpty }
+            try await until("its event") { world.events("adapter_back").count == 1 }
+            #expect(world.events("scan_stopped").count == 1)
+        }
+    }
+
+    @Test("every adapter is told, in its own state")
+    func adapters() async throws {
+        try await inWorld(WorldPlan(options: ["--adapters", "2"])) { world in
+            try await world.connected()
+            try await until("both adapters") { world.adapterStates == ["powered_on", "powered_on"] }
+            try await world.simulate("adapter off 1")
+            try await until("one is off") { world.adapterStates == ["powered_on", "powered_off"] }
+            #expect(world.isConnected("0001"))
+            try await until("the event") { !world.events("adapter_lost").isEmpty }
+            #expect(world.events("adapter_lost").map { $0["adapter"] as? String } == ["hci1"])
+        }
+    }
+
+    @Test("a tag with a firmware that is known to be bad is a problem of the bridge's health")
+    func badFirmware() async throws {
+        try await inWorld(options: ["--profile", "bad-firmware"]) { world in
+            try await until("the problem") { world.problems == ["bad_firmware"] }
+            #expect(world.observer.document(World.bridge + "/health")["status"] as? String == "degraded")
+            #expect(world.observer.document("jacquard/tag/0001/info")["firmware"] as? String == "1.1.0")
+        }
+    }
+
+    @Test("a tag with old firmware, written without response only, obeys like the others")
+    func oldFirmware() async throws {
+        try await inWorld(options: ["--profile", "old"]) { world in
+            try await world.connected()
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            #expect(world.observer.document("jacquard/tag/0001/info")["firmware"] as? String == "1.42.0")
+        }
+    }
+}
+
+extension World {
+    /// The states of the adapters, in their order.
+    fileprivate var adapterStates: [String] {
+        let text = observer.latest(Self.bridge + "/adapter") ?? "[]"
+        let list = (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [[String: Any]] ?? []
+        return list.compactMap { $0["state"] as? String }
+    }
+
+    /// The codes of the problems in `G/health`.
+    var problems: [String] {
+        let problems = observer.document(Self.bridge + "/health")["problems"] as? [[String: Any]] ?? []
+        return problems.compactMap { $0["code"] as? String }
+    }
+}

@@ -1,0 +1,72 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("After a restart")
+struct RestartTests {
+    @Test("of the broker without its memory, everything is retained as before")
+    func facts() async throws {
+        try await inWorld(tags: 3) { world in
+            try await world.connected(1...3)
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            try await world.simulate("gesture 0001 cover")
+            try await until("a gesture") { world.observer.latest("jacquard/tag/0001/gesture") != nil }
+            let before = try await world.retainedTopics()
+            #expect(before.count { $0.hasPrefix("jacquard/") } == 5 + 3 * 10)
+            try await world.restartBroker()
+            world.observer.forget()
+            try await until("all tags") { (1...3).allSatisfy { world.isConnected(World.serial($0)) } }
+            try await world.request("health")
+            #expect(try await world.retainedTopics() == before)
+            #expect(world.observer.latest("jacquard/tag/0001/gesture") == nil)
+        }
+    }
+
+    @Test("with a state file that makes no sense, that is set aside and the bridge goes on")
+    func damagedState() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
+            world.daemon.signal(SIGTERM)
+            try await until("its end") { !world.daemon.isRunning }
+            _ = try world.folder.write("tags.json", "{\"tags\":[")
+            world.observer.forget()
+            try world.restartDaemon()
+            try await world.connected()
+            let files = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
+            #expect(files.contains { $0.hasPrefix("tags.json") && $0 != "tags.json" })
+        }
+    }
+
+    @Test("of the bridge, gestures are counted anew, and the boot tells that")
+    func counting() async throws {
+        try await inWorld { world in
+            var boots: Set<String> = []
+            for _ in 1...2 {
+                try await world.connected()
+                try await world.simulate("gesture 0001 cover")
+                try await until("a gesture") { world.observer.latest("jacquard/tag/0001/gesture") != nil }
+                let gesture = world.observer.document("jacquard/tag/0001/gesture")
+                #expect(gesture["seq"] as? Int == 1)
+                let boot = try #require(gesture["boot"] as? String)
+                #expect(world.observer.document(World.bridge + "/info")["boot"] as? String == boot)
+                boots.insert(boot)
+                try await world.stopAndStartDaemon()
+            }
+            #expect(boots.count == 2)
+        }
+    }
+
+    @Test("with another environment, a variable wins over the file")
+    func environment() async throws {
+        try await inWorld { world in
+            let checked = try Program(
+                Program.buildFolder + "/jacquard2mqtt", ["status"],
+                environment: world.environment.merging(["JACQUARD2MQTT_MQTT__PORT": "1"]) { $1 })
+            try await until("its end") { checked.hasEnded }
+            #expect(checked.exitStatus == 3)
+            #expect(try await world.run(Program.buildFolder + "/jacquard2mqtt", ["status"]).status == 0)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import EventLoop
+import Foundation
+import Logging
+import MQTT
+import TestSupport
+import Testing
+
+@Suite("The session with the broker")
+struct SessionTests {
+    private static let gesture = "jacquard/tag/0001/gesture"
+
+    @Test("speaks MQTT 5, or 3.1.1 where that is configured", arguments: [("auto", 5), ("5", 5), ("3.1.1", 4)])
+    func version(word: String, level: Int) async throws {
+        try await inWorld(WorldPlan(mqtt: ["version: \(word)"])) { world in
+            try await world.connected()
+            try await until("the version") { world.observer.document(World.bridge + "/info")["mqtt"] is Int }
+            #expect(world.observer.document(World.bridge + "/info")["mqtt"] as? Int == level)
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            try await world.simulate("gesture 0001 cover")
+            try await until("a gesture") { world.observer.latest(Self.gesture) != nil }
+        }
+    }
+
+    @Test("goes on when another client comes with the bridge's name, and loses no gesture")
+    func secondClient() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.observer.forget()
+            let rival = MQTTClient(
+                configuration: MQTTConfiguration(
+                    host: "127.0.0.1", port: world.broker.port, clientIdentifier: "jacquard-attic"),
+                log: Logger("rival", to: MemorySink()))
+            var wasConnected = false
+            rival.onEvent = { if case .connected = $0 { wasConnected = true } }
+            rival.start()
+            try await until("the bridge was pushed out") { wasConnected }
+            try await world.simulate("gesture 0001 cover")
+            await rival.stop()
+            try await until("the bridge is back, with the gesture") {
+                world.observer.latest(World.bridge + "/state") == "online"
+                    && !world.observer.payloads(of: Self.gesture).isEmpty
+            }
+            try await until("everything is told again") { world.observer.latest("jacquard/tag/0001/info") != nil }
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            let numbers = world.observer.payloads(of: Self.gesture).map(Observer.object).compactMap {
+                $0["seq"] as? Int
+            }
+            // Without an acknowledgement it comes twice: that is what QoS 1 means.
+            #expect(Set(numbers) == [1])
+            #expect(world.told("disconnected").isEmpty)
+        }
+    }
+
+    @Test("begins when the broker has been taught the password, without a restart of the bridge")
+    func password() async throws {
+        let folder = try ScratchFolder()
+        let file = folder.path + "/passwords"
+        try await onLoop { try await Self.write(password: "another", into: file) }
+        let plan = WorldPlan(
+            mqtt: ["username: bridge", "password: right"], broker: ["password_file \(file)"], isBridgeExpected: false)
+        try await inWorld(plan) { world in
+            try await until("the refusal is in the log") {
+                world.daemon.printed.lowercased().contains("not authori")
+                    || world.daemon.printed.lowercased().contains("bad_user")
+            }
+            #expect(world.daemon.isRunning)
+            #expect(!world.daemon.printed.contains("right"))
+            #expect(world.observer.latest(World.bridge + "/state") == nil)
+            try await Self.write(password: "right", into: file)
+            world.broker.daemon.signal(SIGHUP)
+            try await until("the bridge is online", within: .seconds(40)) {
+                world.observer.latest(World.bridge + "/state") == "online"
+            }
+            try await world.connected()
+        }
+    }
+
+    @LoopActor
+    private static func write(password: String, into file: String) async throws {
+        let tool = try Program("mosquitto_passwd", ["-b", "-c", file, "bridge", password])
+        try await until("the password file") { tool.hasEnded }
+        // The broker may run as another user.
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+    }
+}

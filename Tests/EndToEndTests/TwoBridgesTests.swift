@@ -1,0 +1,47 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Two bridges at one broker")
+struct TwoBridgesTests {
+    @Test("answer each command once: the one that has the tag, and one of them when none has it")
+    func oneAnswer() async throws {
+        try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001")) { world in
+            let cellar = try world.anotherBridge("cellar", tag: "0002")
+            try await world.connected(1...2)
+            #expect(world.observer.document("jacquard/tag/0001/info")["bridge"] as? String == "attic")
+            #expect(world.observer.document("jacquard/tag/0002/info")["bridge"] as? String == "cellar")
+            try await until("each knows of the other") {
+                world.observer.document("jacquard/bridge/cellar/info")["tags"] as? [String] == ["0002"]
+            }
+            for tag in ["0001", "0002", "9999"] {
+                _ = try await world.command("jacquard/tag/\(tag)/led/set", "flash")
+            }
+            try await world.settled("0001")
+            try await world.settled("0002")
+            let answers = ["0001", "0002", "9999"].map { tag in
+                world.finals("jacquard/tag/\(tag)/led/result").map { $0["bridge"] as? String }
+            }
+            #expect(answers == [["attic"], ["cellar"], ["attic"]])
+            #expect(World.code(of: world.finals("jacquard/tag/9999/led/result")[0]) == "unknown_tag")
+            #expect(world.told("led").count == 2)
+            cellar.signal(SIGTERM)
+            try await until("the other one leaves") {
+                world.observer.latest("jacquard/bridge/cellar/state") == "offline" && !cellar.isRunning
+            }
+            #expect(world.isConnected("0001"))
+        }
+    }
+}
+
+extension World {
+    /// Starts another bridge on the same bus and broker, with a tag of its own.
+    fileprivate func anotherBridge(_ instance: String, tag: String) throws -> Program {
+        let file = try folder.write(
+            "\(instance).yaml", "instance: \(instance)\nmqtt:\n  port: \(broker.port)\ntags:\n  - serial: \(tag)\n")
+        return try Program(
+            Program.buildFolder + "/jacquard2mqtt",
+            ["run", "--config", file, "--state", folder.path + "/" + instance], environment: environment)
+    }
+}

@@ -1,0 +1,42 @@
+import EventLoop
+import Foundation
+import MQTT
+import TestSupport
+
+/// What the bridge leaves behind: at the broker, in its state folder, in BlueZ.
+extension World {
+    /// The topics that the broker retains at the moment.
+    func retainedTopics() async throws -> Set<String> {
+        let late = try await Observer(port: broker.port)
+        try late.publish("marker/\(UUID().uuidString)", "")
+        // What is retained comes with the subscription, and so before what is said after it.
+        try await until("all that is retained") { late.messages.contains { $0.topic.hasPrefix("marker/") } }
+        await late.stop()
+        return Set(late.messages.filter { $0.isRetained && !$0.payload.isEmpty }.map(\.topic))
+    }
+
+    /// What the state file has of a tag.
+    func stored(_ tag: String) throws -> [String: Any]? {
+        let data = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/tags.json"))
+        let document = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return (document?["tags"] as? [[String: Any]])?.first { $0["id"] as? String == tag }
+    }
+
+    /// The objects of BlueZ, as its own tools would see them.
+    func bluetoothObjects() async throws -> String {
+        try await run(
+            "dbus-send",
+            [
+                "--bus=" + (environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? ""), "--print-reply", "--dest=org.bluez", "/",
+                "org.freedesktop.DBus.ObjectManager.GetManagedObjects",
+            ]
+        ).printed
+    }
+
+    /// Runs a program in this world to its end.
+    func run(_ name: String, _ arguments: [String]) async throws -> (status: Int32?, printed: String) {
+        let program = try Program(name, arguments, environment: environment)
+        try await until("the end of \(name) \(arguments)") { program.hasEnded }
+        return (program.exitStatus, program.printed)
+    }
+}
