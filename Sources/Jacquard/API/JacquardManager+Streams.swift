@@ -21,7 +21,7 @@ extension JacquardManager {
     /// Source: JacquardSDKiOS, `preConnectedTags`.
     ///
     /// The SDK asks the system which devices with the service it is connected to, whichever program connected them. A
-    /// ``Bluetooth/Central`` has no such question, so this tells what the central has told of bonds by itself; a
+    /// `Central` has no such question, so this tells what the central has told of bonds by itself; a
     /// tag that was bonded and never heard since the start of the Bluetooth service is not recognised as one.
     public var preConnectedTags: [PreConnectedTag] {
         let found = drivers.keys.filter { drivers[$0]?.facts.isStopped == false }

@@ -37,7 +37,7 @@ extension JacquardManager {
         tags[identity]?.drive { session, now in session.disconnect(at: now) }
     }
 
-    /// Gives a tag something to do. It ends with one ``JacquardProtocol/TagEvent/commandEnded(token:_:)``.
+    /// Gives a tag something to do. It ends with one `TagEvent.commandEnded`.
     ///
     /// - Parameters:
     ///   - command: what to do.

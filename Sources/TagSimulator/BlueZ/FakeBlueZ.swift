@@ -44,7 +44,7 @@ public final class FakeBlueZ {
 
     /// Comes onto the bus, at first or after a crash.
     ///
-    /// - Throws: ``DBusError`` when the bus is not there, or somebody else is `org.bluez` on it.
+    /// - Throws: `DBusError` when the bus is not there, or somebody else is `org.bluez` on it.
     public func start() async throws(DBusError) {
         guard daemon == nil else { return }
         let connection = try await DBusConnection.open(address, log: log)
