@@ -9,8 +9,9 @@ struct FaultTests {
     func brokerRestart() async throws {
         try await inWorld { world in
             try await world.connected()
-            try await world.restartBroker()
+            try await world.stopBroker()
             world.observer.forget()
+            try await world.startBroker()
             try await until("everything again") {
                 world.isConnected("0001") && world.observer.latest("jacquard/bridge/attic/state") == "online"
                     && world.observer.latest("jacquard/tag/0001/info") != nil

@@ -34,8 +34,10 @@ struct GearTests {
         try await inWorld { world in
             try await world.connected()
             try await world.simulate("attach 0001 unknown")
+            // The jacket goes first: that is told, too.
             try await until("other gear") {
-                world.observer.document(Self.gear)["product"] as? String != "Trucker Jacket"
+                let gear = world.observer.document(Self.gear)
+                return gear["attached"] as? Bool == true && gear["product"] as? String != "Trucker Jacket"
             }
             let document = world.observer.document(Self.gear)
             #expect(document["attached"] as? Bool == true)

@@ -34,7 +34,7 @@ struct PairingTests {
         try await inWorld(Self.plan) { world in
             try await world.succeeds(World.bridge + "/request/pair", "0002")
             try await world.connected(2...2)
-            #expect(try world.stored("0002")?["paired"] as? Bool == true)
+            try await until("it is in the state file") { try world.stored("0002")?["paired"] as? Bool == true }
             try await world.stopAndStartDaemon()
             try await world.connected(2...2)
             #expect(world.observer.latest(World.bridge + "/event") == nil)

@@ -15,8 +15,9 @@ extension World {
         return Set(late.messages.filter { $0.isRetained && !$0.payload.isEmpty }.map(\.topic))
     }
 
-    /// What the state file has of a tag.
+    /// What the state file has of a tag; nil while there is no file.
     func stored(_ tag: String) throws -> [String: Any]? {
+        guard FileManager.default.fileExists(atPath: folder.path + "/tags.json") else { return nil }
         let data = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/tags.json"))
         let document = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         return (document?["tags"] as? [[String: Any]])?.first { $0["id"] as? String == tag }

@@ -89,12 +89,6 @@ final class World {
         try await until("the observer is back") { observer.isConnected }
     }
 
-    /// Ends the broker and starts another.
-    func restartBroker() async throws {
-        try await stopBroker()
-        try await startBroker()
-    }
-
     /// Whether a tag is connected, as the broker has it.
     func isConnected(_ tag: String) -> Bool {
         observer.document("jacquard/tag/\(tag)/connection")["state"] as? String == "connected"
