@@ -56,8 +56,8 @@ struct GearTests {
                 try await until("\(level)") {
                     let battery = world.observer.document("jacquard/tag/0001/battery")
                     return battery["level"] as? Int == level && battery["charging"] as? Bool == (word == "charging")
+                        && world.observer.latest("jacquard/tag/0001/battery/level") == "\(level)"
                 }
-                #expect(world.observer.latest("jacquard/tag/0001/battery/level") == "\(level)")
             }
         }
     }
