@@ -63,10 +63,8 @@ struct MQTTSessionTests {
         try await withClient { client, broker in
             broker.daemon.signal(SIGSTOP)
             try client.client.publish(MQTTMessage(topic: "a", payload: [], qos: .atLeastOnce), ticket: 1)
-            let begin = ContinuousClock.now
             await client.client.stop(within: .milliseconds(200))
             #expect(client.acknowledged.isEmpty)
-            #expect(ContinuousClock.now - begin >= .milliseconds(200))
             broker.daemon.signal(SIGCONT)
             client.client.start()
             try await client.connected(times: 2)

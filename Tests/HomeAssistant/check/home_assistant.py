@@ -160,19 +160,20 @@ class HomeAssistant:
         entity = (await self.entities()).get(unique_id)
         return (await self.states()).get(entity["entity_id"], {}) if entity else {}
 
-    async def wait_state(self, unique_id: str, wanted: str) -> dict[str, Any]:
-        """Waits until an entity has a state."""
+    async def wait_state(self, unique_id: str, wanted: str, **attributes: Any) -> dict[str, Any]:
+        """Waits until an entity has a state, and these attributes."""
         seen: dict[str, Any] = {}
 
         async def look() -> dict[str, Any]:
             seen.clear()
             seen.update(await self.state(unique_id))
-            return seen if seen.get("state") == wanted else {}
+            has_all = all(seen.get("attributes", {}).get(name) == value for name, value in attributes.items())
+            return seen if seen.get("state") == wanted and has_all else {}
 
         try:
             return await until(f"{unique_id} is {wanted}", look)
         except Failure as failure:
-            raise Failure(f"{failure}; it is {seen.get('state')}") from None
+            raise Failure(f"{failure}; it is {seen.get('state')} with {seen.get('attributes')}") from None
 
     async def triggers(self, identifier: str) -> list[dict[str, Any]]:
         """The device triggers that a person may choose from."""

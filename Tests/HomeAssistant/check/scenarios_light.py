@@ -38,9 +38,8 @@ async def every_call_reaches_the_tag_and_is_confirmed(world: World) -> None:
         told = (await world.tags.wait_told("led", before + 1))[-1]
         for key, value in expected.items():
             require(told[key] == value, f"turn_on {data}: {key} is {told[key]} and not {value}")
-        state = await world.home.wait_state(f"{TAG}_led", "on")
-        if "effect" in data:
-            require(state["attributes"]["effect"] == data["effect"], f"the effect is {state['attributes']['effect']}")
+        effect = {"effect": data["effect"]} if "effect" in data else {}
+        await world.home.wait_state(f"{TAG}_led", "on", **effect)
         require(len(world.tags.told("led")) == before + 1, f"turn_on {data} was told twice")
 
 

@@ -42,7 +42,6 @@ class Tag:
         self.say = say
         self.is_advertising = asyncio.Event()
         self.name = b""
-        self.demands_pairing = False
         self.link: Connection | None = None
         self.ending: asyncio.Task[None] | None = None
         # The two top bits of a static random address are set.
@@ -66,8 +65,7 @@ class Tag:
         self.air.out_of_range.discard(self.controller)
 
     def demand_pairing(self) -> None:
-        """From the next connection on it asks for pairing (Just Works), and refuses commands before that."""
-        self.demands_pairing = True
+        """From now on it takes commands over an encrypted link only; pairing is Just Works."""
         self.characteristics["command"].permissions |= gatt.Characteristic.Permissions.WRITE_REQUIRES_ENCRYPTION
 
     def drop_link(self) -> None:
@@ -81,8 +79,6 @@ class Tag:
     def _connected(self, link: Connection) -> None:
         self.link = link
         link.on(Connection.EVENT_DISCONNECTION, self._disconnected)
-        if self.demands_pairing:
-            link.request_pairing()
         self.firmware.tell({"connected": True, "mtu": MTU})
 
     def _disconnected(self, reason: int) -> None:

@@ -30,7 +30,7 @@ def flashes_an_led(guest: Guest) -> None:
 
 
 def publishes_a_burst_complete_and_in_order(guest: Guest) -> None:
-    """Two hundred gestures as fast as the link takes them."""
+    """Two hundred gestures, fifty a second."""
     guest.expect_gestures(ONE, 200)
 
 
@@ -92,11 +92,11 @@ def uses_signals_where_a_descriptor_is_refused(guest: Guest) -> None:
     with guest.bluez.other_listener(ONE):
         mark = len(guest.watch)
         guest.bridge.start(FEW)
-        returns_to_work(guest, mark, [ONE])
-        # No burst: a signal tells a property, and bluetoothd tells of values that come faster than it sends only the last
-        # (152 of 200 arrived, none twice).
-        for _ in range(3):
-            guest.expect_gestures(ONE)
+        guest.wait_connected(mark, [ONE])
+        guest.expect_flash(ONE)
+        # How many copies of a value bluetoothd sends then, and when, depends on how busy it is: here it is enough that
+        # gestures come, and that the tag obeys.
+        guest.expect_some_gesture(ONE)
 
 
 def connects_fifteen_tags(guest: Guest) -> None:
