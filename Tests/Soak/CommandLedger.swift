@@ -60,9 +60,19 @@ struct CommandLedger {
         return code == "internal" ? "\(name(entry)) ended with a defect: \(told.error?.text ?? "")" : nil
     }
 
+    /// How many commands have no result.
+    var open: Int { entries.values.count { $0.finals.count < $0.expected } }
+
+    /// Whether a command to a tag may still be carried out.
+    func owes(_ tag: String, _ troubles: Troubles, at now: ContinuousClock.Instant) -> Bool {
+        entries.values.contains { $0.tag == tag && $0.finals.isEmpty && !isExcused($0, troubles, at: now) }
+    }
+
     /// Whether nothing is owed any more.
-    var areAllAnswered: Bool {
-        !entries.values.contains { $0.isAcknowledged && $0.finals.count < $0.expected }
+    func areAllAnswered(_ troubles: Troubles, at now: ContinuousClock.Instant) -> Bool {
+        !entries.values.contains {
+            $0.isAcknowledged && $0.finals.count < $0.expected && !isExcused($0, troubles, at: now)
+        }
     }
 
     /// Where the result of a command goes.
@@ -103,7 +113,8 @@ struct CommandLedger {
         for entry in entries.values {
             let isComplete = entry.finals.count >= entry.expected
             // Complete ones are kept for a while, for a result too much.
-            let limit = isComplete ? Duration.seconds(70) : entry.timeToLive + Self.longestQueue
+            let isLost = !isComplete && isExcused(entry, troubles, at: now)
+            let limit = isComplete || isLost ? Duration.seconds(70) : entry.timeToLive + Self.longestQueue
             guard isEnd || now > entry.published + limit else { continue }
             entries[entry.number] = nil
             if let violation = judge(entry, troubles, at: now) { violations.append(violation) }
@@ -129,10 +140,17 @@ struct CommandLedger {
             return nil
         }
         neverAnswered += 1
-        let end = entry.published + entry.timeToLive + Self.longestQueue
-        let isExcused =
-            troubles.touch(.brokerEnded, from, min(end, now)) || troubles.touch(.bridge, from, min(end, now))
-        return isExcused ? nil : "\(name(entry)) has \(entry.finals.count) of \(entry.expected) final results"
+        return isExcused(entry, troubles, at: now)
+            ? nil : "\(name(entry)) has \(entry.finals.count) of \(entry.expected) final results"
+    }
+
+    /// Whether a result may be missing.
+    private func isExcused(_ entry: Entry, _ troubles: Troubles, at now: ContinuousClock.Instant) -> Bool {
+        let from = entry.published - .milliseconds(500)
+        let to = min(entry.published + entry.timeToLive + Self.longestQueue, now)
+        // Which of several commands without an id a result belongs to is a guess then.
+        let isGuess = entry.isAnonymous && troubles.touchBroker(from, to)
+        return isGuess || troubles.touch(.brokerEnded, from, to) || troubles.touch(.bridge, from, to)
     }
 
     private func judgeOutcome(_ entry: Entry, _ troubles: Troubles) -> String? {

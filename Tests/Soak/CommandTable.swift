@@ -28,8 +28,8 @@ struct CommandRow {
         CommandRow(
             weight: 3, topic: "haptic/set",
             payload: #"{"pattern":"sine_increase","on_ms":200,"off_ms":100,"amplitude":80,"repeat":2}"#),
-        CommandRow(weight: 3, topic: "name/set", payload: "Left sleeve", isGood: true),
-        CommandRow(weight: 2, topic: "name/set", payload: #"{"name":"Sleeve"}"#, isGood: true),
+        CommandRow(weight: 3, topic: "name/set", payload: "Left sleeve", hazard: .renamed),
+        CommandRow(weight: 2, topic: "name/set", payload: #"{"name":"Sleeve"}"#, hazard: .renamed),
         CommandRow(weight: 8, topic: "battery/get", payload: "", isGood: true),
         CommandRow(weight: 4, topic: "rssi/get", payload: ""),
         CommandRow(weight: 4, topic: "info/get", payload: "", isGood: true),

@@ -20,9 +20,9 @@ extension Soak {
     }
 
     private static let events: [(Int, Event)] = [
-        (40, .gesture), (10, .burst), (30, .command), (3, .bridgeCommand), (1, .unknownTag), (2, .repeated),
-        (1, .retained),
-        (4, .battery), (2, .fault), (2, .outOfRange), (1, .sleep), (1, .detach), (1, .attach),
+        (200, .gesture), (40, .burst), (120, .command), (12, .bridgeCommand), (4, .unknownTag), (8, .repeated),
+        (4, .retained),
+        (20, .battery), (3, .fault), (2, .outOfRange), (1, .sleep), (1, .detach), (2, .attach),
     ]
 
     func play() {

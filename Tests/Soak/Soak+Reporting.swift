@@ -9,7 +9,7 @@ extension Soak {
         print(
             """
             \((ContinuousClock.now - started).seconds1) s: gestures \(gestures.made) made \(gestures.arrived) arrived, \
-            commands \(commands.made) made, \(commands.entries.count) open, tags well \(well)/\(tags.count), \
+            commands \(commands.made) made, \(commands.open) open, tags well \(well)/\(tags.count), \
             \(figures.map { "\($0)" } ?? "daemon away"), violations \(violations.count)
             """)
         fflush(nil)

@@ -52,7 +52,9 @@ extension Soak {
         for serial in options.serials { simulate("fault \(serial) clear") }
         for item in agenda.takeAll() { try await remedy(item) }
         try await passTime(until: "everything is well again", within: .seconds(180)) { self.isAllWell }
-        try await passTime(until: "every command has ended", within: .seconds(90)) { self.commands.areAllAnswered }
+        try await passTime(until: "every command has ended", within: .seconds(90)) {
+            self.commands.areAllAnswered(self.troubles, at: .now)
+        }
         // Statistics come once a second at most, and a doubled result may still be on its way.
         try await passTime(.seconds(10))
         gestures.review(troubles, at: .now).forEach(violated)

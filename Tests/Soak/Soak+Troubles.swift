@@ -160,7 +160,7 @@ extension Soak {
                 tags[tag]?.reasonUntil = max(view.reasonUntil, now + .seconds(2))
             } else if !view.hazards.isEmpty {
                 // Not before the command that did it has run out.
-                if now > view.unrest + .seconds(15) || isDraining { undo(view.hazards, of: tag, at: now) }
+                if !commands.owes(tag, troubles, at: now) || now > view.unrest + .seconds(60) { undo(view.hazards, of: tag, at: now) }
             } else {
                 note(overdue: tag, view, at: now)
             }
@@ -176,7 +176,7 @@ extension Soak {
             case .asleep: simulate("button \(tag)")
             case .held: publishRemedy("jacquard/tag/\(tag)/connection/set", "connect")
             case .continuous: publishRemedy("jacquard/tag/\(tag)/touch_mode/set", "gesture")
-            case .detached, .faulty: break
+            case .renamed: break
             }
         }
     }

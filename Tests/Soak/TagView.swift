@@ -23,7 +23,9 @@ struct TagView {
     var truth: SimulatorLine?
 
     enum Hazard {
-        case asleep, held, continuous, detached, faulty
+        case asleep, held, continuous
+        /// A tag drops its link to take on another name.
+        case renamed
     }
 
     init(at now: ContinuousClock.Instant) {
