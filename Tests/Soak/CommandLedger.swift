@@ -86,7 +86,7 @@ struct CommandLedger {
     mutating func anonymous(
         resultTopic: String, _ told: ResultTold, at now: ContinuousClock.Instant
     ) -> Int? {
-        let received = now - .milliseconds(told.took_ms)
+        let received = now - .milliseconds(told.tookMilliseconds)
         if told.error?.code == "retained_rejected", let count = takenBack[resultTopic], count > 0 {
             takenBack[resultTopic] = count - 1
             return 0

@@ -11,8 +11,13 @@ struct GestureTold: Decodable {
 /// `T/stats`, as far as it is checked.
 struct StatsTold: Decodable {
     let boot: String
-    let last_seq: UInt64
+    let lastSequence: UInt64
     let expired: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case boot, expired
+        case lastSequence = "last_seq"
+    }
 }
 
 /// `T/connection`, as far as it is checked.
@@ -43,7 +48,12 @@ struct ResultTold: Decodable {
     let status: String
     let final: Bool
     let error: Failure?
-    let took_ms: Int
+    let tookMilliseconds: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case id, status, final, error
+        case tookMilliseconds = "took_ms"
+    }
 }
 
 /// A line of the simulator with `--json`.

@@ -102,7 +102,7 @@ struct GestureLedger {
     /// The bridge has told its counts.
     mutating func told(_ stats: StatsTold, of tag: String, at now: ContinuousClock.Instant) {
         var sequence = sequences[tag]?[stats.boot] ?? Sequence(lastAt: now)
-        sequence.counted = max(sequence.counted, stats.last_seq)
+        sequence.counted = max(sequence.counted, stats.lastSequence)
         sequence.expired = max(sequence.expired, stats.expired)
         sequences[tag, default: [:]][stats.boot] = sequence
     }

@@ -160,7 +160,9 @@ extension Soak {
                 tags[tag]?.reasonUntil = max(view.reasonUntil, now + .seconds(2))
             } else if !view.hazards.isEmpty {
                 // Not before the command that did it has run out.
-                if !commands.owes(tag, troubles, at: now) || now > view.unrest + .seconds(60) { undo(view.hazards, of: tag, at: now) }
+                if !commands.owes(tag, troubles, at: now) || now > view.unrest + .seconds(60) {
+                    undo(view.hazards, of: tag, at: now)
+                }
             } else {
                 note(overdue: tag, view, at: now)
             }
