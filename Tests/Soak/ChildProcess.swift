@@ -91,8 +91,8 @@ final class ChildProcess {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let words = ([path] + arguments).map { strdup($0) } + [nil]
-        let path0 = getenv("PATH").map { "PATH=" + String(cString: $0) } ?? "PATH=/usr/sbin:/usr/bin:/bin"
-        let variables = ([path0] + environment).map { strdup($0) } + [nil]
+        let search = getenv("PATH").map { "PATH=" + String(cString: $0) } ?? "PATH=/usr/sbin:/usr/bin:/bin"
+        let variables = ([search] + environment).map { strdup($0) } + [nil]
         defer { (words + variables).forEach { free($0) } }
         var identifier: pid_t = 0
         let failure = posix_spawn(&identifier, path, &actions, &attributes, words, variables)

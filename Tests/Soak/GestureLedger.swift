@@ -29,7 +29,13 @@ struct GestureLedger {
         var counted: UInt64 = 0
         var expired = 0
         /// Numbers that were left out, with the time around them.
-        var gaps: [(numbers: Range<UInt64>, from: ContinuousClock.Instant, to: ContinuousClock.Instant)] = []
+        var gaps: [Gap] = []
+    }
+
+    private struct Gap {
+        let numbers: Range<UInt64>
+        let from: ContinuousClock.Instant
+        let to: ContinuousClock.Instant
     }
 
     /// The longest a gesture waits in the bridge, less what the bridge may need.
@@ -45,6 +51,7 @@ struct GestureLedger {
     private(set) var reordered = 0
     private(set) var lostAtTag = 0
     private(set) var lostWithBroker = 0
+    private(set) var expired = 0
     private(set) var latest = Duration.zero
 
     /// A gesture was typed.
@@ -92,7 +99,7 @@ struct GestureLedger {
             return "gesture \(told.seq) of \(tag) arrived behind \(sequence.last)"
         }
         if told.seq > sequence.last + 1 {
-            sequence.gaps.append((sequence.last + 1..<told.seq, sequence.lastAt, now))
+            sequence.gaps.append(Gap(numbers: sequence.last + 1..<told.seq, from: sequence.lastAt, to: now))
         }
         sequence.last = told.seq
         sequence.lastAt = now
@@ -150,37 +157,30 @@ struct GestureLedger {
     /// At the end everything is well and quiet: what the bridge has counted is what arrived, or expired, or was lost with
     /// a broker.
     ///
-    /// - Returns: the broken rules, and how many expired.
-    mutating func close(_ troubles: Troubles, at now: ContinuousClock.Instant) -> (violations: [String], expired: Int) {
-        var violations: [String] = []
-        var expired = 0
-        for (tag, boots) in sequences {
-            for (boot, var sequence) in boots {
-                if sequence.counted > sequence.last {
-                    sequence.gaps.append((sequence.last + 1..<sequence.counted + 1, sequence.lastAt, now))
-                }
-                expired += sequence.expired
-                let missing = sequence.gaps.reduce(0) { $0 + $1.numbers.count }
-                lostWithBroker += max(0, missing - sequence.expired)
-                for gap in sequence.gaps
-                where !troubles.touchBroker(gap.from, gap.to) && !troubles.touch(.bridge, gap.from, gap.to) {
-                    violations.append("gestures \(gap.numbers) of \(tag), start \(boot), did not arrive")
-                }
-                let mayBeLost =
-                    gaps(sequence.gaps.map { ($0.from, $0.to) }, touch: .brokerEnded, troubles)
-                    || gaps(sequence.gaps.map { ($0.from, $0.to) }, touch: .bridge, troubles)
-                if missing > sequence.expired, !mayBeLost {
-                    violations.append(
-                        "\(missing) gestures of \(tag), start \(boot), are missing, and \(sequence.expired) expired")
-                }
-            }
+    /// - Returns: the broken rules.
+    mutating func close(_ troubles: Troubles, at now: ContinuousClock.Instant) -> [String] {
+        sequences.flatMap { tag, boots in
+            boots.flatMap { close($1, "\(tag), start \($0)", troubles, at: now) }
         }
-        return (violations, expired)
     }
 
-    private func gaps(
-        _ times: [(ContinuousClock.Instant, ContinuousClock.Instant)], touch part: TroubledPart, _ troubles: Troubles
-    ) -> Bool {
-        times.contains { troubles.touch(part, $0.0, $0.1) }
+    private mutating func close(
+        _ sequence: Sequence, _ name: String, _ troubles: Troubles, at now: ContinuousClock.Instant
+    ) -> [String] {
+        var gaps = sequence.gaps
+        if sequence.counted > sequence.last {
+            gaps.append(Gap(numbers: sequence.last + 1..<sequence.counted + 1, from: sequence.lastAt, to: now))
+        }
+        let missing = gaps.reduce(0) { $0 + $1.numbers.count }
+        expired += sequence.expired
+        lostWithBroker += max(0, missing - sequence.expired)
+        let mayBeLost = gaps.contains {
+            troubles.touch(.brokerEnded, $0.from, $0.to) || troubles.touch(.bridge, $0.from, $0.to)
+        }
+        return gaps.filter {
+            !troubles.touchBroker($0.from, $0.to) && !troubles.touch(.bridge, $0.from, $0.to)
+        }.map { "gestures \($0.numbers) of \(name), did not arrive" }
+            + (missing > sequence.expired && !mayBeLost
+                ? ["\(missing) gestures of \(name), are missing, and \(sequence.expired) expired"] : [])
     }
 }

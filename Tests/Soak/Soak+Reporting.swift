@@ -8,7 +8,7 @@ extension Soak {
         let figures = stage.daemon.flatMap { ProcessFigures(of: $0.identifier) }
         print(
             """
-            \((ContinuousClock.now - started).seconds1) s: gestures \(gestures.made) made \(gestures.arrived) arrived, \
+            \((ContinuousClock.now - started).inSeconds) s: gestures \(gestures.made) made \(gestures.arrived) arrived, \
             commands \(commands.made) made, \(commands.open) open, tags well \(well)/\(tags.count), \
             \(figures.map { "\($0)" } ?? "daemon away"), violations \(violations.count)
             """)
@@ -24,13 +24,13 @@ extension Soak {
         print(
             """
 
-            seed \(options.seed), \((ContinuousClock.now - started).seconds1) s
-            gestures: made \(gestures.made), delivered \(gestures.arrived), expired \(expired), \
+            seed \(options.seed), \((ContinuousClock.now - started).inSeconds) s
+            gestures: made \(gestures.made), delivered \(gestures.arrived), expired \(gestures.expired), \
             lost at a tag in trouble \(gestures.lostAtTag), lost with a broker \(gestures.lostWithBroker), \
-            repeated \(gestures.repeated), reordered \(gestures.reordered), latest after \(gestures.latest.seconds1) s
+            repeated \(gestures.repeated), reordered \(gestures.reordered), latest after \(gestures.latest.inSeconds) s
             commands: made \(commands.made), answered once \(commands.answeredOnce), again \(commands.answeredAgain), \
             never \(commands.neverAnswered), not taken by the broker \(commands.unacknowledged), \
-            slowest \(commands.slowest.seconds1) s
+            slowest \(commands.slowest.inSeconds) s
             outcomes: \(counts.joined(separator: ", "))
             troubles: broker ended \(troubles.count(of: .brokerEnded)), frozen \(troubles.count(of: .brokerFrozen)), \
             daemon ended \(troubles.count(of: .bridge) - 1), \

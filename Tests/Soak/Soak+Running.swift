@@ -59,9 +59,7 @@ extension Soak {
         try await passTime(.seconds(10))
         gestures.review(troubles, at: .now).forEach(violated)
         commands.review(troubles, isEnd: true, at: .now).forEach(violated)
-        let closing = gestures.close(troubles, at: .now)
-        closing.violations.forEach(violated)
-        expired = closing.expired
+        gestures.close(troubles, at: .now).forEach(violated)
         compareFacts(await truth())
     }
 
@@ -92,7 +90,7 @@ extension Soak {
         let deadline = ContinuousClock.now + limit
         while !condition() {
             guard .now < deadline, !isInterrupted else {
-                violated("not within \(limit.seconds1) s: \(what)")
+                violated("not within \(limit.inSeconds) s: \(what)")
                 return
             }
             try await passTime(.milliseconds(20))

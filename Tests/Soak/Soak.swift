@@ -38,7 +38,6 @@ final class Soak {
     /// When each result without an id came.
     var anonymousResults: [String: ContinuousClock.Instant] = [:]
     var nextReview = ContinuousClock.now
-    var expired = 0
     let started = ContinuousClock.now
 
     init(_ options: SoakOptions) async throws {
@@ -55,7 +54,7 @@ final class Soak {
 
     /// Remembers an event.
     func note(_ event: String) {
-        history.append("\((ContinuousClock.now - started).seconds1) \(event)")
+        history.append("\((ContinuousClock.now - started).inSeconds) \(event)")
         if history.count > 400 { history.removeFirst(200) }
     }
 
@@ -63,7 +62,7 @@ final class Soak {
     func violated(_ text: String) {
         note("VIOLATION: " + text)
         violations.append(text)
-        print("\((ContinuousClock.now - started).seconds1) VIOLATION: \(text)")
+        print("\((ContinuousClock.now - started).inSeconds) VIOLATION: \(text)")
         // The first ones tell what was before them.
         if violations.count <= 5 {
             print("  before it:\n" + history.suffix(25).map { "    \($0)" }.joined(separator: "\n"))
@@ -80,7 +79,7 @@ final class Soak {
 
 extension Duration {
     /// Seconds with one decimal.
-    var seconds1: String {
+    var inSeconds: String {
         let tenths = components.seconds * 10 + components.attoseconds / 100_000_000_000_000_000
         return "\(tenths / 10).\(tenths % 10)"
     }

@@ -7,7 +7,7 @@ import TestSupport
 final class Stage {
     /// Takes each line of the simulator.
     var onSimulatorLine: ((SimulatorLine) -> Void)?
-    /// Told when the daemon is started.
+    /// The daemon that was started last.
     private(set) var daemon: ChildProcess?
     private(set) var broker: PrivateBroker
     private(set) var simulator: ChildProcess?
@@ -69,7 +69,8 @@ final class Stage {
     func logTail(_ characters: Int) -> String {
         guard let file = fopen(log, "r") else { return "" }
         defer { fclose(file) }
-        fseek(file, -min(characters, (fseek(file, 0, SEEK_END), ftell(file)).1), SEEK_END)
+        fseek(file, 0, SEEK_END)
+        fseek(file, -min(characters, ftell(file)), SEEK_END)
         var bytes = [UInt8](repeating: 0, count: characters)
         bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
         return String(decoding: bytes, as: UTF8.self)
