@@ -25,6 +25,8 @@ struct CommandLedger {
         var isAnonymous = false
         let tag: String?
         var isAcknowledged = false
+        /// Whether its result topic has had a result; only told of those without an id.
+        var hasTopicResult = false
         var finals: [(status: String, code: String?, at: ContinuousClock.Instant)] = []
     }
 
@@ -91,9 +93,11 @@ struct CommandLedger {
             takenBack[resultTopic] = count - 1
             return 0
         }
-        return entries.values.filter {
-            $0.isAnonymous && $0.finals.count < $0.expected && Self.resultTopic(of: $0.topic) == resultTopic
+        let number = entries.values.filter {
+            $0.isAnonymous && !$0.hasTopicResult && Self.resultTopic(of: $0.topic) == resultTopic
         }.min { abs($0.published, received) < abs($1.published, received) }?.number
+        if let number { entries[number]?.hasTopicResult = true }
+        return number
     }
 
     private func abs(_ first: ContinuousClock.Instant, _ second: ContinuousClock.Instant) -> Duration {
@@ -154,7 +158,10 @@ struct CommandLedger {
     }
 
     private func judgeOutcome(_ entry: Entry, _ troubles: Troubles) -> String? {
-        guard entry.isGood, let tag = entry.tag, let final = entry.finals.first, final.status != "ok" else {
+        // Whose result it is, is a guess without an id.
+        guard entry.isGood, !entry.isAnonymous, let tag = entry.tag, let final = entry.finals.first,
+            final.status != "ok"
+        else {
             return nil
         }
         let from = entry.published - .seconds(1)
