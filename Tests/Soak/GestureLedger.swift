@@ -49,10 +49,12 @@ struct GestureLedger {
     private(set) var arrived = 0
     private(set) var repeated = 0
     private(set) var reordered = 0
-    private(set) var lostAtTag = 0
     private(set) var lostWithBroker = 0
     private(set) var expired = 0
     private(set) var latest = Duration.zero
+
+    /// Those that the bridge never counted, or that it did not tell before it was killed.
+    var lostAtTag: Int { made - arrived - expired - lostWithBroker }
 
     /// A gesture was typed.
     mutating func typed(_ number: UInt32, tag: String, count: Int, at now: ContinuousClock.Instant) {
@@ -140,7 +142,6 @@ struct GestureLedger {
         if troubles.touch(.tag(entry.tag), entry.typed, made + .milliseconds(300))
             || troubles.touch(.bridge, entry.typed, made + .seconds(1))
         {
-            lostAtTag += missing
             return []
         }
         // Made when the broker had been away for a while, and not too long before it came back.

@@ -89,7 +89,7 @@ extension Soak {
     ) async throws {
         let deadline = ContinuousClock.now + limit
         while !condition() {
-            guard .now < deadline, !isInterrupted else {
+            guard .now < deadline, stage.simulator?.isRunning == true else {
                 violated("not within \(limit.inSeconds) s: \(what)")
                 return
             }
