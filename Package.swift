@@ -86,6 +86,9 @@ let package = Package(
         tests("Bridge", "JacquardProtocol"),
         tests("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging"),
         tests("Daemon", "DBus", "EventLoop", "Logging", "MQTT"),
+        .executableTarget(
+            name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport"], path: "Tests/Soak",
+            swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["TestSupport", "MQTT", "EventLoop", "Logging", "jacquard2mqtt", "jacquard-simulator"],

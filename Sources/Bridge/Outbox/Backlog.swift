@@ -56,12 +56,13 @@ struct Backlog: Sendable {
         replaceMessages(unacknowledged + messages, at: now)
     }
 
-    /// A connection is there: all facts stand in front.
+    /// A connection is there: all facts stand in front. What has expired leaves now, so that it can be told now: behind the
+    /// facts it might not come to its turn for long.
     mutating func connected(factTopics: [String], at now: Duration) {
         let messages = messages
         replaceMessages([], at: now)
         for topic in factTopics { append(factTopic: topic) }
-        for waiting in messages { add(waiting) }
+        addAll(messages, at: now)
     }
 
     /// How many events of each topic were dropped since the last time.
@@ -82,6 +83,10 @@ extension Backlog {
     private mutating func replaceMessages(_ messages: [Waiting], at now: Duration) {
         line.replaceAll([])
         (events, results, nextExpiry) = (0, 0, nil)
+        addAll(messages, at: now)
+    }
+
+    private mutating func addAll(_ messages: [Waiting], at now: Duration) {
         for waiting in messages {
             if waiting.isExpired(at: now) { drop(waiting) } else { add(waiting) }
         }

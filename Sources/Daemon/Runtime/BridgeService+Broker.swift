@@ -38,6 +38,8 @@ extension BridgeService {
 
     private func acknowledged(_ ticket: UInt64) {
         send(outbox.acknowledged(ticket, at: .now))
+        // What waited may have grown too old in its last moment.
+        tellDrops()
     }
 
     /// Subscribe, then `online` and all facts, then what has waited: the order of the contract.

@@ -1,0 +1,120 @@
+import Bridge
+import JacquardProtocol
+
+/// Commands of any kind and bytes, while tags come and go: each gets exactly one final result, at the latest when the
+/// bridge stops.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    var play = BridgePlay(Input(start, count))
+    play.run()
+    return 0
+}
+
+private struct BridgePlay {
+    private var input: Input
+    private var bridge: BridgeState
+    private var now = Moment(instant: .now, unixMilliseconds: 1_800_000_000_000)
+    private var owed = 0
+    /// What the bridge wants done, and has not been told the end of.
+    private var errands: [BridgeAction] = []
+    private static let ids = ["0001", "sleeve"].compactMap { TagID($0) }
+
+    init(_ input: Input) {
+        self.input = input
+        let tags = Self.ids.map { TagEntry(id: $0, serial: $0.text, connect: $0.text == "0001" ? .always : .onDemand) }
+        bridge = BridgeState(
+            configuration: BridgeConfiguration(instance: "attic", version: "1", tags: tags), boot: "9f3c",
+            startedAt: now)
+    }
+
+    mutating func run() {
+        take(bridge.start(at: now))
+        while !input.isAtEnd { step() }
+        take(bridge.stop(at: now))
+        require(owed == 0, "\(owed) commands have no final result")
+    }
+
+    private mutating func step() {
+        let id = input.pick(Self.ids)
+        switch input.byte() % 12 {
+        case 0: take(bridge.tag(id, .connection(TagConnection(state: input.pick(Self.states), attempt: 1)), at: now))
+        case 1: take(bridge.tag(id, .gesture(Gesture(rawValue: UInt32(input.byte()))), at: now))
+        case 2: take(bridge.tag(id, .battery(BatteryStatus(level: UInt32(input.byte()), isCharging: true)), at: now))
+        case 3: now = now.advanced(by: .milliseconds(Int(input.byte()) * 100))
+        case 4:
+            if let deadline = bridge.deadline, deadline > now.instant {
+                now = now.advanced(by: deadline - now.instant)
+            }
+            take(bridge.deadlineReached(at: now))
+        case 5, 6: endErrand()
+        case 7: take(bridge.scanEnded(at: now))
+        default: command(id)
+        }
+    }
+
+    private static let states: [TagConnection.State] = [
+        .preparingToConnect, .connecting(step: 1), .connected, .connected, .disconnected,
+    ]
+
+    private mutating func command(_ id: TagID) {
+        let names = [
+            "led/set", "haptic/set", "name/set", "touch_mode/set", "battery/get", "rssi/get", "info/get", "config/get",
+            "config/set", "connection/set", "sleep/set", "dance/set",
+        ]
+        let requests = ["scan", "pair", "forget", "tags", "health", "log_level", "dance"]
+        let topic =
+            switch input.byte() % 4 {
+            case 0: "jacquard/bridge/attic/request/" + input.pick(requests)
+            case 1: "jacquard/tag/7ZZZ/" + input.pick(names)
+            default: "jacquard/tag/\(id)/" + input.pick(names)
+            }
+        owed += 1
+        take(
+            bridge.received(
+                IncomingMessage(topic: topic, payload: input.bytes(), isRetained: input.byte() % 16 == 0), at: now))
+    }
+
+    private mutating func endErrand() {
+        guard !errands.isEmpty else { return }
+        switch errands.remove(at: Int(input.byte()) % errands.count) {
+        case .perform(_, on: let id, let token):
+            let results: [Result<TagCommandAnswer, TagCommandError>] = [
+                .success(.done), .success(.battery(BatteryStatus(level: 7, isCharging: false))),
+                .success(.configValue(nil)), .failure(.notConnected), .failure(.timeout), .failure(.linkLost),
+                .failure(.malformedResponse),
+            ]
+            take(bridge.tag(id, .commandEnded(token: token, input.pick(results)), at: now))
+        case .readSignal(_, let token): end(token, .signal(-50))
+        case .scan(_, let token), .stopScan(let token), .forget(_, let token): end(token, .done)
+        case .pair(_, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
+        case .measure(let token):
+            end(token, .measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)))
+        default: break
+        }
+    }
+
+    private mutating func end(_ token: UInt64, _ answer: RequestAnswer) {
+        let results: [Result<RequestAnswer, RequestError>] = [
+            .success(answer), .success(.done), .failure(.notConnected), .failure(.timeout), .failure(.notFound),
+        ]
+        take(bridge.requestEnded(token: token, input.pick(results), at: now))
+    }
+
+    private mutating func take(_ actions: [BridgeAction]) {
+        for action in actions {
+            switch action {
+            case .publish(let publication): published(publication)
+            case .perform, .readSignal, .scan, .stopScan, .pair, .forget, .measure: errands.append(action)
+            default: break
+            }
+        }
+    }
+
+    private mutating func published(_ publication: Publication) {
+        guard case .result = publication.kind else { return }
+        // Keys are sorted and values escaped, so the text is found nowhere else.
+        guard String(decoding: publication.payload, as: UTF8.self).contains(#""final":true"#) else { return }
+        owed -= 1
+        require(owed >= 0, "a final result without a command: \(publication.topic)")
+    }
+}

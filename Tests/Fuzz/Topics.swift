@@ -1,0 +1,32 @@
+import Bridge
+import JacquardProtocol
+
+/// Messages on any topic, those of neighbours among them: nothing or one final result for each.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    var input = Input(start, count)
+    let now = Moment(instant: .now, unixMilliseconds: 1_800_000_000_000)
+    let tags = [TagID("0001")].compactMap(\.self).map { TagEntry(id: $0, serial: "0001") }
+    var bridge = BridgeState(
+        configuration: BridgeConfiguration(instance: "attic", version: "1", tags: tags), boot: "9f3c", startedAt: now)
+    _ = bridge.start(at: now)
+    var (messages, finals) = (0, 0)
+    while !input.isAtEnd {
+        let prefix = input.pick([
+            "", "jacquard/", "jacquard/tag/", "jacquard/bridge/", "jacquard/bridge/attic/request/",
+        ])
+        let message = IncomingMessage(topic: prefix + input.text(), payload: input.bytes())
+        messages += 1
+        finals += results(bridge.received(message, at: now))
+    }
+    finals += results(bridge.stop(at: now))
+    require(finals <= messages, "\(messages) messages have \(finals) final results")
+    return 0
+}
+
+private func results(_ actions: [BridgeAction]) -> Int {
+    actions.count { action in
+        guard case .publish(let publication) = action, case .result = publication.kind else { return false }
+        return String(decoding: publication.payload, as: UTF8.self).contains(#""final":true"#)
+    }
+}

@@ -1,0 +1,187 @@
+/// Gestures that were made with tags, and gestures that arrived at a reader.
+///
+/// Each made gesture, or each burst of equal ones, has a number of its own, so that none is taken for another.
+///
+/// The rules:
+/// - A gesture made by a tag that is connected, in gear and without trouble arrives, as often as it was made, while the
+///   way to the reader is whole. While the broker is away it arrives too if the broker is back within the lifetime.
+/// - Of one tag and one start of the bridge every `seq` arrives once and in order; a repetition is allowed around trouble
+///   with the broker (QoS 1: what was not acknowledged is sent again), and a gap there, too, if it was counted as
+///   `expired` or lost with what an ended broker held.
+/// - Gestures of a tag in trouble may be lost before the bridge has counted them.
+struct GestureLedger {
+    /// What was made with one line of the simulator.
+    struct Entry {
+        let tag: String
+        let number: UInt32
+        var count: Int
+        let typed: ContinuousClock.Instant
+        /// When the last of it was made; nil while it is not known.
+        var made: ContinuousClock.Instant?
+        var arrived = 0
+    }
+
+    /// What a reader knows of one tag and one start of the bridge.
+    private struct Sequence {
+        var seen: Set<UInt64> = []
+        var last: UInt64 = 0
+        var lastAt: ContinuousClock.Instant
+        var counted: UInt64 = 0
+        var expired = 0
+        /// Numbers that were left out, with the time around them.
+        var gaps: [Gap] = []
+    }
+
+    private struct Gap {
+        let numbers: Range<UInt64>
+        let from: ContinuousClock.Instant
+        let to: ContinuousClock.Instant
+    }
+
+    /// The longest a gesture waits in the bridge, less what the bridge may need.
+    private static let lifetime = Duration.seconds(4)
+    /// By then a gesture has arrived or will not.
+    private static let patience = Duration.seconds(8)
+
+    private var entries: [UInt32: Entry] = [:]
+    private var sequences: [String: [String: Sequence]] = [:]
+    private(set) var made = 0
+    private(set) var arrived = 0
+    private(set) var repeated = 0
+    private(set) var reordered = 0
+    private(set) var lostWithBroker = 0
+    private(set) var expired = 0
+    private(set) var latest = Duration.zero
+
+    /// Those that the bridge never counted, or that it did not tell before it was killed.
+    var lostAtTag: Int { made - arrived - expired - lostWithBroker }
+
+    /// A gesture was typed.
+    mutating func typed(_ number: UInt32, tag: String, count: Int, at now: ContinuousClock.Instant) {
+        entries[number] = Entry(tag: tag, number: number, count: count, typed: now)
+    }
+
+    /// The simulator refused it: the tag is not there, or busy with another burst.
+    mutating func refused(_ number: UInt32) {
+        entries[number] = nil
+    }
+
+    /// All of it was made.
+    mutating func done(_ number: UInt32, sent: Int, at now: ContinuousClock.Instant) {
+        guard entries[number]?.made == nil else { return }
+        entries[number]?.count = sent
+        entries[number]?.made = now
+        made += sent
+    }
+
+    /// Whether a line makes more than one, so that its end comes later.
+    func isBurst(_ number: UInt32) -> Bool { (entries[number]?.count ?? 0) > 1 }
+
+    /// Whether its end was told.
+    func isDone(_ number: UInt32) -> Bool { entries[number]?.made != nil }
+
+    /// A gesture has come to the reader.
+    ///
+    /// - Returns: the broken rule, if any.
+    mutating func received(
+        _ told: GestureTold, of tag: String, age: Duration, _ troubles: Troubles, at now: ContinuousClock.Instant
+    ) -> String? {
+        var sequence = sequences[tag]?[told.boot] ?? Sequence(lastAt: now)
+        defer { sequences[tag, default: [:]][told.boot] = sequence }
+        let isAroundTrouble = troubles.touchBroker(now - .seconds(10), now)
+        guard sequence.seen.insert(told.seq).inserted else {
+            repeated += 1
+            return isAroundTrouble ? nil : "gesture \(told.seq) of \(tag) arrived twice"
+        }
+        arrived += 1
+        entries[told.gesture]?.arrived += 1
+        latest = max(latest, age)
+        guard told.seq > sequence.last else {
+            reordered += 1
+            return "gesture \(told.seq) of \(tag) arrived behind \(sequence.last)"
+        }
+        if told.seq > sequence.last + 1 {
+            sequence.gaps.append(Gap(numbers: sequence.last + 1..<told.seq, from: sequence.lastAt, to: now))
+        }
+        sequence.last = told.seq
+        sequence.lastAt = now
+        return age > .seconds(5) && !isAroundTrouble ? "gesture \(told.seq) of \(tag) came \(age) late" : nil
+    }
+
+    /// The bridge has told its counts.
+    mutating func told(_ stats: StatsTold, of tag: String, at now: ContinuousClock.Instant) {
+        var sequence = sequences[tag]?[stats.boot] ?? Sequence(lastAt: now)
+        sequence.counted = max(sequence.counted, stats.lastSequence)
+        sequence.expired = max(sequence.expired, stats.expired)
+        sequences[tag, default: [:]][stats.boot] = sequence
+    }
+
+    /// Looks at what should have arrived by now.
+    ///
+    /// - Returns: the broken rules.
+    mutating func review(_ troubles: Troubles, at now: ContinuousClock.Instant) -> [String] {
+        guard troubles.isBrokerWell, !troubles.isOpen(.bridge) else { return [] }
+        var violations: [String] = []
+        for entry in entries.values {
+            guard let made = entry.made, now > made + Self.patience else { continue }
+            // An answer must have had time to come since the last trouble, too.
+            guard !troubles.touchBroker(now - Self.patience, now) else { continue }
+            entries[entry.number] = nil
+            violations += judge(entry, made, troubles)
+        }
+        return violations
+    }
+
+    private mutating func judge(
+        _ entry: Entry, _ made: ContinuousClock.Instant, _ troubles: Troubles
+    ) -> [String] {
+        let missing = entry.count - entry.arrived
+        let name = "gesture \(entry.number) of \(entry.tag)"
+        if missing == 0 { return [] }
+        if missing < 0 { return ["\(name): made \(entry.count) times, arrived \(entry.arrived) times"] }
+        if troubles.touch(.tag(entry.tag), entry.typed, made + .milliseconds(300))
+            || troubles.touch(.bridge, entry.typed, made + .seconds(1))
+        {
+            return []
+        }
+        // Made when the broker had been away for a while, and not too long before it came back.
+        let wasAway = [TroubledPart.brokerEnded, .brokerFrozen].contains { part in
+            troubles.endOfTrouble(part, at: entry.typed).map { made >= $0 - Self.lifetime && made < $0 } ?? false
+                && troubles.touch(part, entry.typed - .seconds(1), entry.typed - .seconds(1))
+        }
+        if !wasAway, troubles.touchBroker(entry.typed, made + Self.patience) { return [] }
+        return [
+            "\(name): \(missing) of \(entry.count) did not arrive\(wasAway ? ", made while the broker was away" : "")"
+        ]
+    }
+
+    /// At the end everything is well and quiet: what the bridge has counted is what arrived, or expired, or was lost with
+    /// a broker.
+    ///
+    /// - Returns: the broken rules.
+    mutating func close(_ troubles: Troubles, at now: ContinuousClock.Instant) -> [String] {
+        sequences.flatMap { tag, boots in
+            boots.flatMap { close($1, "\(tag), start \($0)", troubles, at: now) }
+        }
+    }
+
+    private mutating func close(
+        _ sequence: Sequence, _ name: String, _ troubles: Troubles, at now: ContinuousClock.Instant
+    ) -> [String] {
+        var gaps = sequence.gaps
+        if sequence.counted > sequence.last {
+            gaps.append(Gap(numbers: sequence.last + 1..<sequence.counted + 1, from: sequence.lastAt, to: now))
+        }
+        let missing = gaps.reduce(0) { $0 + $1.numbers.count }
+        expired += sequence.expired
+        lostWithBroker += max(0, missing - sequence.expired)
+        let mayBeLost = gaps.contains {
+            troubles.touch(.brokerEnded, $0.from, $0.to) || troubles.touch(.bridge, $0.from, $0.to)
+        }
+        return gaps.filter {
+            !troubles.touchBroker($0.from, $0.to) && !troubles.touch(.bridge, $0.from, $0.to)
+        }.map { "gestures \($0.numbers) of \(name), did not arrive" }
+            + (missing > sequence.expired && !mayBeLost
+                ? ["\(missing) gestures of \(name), are missing, and \(sequence.expired) expired"] : [])
+    }
+}

@@ -1,0 +1,171 @@
+import EventLoop
+import Foundation
+import MQTT
+
+/// What the simulator and the broker tell.
+extension Soak {
+    // MARK: The simulator
+
+    func simulatorSaid(_ line: SimulatorLine) {
+        let now = ContinuousClock.now
+        switch line.event {
+        case "ok": if let command = line.command { carriedOut(command, at: now) }
+        case "error": if let command = line.command { refused(command) }
+        case "burst": burstEnded(line, at: now)
+        case "disconnected": if let tag = line.tag { linkBroke(tag, at: now) }
+        case "connected", "subscribed": if let tag = line.tag { tags[tag]?.unrest = now }
+        case "tag": if let tag = line.tag { tags[tag]?.truth = line }
+        default: break
+        }
+    }
+
+    /// The tag and the number of a gesture's line.
+    private func gesture(_ command: String) -> (tag: String, number: UInt32)? {
+        let words = command.split(separator: " ")
+        guard words.count > 2, words[0] == "gesture", let number = UInt32(words[2]) else { return nil }
+        return (String(words[1]), number)
+    }
+
+    private func carriedOut(_ command: String, at now: ContinuousClock.Instant) {
+        guard let (tag, number) = gesture(command) else { return }
+        tags[tag]?.unanswered.removeAll { $0 == number }
+        if gestures.isBurst(number) {
+            if !gestures.isDone(number) { tags[tag]?.burst = number }
+        } else {
+            gestures.done(number, sent: 1, at: now)
+        }
+    }
+
+    private func refused(_ command: String) {
+        guard let (tag, number) = gesture(command) else { return }
+        tags[tag]?.unanswered.removeAll { $0 == number }
+        gestures.refused(number)
+    }
+
+    /// The end of a short burst is told before the line that began it is answered.
+    private func burstEnded(_ line: SimulatorLine, at now: ContinuousClock.Instant) {
+        guard let tag = line.tag, let sent = line.sent else { return }
+        let number = tags[tag]?.burst ?? tags[tag]?.unanswered.first { gestures.isBurst($0) }
+        tags[tag]?.burst = nil
+        guard let number else { return }
+        gestures.done(number, sent: sent - (line.dropped ?? 0), at: now)
+    }
+
+    private func linkBroke(_ tag: String, at now: ContinuousClock.Instant) {
+        note("link of \(tag) broke")
+        guard !isEnding, let view = tags[tag] else { return }
+        let hasReason =
+            view.openTroubles > 0 || now < view.reasonUntil || troubles.isOpen(.bridge)
+            || troubles.touch(.tag(tag), now - .seconds(1), now)
+        if !hasReason { violated("the link of \(tag) broke without a reason") }
+        unrest(of: tag, at: now)
+    }
+
+    /// Something is wrong with a tag, at least for a moment.
+    func unrest(of tag: String, at now: ContinuousClock.Instant) {
+        tags[tag]?.unrest = now
+        troubles.begin(.tag(tag), at: now)
+    }
+
+    // MARK: The broker
+
+    func received(_ message: MQTTMessage) {
+        let now = ContinuousClock.now
+        let levels = message.topic.split(separator: "/").map(String.init)
+        switch (levels.first, levels.count > 1 ? levels[1] : "") {
+        case ("jacquard", "tag") where levels.count >= 4:
+            tagTold(levels[2], levels[3...].joined(separator: "/"), message, now)
+        case ("jacquard", "bridge") where levels.count >= 4:
+            bridgeTold(levels[3...].joined(separator: "/"), message, now)
+        case ("soak", "answer"): answered(onResponseTopic: message, at: now)
+        default: break
+        }
+    }
+
+    private func tagTold(_ tag: String, _ topic: String, _ message: MQTTMessage, _ now: ContinuousClock.Instant) {
+        let payload = message.payload
+        let text = String(decoding: payload, as: UTF8.self)
+        switch topic {
+        case "gesture": gestureTold(tag, payload, now)
+        case "stats": document(StatsTold.self, payload).map { gestures.told($0, of: tag, at: now) }
+        case "availability": tags[tag]?.isAvailable = text == "online"
+        case "connection":
+            tags[tag]?.connection = document(ConnectionTold.self, payload)?.state
+        case "gear": tags[tag]?.gear = document(GearTold.self, payload)
+        case "battery": tags[tag]?.battery = document(BatteryTold.self, payload)
+        case "touch_mode": tags[tag]?.touchMode = text
+        case _ where topic.hasSuffix("/result"): resultTold(message, now)
+        default: break
+        }
+    }
+
+    private func gestureTold(_ tag: String, _ payload: [UInt8], _ now: ContinuousClock.Instant) {
+        guard let told = document(GestureTold.self, payload) else {
+            return violated("not a gesture: \(String(decoding: payload, as: UTF8.self))")
+        }
+        let age = Date().timeIntervalSince(Self.date(told.time) ?? Date())
+        if let violation = gestures.received(told, of: tag, age: .seconds(age), troubles, at: now) {
+            violated(violation)
+        }
+    }
+
+    private static func date(_ text: String) -> Date? {
+        try? Date(text, strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true))
+    }
+
+    private func bridgeTold(_ topic: String, _ message: MQTTMessage, _ now: ContinuousClock.Instant) {
+        switch topic {
+        case "state":
+            let state = String(decoding: message.payload, as: UTF8.self)
+            note("bridge \(state)")
+            let isWell = !troubles.isOpen(.bridge) && !troubles.touchBroker(now - .seconds(15), now)
+            if state == "offline", isWell { violated("the bridge went offline without a reason") }
+        case _ where topic.hasPrefix("response/"): resultTold(message, now)
+        default: break
+        }
+    }
+
+    private func resultTold(_ message: MQTTMessage, _ now: ContinuousClock.Instant) {
+        guard let told = document(ResultTold.self, message.payload) else {
+            return violated("not a result: \(String(decoding: message.payload, as: UTF8.self))")
+        }
+        guard told.final else { return }
+        if let id = told.id, let asked = probes.removeValue(forKey: id) { return proved(since: asked, at: now) }
+        guard told.id != nil || isNew(message, at: now) else { return }
+        let number = told.id.flatMap { Int($0.split(separator: "-").last ?? "") }
+        let match = told.id == nil ? commands.anonymous(resultTopic: message.topic, told, at: now) : number
+        guard let match else {
+            if told.id == nil, !troubles.touchBroker(now - .seconds(80), now) {
+                violated("a result without a command on \(message.topic)")
+            }
+            return
+        }
+        if let violation = commands.answered(match, told, at: now) { violated(violation) }
+    }
+
+    /// Results without an id are told apart by their bytes: what was not acknowledged before a connection broke is sent
+    /// again as it was.
+    private func isNew(_ message: MQTTMessage, at now: ContinuousClock.Instant) -> Bool {
+        let text = message.topic + String(decoding: message.payload, as: UTF8.self)
+        if let known = anonymousResults.updateValue(now, forKey: text) {
+            return !troubles.touchBroker(known - .seconds(10), now)
+        }
+        return true
+    }
+
+    private func answered(onResponseTopic message: MQTTMessage, at now: ContinuousClock.Instant) {
+        guard let told = document(ResultTold.self, message.payload), told.final else { return }
+        let number = message.correlationData.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+        guard let number else { return violated("an answer without correlation data") }
+        if let violation = commands.answered(number, told, at: now) { violated(violation) }
+    }
+
+    /// The bridge has answered a question: what was healed before it is well.
+    private func proved(since asked: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
+        for (part, healed) in healing where healed < asked {
+            healing[part] = nil
+            troubles.end(part, at: now)
+            note("\(part) is well again")
+        }
+    }
+}

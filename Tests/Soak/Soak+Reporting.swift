@@ -1,0 +1,49 @@
+import EventLoop
+import Glibc
+
+/// What the soak says.
+extension Soak {
+    func printProgress() {
+        let well = tags.keys.filter { !troubles.isOpen(.tag($0)) }.count
+        let figures = stage.daemon.flatMap { ProcessFigures(of: $0.identifier) }
+        print(
+            """
+            \((ContinuousClock.now - started).inSeconds) s: gestures \(gestures.made) made \(gestures.arrived) arrived, \
+            commands \(commands.made) made, \(commands.open) open, tags well \(well)/\(tags.count), \
+            \(figures.map { "\($0)" } ?? "daemon away"), violations \(violations.count)
+            """)
+        fflush(nil)
+    }
+
+    func report(_ before: ProcessFigures?, isSameProcess: Bool) {
+        let after = stage.daemon.flatMap { ProcessFigures(of: $0.identifier) }
+        if let before, let after, after.descriptors > before.descriptors + 5 {
+            violated("descriptors have grown from \(before.descriptors) to \(after.descriptors)")
+        }
+        let counts = commands.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        print(
+            """
+
+            seed \(options.seed), \((ContinuousClock.now - started).inSeconds) s
+            gestures: made \(gestures.made), delivered \(gestures.arrived), expired \(gestures.expired), \
+            lost at a tag in trouble \(gestures.lostAtTag), lost with a broker \(gestures.lostWithBroker), \
+            repeated \(gestures.repeated), reordered \(gestures.reordered), latest after \(gestures.latest.inSeconds) s
+            commands: made \(commands.made), answered once \(commands.answeredOnce), again \(commands.answeredAgain), \
+            never \(commands.neverAnswered), not taken by the broker \(commands.unacknowledged), \
+            slowest \(commands.slowest.inSeconds) s
+            outcomes: \(counts.joined(separator: ", "))
+            troubles: broker ended \(troubles.count(of: .brokerEnded)), frozen \(troubles.count(of: .brokerFrozen)), \
+            daemon ended \(troubles.count(of: .bridge) - 1), \
+            of tags \(tags.keys.reduce(0) { $0 + troubles.count(of: .tag($1)) - 1 })
+            daemon at the start: \(before.map { "\($0)" } ?? "-")
+            daemon at the end:   \(after.map { "\($0)" } ?? "-")\(isSameProcess ? "" : " (another process)")
+            broken rules: \(violations.count)
+            """)
+        violations.prefix(50).forEach { print("  \($0)") }
+        if !violations.isEmpty {
+            print("last events:\n" + history.suffix(60).map { "  \($0)" }.joined(separator: "\n"))
+            print("the daemon's log:\n" + stage.logTail(6000))
+        }
+        fflush(nil)
+    }
+}

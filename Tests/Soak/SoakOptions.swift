@@ -1,0 +1,44 @@
+import FoundationEssentials
+
+/// The command line of `soak`.
+struct SoakOptions {
+    /// How long troubles are made.
+    var minutes = 3.0
+    /// Where all random choices come from.
+    var seed = UInt64.random(in: 1...999_999)
+    /// How many tags there are.
+    var tags = 20
+    /// The folder with `jacquard2mqtt` and `jacquard-simulator`.
+    var programs = "."
+    /// How much the daemon logs.
+    var logLevel = "info"
+
+    static let usage = "usage: soak [--minutes N] [--seed S] [--tags 20] [--bin DIR] [--log-level LEVEL]"
+
+    /// Reads the arguments behind the program's name; nil when they make no sense.
+    init?(_ arguments: [String]) {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            guard let value = rest.popFirst(), take(option, value) else { return nil }
+        }
+    }
+
+    private mutating func take(_ option: String, _ value: String) -> Bool {
+        switch option {
+        case "--minutes": minutes = Double(value) ?? 0
+        case "--seed": seed = UInt64(value) ?? 0
+        case "--tags": tags = Int(value) ?? 0
+        case "--bin": programs = value
+        case "--log-level": logLevel = value
+        default: return false
+        }
+        return minutes > 0 && seed > 0 && (1...250).contains(tags)
+    }
+
+    /// The serials of all tags, as the simulator gives them.
+    var serials: [String] {
+        (1...tags).map { number in
+            String(repeating: "0", count: max(0, 4 - "\(number)".count)) + "\(number)"
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import EventLoop
+import Glibc
+import TestSupport
+
+/// The programs of the soak: a broker, the simulator, and the daemon between them.
+@LoopActor
+final class Stage {
+    /// Takes each line of the simulator.
+    var onSimulatorLine: ((SimulatorLine) -> Void)?
+    /// The daemon that was started last.
+    private(set) var daemon: ChildProcess?
+    private(set) var broker: PrivateBroker
+    private(set) var simulator: ChildProcess?
+    /// The file that the daemon logs to.
+    let log: String
+
+    private let options: SoakOptions
+    private let folder: ScratchFolder
+    private var busAddress: String?
+    private var isReady = false
+
+    static let instance = "attic"
+
+    /// Starts the broker and the simulator.
+    init(_ options: SoakOptions) async throws {
+        self.options = options
+        folder = try ScratchFolder()
+        log = folder.path + "/daemon.log"
+        broker = try await PrivateBroker()
+        simulator = try ChildProcess(
+            options.programs + "/jacquard-simulator", ["--tags", "\(options.tags)", "--json", "--quick"]
+        ) { [unowned self] in simulatorSaid($0) }
+        try await until("the simulator is ready") { isReady }
+    }
+
+    /// Starts the daemon, with the state that the one before has left.
+    func startDaemon() throws {
+        let list = options.serials.map { "  - serial: \"\($0)\"\n" }.joined()
+        // The shortest keep-alive, so that a frozen broker is given up within the soak.
+        let configuration = try folder.write(
+            "config.yaml",
+            """
+            instance: \(Self.instance)
+            mqtt:
+              port: \(broker.port)
+              keepalive_s: 5
+            log:
+              level: \(options.logLevel)
+            tags:
+            \(list)
+            """)
+        daemon = try ChildProcess(
+            options.programs + "/jacquard2mqtt", ["run", "--config", configuration, "--state", folder.path],
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS=\(busAddress ?? "")"], log: log)
+    }
+
+    /// Ends the broker. What it holds is gone.
+    func endBroker() async throws {
+        broker.daemon.signal(SIGTERM)
+        try await until("the broker's end") { !broker.daemon.isRunning }
+    }
+
+    /// Starts a broker that knows nothing, on the same port.
+    func startBroker() async throws {
+        broker = try await PrivateBroker(port: broker.port)
+    }
+
+    /// The end of the daemon's log.
+    func logTail(_ characters: Int) -> String {
+        guard let file = fopen(log, "r") else { return "" }
+        defer { fclose(file) }
+        fseek(file, 0, SEEK_END)
+        fseek(file, -min(characters, ftell(file)), SEEK_END)
+        var bytes = [UInt8](repeating: 0, count: characters)
+        bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Ends everything.
+    func end() async {
+        daemon?.signal(SIGTERM)
+        simulator?.signal(SIGTERM)
+        broker.daemon.signal(SIGCONT)
+        try? await until("the daemon's end") { daemon?.isRunning != true && simulator?.isRunning != true }
+        broker.daemon.signal(SIGTERM)
+    }
+
+    private func simulatorSaid(_ line: String) {
+        if let line = document(SimulatorLine.self, line.utf8) { onSimulatorLine?(line) }
+        let prefix = "DBUS_SYSTEM_BUS_ADDRESS="
+        if line.hasPrefix(prefix) { busAddress = String(line.dropFirst(prefix.count)) }
+        if line == "ready" { isReady = true }
+    }
+}
