@@ -78,6 +78,10 @@ extension BlueZCentral {
     private func attemptOver(_ peripheral: Peripheral) {
         guard attempt === peripheral else { return }
         attempt = nil
+        if peripheral.wantsPairing {
+            peripheral.wantsPairing = false
+            if isLinked(peripheral) { pair(peripheral.address) }
+        }
         connectNext()
         updateDiscovery()
     }

@@ -10,6 +10,9 @@ extension BlueZCentral {
             return tellLater(.pairFailed(address, Self.notConnected))
         }
         pairing.insert(address)
+        // The kernel has no place for security messages before the link is complete: it says "security requested but not
+        // available", and the pairing hangs. Seen with Linux 6.1 and bluetoothd 5.66.
+        guard attempt !== peripheral else { return peripheral.wantsPairing = true }
         let message = DBusMessage.call(to: BlueZNames.service, path, BlueZNames.device, "Pair")
         call(message, within: timing.pair) { [weak self] result in
             guard let self, isLinked(peripheral) else { return }

@@ -33,6 +33,8 @@ final class Peripheral {
     var phase = Phase.waiting
     /// Why it is being disconnected; nil when that was asked for.
     var cause: BluetoothError?
+    /// Whether to pair as soon as `Connect` has been answered.
+    var wantsPairing = false
     /// Whether BlueZ has refused `Connect` although the link was up.
     var wasRefused = false
     /// When the link came up.
