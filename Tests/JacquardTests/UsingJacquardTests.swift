@@ -29,7 +29,7 @@ struct UsingJacquardTests {
             let address = simulator.printed.split(separator: "\n")[0].dropFirst("DBUS_SYSTEM_BUS_ADDRESS=".count)
             let sample = try Program(
                 folder + "/UsingJacquard", environment: ["DBUS_SYSTEM_BUS_ADDRESS": String(address)])
-            try await until("the program's end") { !sample.isRunning }
+            try await until("the program's end") { sample.hasEnded }
             #expect(sample.exitStatus == 0)
             for line in ["Found Jacquard-003R, serial 003R", "Step 10 of 14", "Connected:", "Gesture: ", "as asked"] {
                 #expect(sample.printed.contains(line), "\(sample.printed)")

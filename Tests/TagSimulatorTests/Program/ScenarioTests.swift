@@ -32,7 +32,7 @@ struct ScenarioTests {
             let folder = try ScratchFolder()
             let file = try folder.write("play", "battery 0001 12\nwait 0.01\nlist\nquit\n")
             let simulator = try Program(Program.buildFolder + "/jacquard-simulator", ["--scenario", file])
-            try await until("its end") { !simulator.isRunning }
+            try await until("its end") { simulator.hasEnded }
             #expect(simulator.exitStatus == 0)
             #expect(simulator.printed.contains("12"))
         }
@@ -44,7 +44,7 @@ struct ScenarioTests {
             let folder = try ScratchFolder()
             let file = text.isEmpty ? folder.path + "/missing" : try folder.write("play", text)
             let simulator = try Program(Program.buildFolder + "/jacquard-simulator", ["--scenario", file])
-            try await until("its end") { !simulator.isRunning }
+            try await until("its end") { simulator.hasEnded }
             #expect(simulator.exitStatus == 1)
             try await until("why") { simulator.printed.contains(text.isEmpty ? "No such file" : "line 1") }
         }
