@@ -52,7 +52,21 @@ public final class PrivateBus: Sendable {
             <allow own="*"/></policy></busconfig>
             """)
         daemon = try Program("dbus-daemon", ["--nofork", "--nopidfile", "--config-file=\(configuration)"])
-        try await until("the bus listens") { FileManager.default.fileExists(atPath: folder.path + "/bus") }
+        try await until("the bus listens") { Self.listens(at: folder.path + "/bus") }
+    }
+
+    /// The socket's file is there a moment before somebody listens on it.
+    private static func listens(at path: String) -> Bool {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
     }
 
     deinit {
