@@ -113,6 +113,7 @@ extension BlueZCentral {
             peripheral.wasResolved = true
             bonds.clear(address)
         }
+        if device.isPaired, peripheral.phase == .linked { bonded(peripheral, path) }
         continueSearches(of: address)
     }
 

@@ -16,13 +16,22 @@ extension BlueZCentral {
         let message = DBusMessage.call(to: BlueZNames.service, path, BlueZNames.device, "Pair")
         call(message, within: timing.pair) { [weak self] result in
             guard let self, isLinked(peripheral) else { return }
-            pairing.remove(address)
             switch result {
-            case .success: trust(path, peripheral)
-            case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": trust(path, peripheral)
-            case .failure(let error): onEvent?(.pairFailed(address, BluetoothError(error)))
+            case .success: bonded(peripheral, path)
+            case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": bonded(peripheral, path)
+            case .failure(let error):
+                guard pairing.remove(address) != nil else { return }
+                onEvent?(.pairFailed(address, BluetoothError(error)))
             }
         }
+    }
+
+    /// There is a bond: `Pair` has returned, or `Paired` has become true, whichever is first. bluetoothd never answers a `Pair`
+    /// whose keys are exchanged while it discovers the services for `Connect` (5.66, `device_browse_gatt`).
+    func bonded(_ peripheral: Peripheral, _ path: String) {
+        guard pairing.contains(peripheral.address), attempt !== peripheral else { return }
+        pairing.remove(peripheral.address)
+        trust(path, peripheral)
     }
 
     /// A trusted device may come back by itself without anybody being asked.

@@ -29,6 +29,18 @@ struct PairingTests {
         }
     }
 
+    @Test("is complete with the bond, although bluetoothd forgets to answer")
+    func unanswered() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.blueZ.faults.forgetsToAnswerPair = true
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            #expect(bench.calls.contains("Set 1"))
+        }
+    }
+
     @Test("fails with what BlueZ says")
     func refused() async throws {
         try await onLoop {

@@ -54,6 +54,7 @@ extension Device1 {
         isTemporary = false
         adapter.storage.bonds[peripheral.address] = bond
         changed("Bonded", "Paired")
+        guard !tree.faults.forgetsToAnswerPair else { return }
         call?.reply()
     }
 
