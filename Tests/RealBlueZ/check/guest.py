@@ -23,8 +23,8 @@ class Guest:
     bluez: BlueZ
     tags: Tags
 
-    def published(self, mark: int, topic: str) -> list[dict[str, Any]]:
-        """The objects that were published on a topic since a mark."""
+    def published(self, mark: int, topic: str) -> list[Any]:
+        """What was published as JSON on a topic since a mark."""
         return [json.loads(text) for text in self.watch.since(mark, f"jacquard/{topic}") if text]
 
     def states(self, mark: int, serial: str) -> list[str]:
@@ -35,11 +35,35 @@ class Guest:
         """The gestures of a tag that the bridge has published since a mark."""
         return [gesture["event_type"] for gesture in self.published(mark, f"tag/{serial}/gesture")]
 
+    def request(self, verb: str, payload: str) -> dict[str, Any]:
+        """Asks the bridge for something, and waits for the result; it must be the only one."""
+        mark = len(self.watch)
+        self.broker.publish(f"jacquard/bridge/guest/request/{verb}", payload)
+
+        def results() -> list[dict[str, Any]]:
+            return [result for result in self.published(mark, f"bridge/guest/response/{verb}") if result["final"]]
+
+        self.watch.wait(f"result of {verb}", lambda: bool(results()), 120)
+        if [result["status"] for result in results()] != ["ok"]:
+            raise Failure(f"{verb} was answered with {results()}")
+        return results()[0]
+
     def wait_connected(self, mark: int, serials: list[str]) -> None:
         """Waits until the last of the states since a mark is connected, for all these tags."""
         self.watch.wait(
             "connection of all tags",
             lambda: all(self.states(mark, serial)[-1:] == ["connected"] for serial in serials),
+        )
+
+    def wait_ready(self, mark: int) -> None:
+        """Waits until the bridge has said since a mark that its adapter is on: before that it scans and pairs nothing."""
+        self.watch.wait(
+            "adapter of the bridge",
+            lambda: any(
+                adapter["state"] == "powered_on"
+                for adapters in self.published(mark, "bridge/guest/adapter")
+                for adapter in adapters
+            ),
         )
 
     def wait_lost(self, mark: int, serial: str) -> None:

@@ -34,7 +34,7 @@ class Broker:
         self.arguments = ["/usr/sbin/mosquitto", "-c", str(configuration)]
         self.start()
         # It connects again by itself after the broker was away. Each line is a topic, a blank, a payload.
-        listen = ["mosquitto_sub", "-h", "127.0.0.1", "-q", "1", "-t", "jacquard/#", "-v"]
+        listen = ["mosquitto_sub", "-h", "127.0.0.1", "-q", "1", "-t", "jacquard/#", "-F", "%t %p"]
         listener = subprocess.Popen(listen, stdout=subprocess.PIPE)
         assert listener.stdout is not None
         watch.follow(listener.stdout, lambda line: watch.add(*line.split(" ", 1)))
@@ -56,6 +56,25 @@ class Broker:
         """Publishes a command."""
         subprocess.run(["mosquitto_pub", "-h", "127.0.0.1", "-q", "1", "-t", topic, "-m", payload], check=True)
 
+    def retained(self) -> list[str]:
+        """The topics with a retained message; a new subscriber gets all of these before anything that is published."""
+        end = "rig/end-of-retained"
+        listen = ["mosquitto_sub", "-d", "-h", "127.0.0.1", "-q", "1", "-t", "#", "-F", "%r %t"]
+        listener = subprocess.Popen(listen, stdout=subprocess.PIPE, text=True)
+        assert listener.stdout is not None
+        topics = []
+        for line in listener.stdout:
+            match line.split():
+                case ["Subscribed", *_]:
+                    self.publish(end, "")
+                case ["1", topic]:
+                    topics.append(topic)
+                case ["0", topic] if topic == end:
+                    break
+        listener.terminate()
+        listener.wait()
+        return topics
+
 
 class Bridge:
     """The daemon under test."""
@@ -72,6 +91,10 @@ class Bridge:
         arguments = [self.program, "run", "--config", str(configuration), "--state", str(WORK), "--log-level", "debug"]
         with (LOGS / "bridge").open("ab") as log:
             self.process = subprocess.Popen(arguments, stdout=log, stderr=log)
+
+    def state(self) -> str:
+        """The content of its state file."""
+        return (WORK / "tags.json").read_text()
 
     def stop(self) -> None:
         """Asks it to end, and waits until it has."""
@@ -105,6 +128,10 @@ class BlueZ:
         method = "org.freedesktop.DBus.ObjectManager.GetManagedObjects"
         with path.open("wb") as output:
             subprocess.run(["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/", method], stdout=output)
+
+    def keys(self, serial: str) -> list[str]:
+        """The files in which bluetoothd keeps the bond with a tag."""
+        return [str(path) for path in pathlib.Path("/var/lib/bluetooth").glob(f"*/{address(serial)}/info")]
 
     def power(self, is_on: bool) -> None:
         """Switches the adapter on or off."""

@@ -9,6 +9,8 @@ from watch import Failure
 FLEET = [f"{number:04}" for number in range(1, 16)]
 FEW = FLEET[:3]
 ONE = FEW[0]
+# In no configuration; it takes commands over an encrypted link only.
+STRANGER = "0016"
 
 
 def connects_all_tags(guest: Guest) -> None:
@@ -99,6 +101,54 @@ def uses_signals_where_a_descriptor_is_refused(guest: Guest) -> None:
         guest.expect_some_gesture(ONE)
 
 
+def pairs_with_a_tag_that_demands_it(guest: Guest) -> None:
+    """A tag that no configuration names is paired by command, and BlueZ keeps its key."""
+    guest.bridge.stop()
+    guest.tags.do(STRANGER, "demand-pairing")
+    mark = len(guest.watch)
+    guest.bridge.start([])
+    guest.wait_ready(mark)
+    guest.request("pair", f'{{"serial":"{STRANGER}","timeout_s":90}}')
+    guest.wait_connected(mark, [STRANGER])
+    events = [event["type"] for event in guest.published(mark, "bridge/guest/event")]
+    stages = [event for event in events if event != "adapter_back"]
+    if stages != ["pair_started", "pair_found", "pair_pairing", "pair_connecting", "paired"]:
+        raise Failure(f"the stages of pairing were {stages}")
+    if not guest.bluez.keys(STRANGER):
+        raise Failure("BlueZ has not kept the key")
+    guest.expect_gestures(STRANGER)
+    guest.expect_flash(STRANGER)
+
+
+def uses_the_key_of_a_bond_after_a_restart(guest: Guest) -> None:
+    """The link is encrypted with the stored key; nobody pairs again."""
+    guest.bridge.stop()
+    mark = len(guest.watch)
+    guest.bridge.start([])
+    guest.wait_connected(mark, [STRANGER])
+    guest.expect_gestures(STRANGER)
+    guest.expect_flash(STRANGER)
+    if any("pair" in event["type"] for event in guest.published(mark, "bridge/guest/event")):
+        raise Failure("it was paired once more")
+
+
+def forgets_a_tag_without_a_trace(guest: Guest) -> None:
+    """Nothing of it is left on the broker, in BlueZ or in the state file, and the bridge does not come back to it."""
+    guest.request("forget", STRANGER)
+    if traces := [topic for topic in guest.broker.retained() if STRANGER in topic]:
+        raise Failure(f"still retained: {traces}")
+    if traces := guest.bluez.keys(STRANGER):
+        raise Failure(f"BlueZ still has {traces}")
+    if STRANGER in (state := guest.bridge.state()):
+        raise Failure(f"the state file still has it: {state}")
+    guest.bridge.stop()
+    mark = len(guest.watch)
+    guest.bridge.start([ONE])
+    guest.wait_connected(mark, [ONE])
+    if "connected" in guest.states(mark, STRANGER):
+        raise Failure("it was connected again")
+
+
 def connects_fifteen_tags(guest: Guest) -> None:
     """A small fleet, from nothing."""
     guest.bridge.stop()
@@ -131,5 +181,8 @@ ALL = [
     survives_a_restart_of_the_broker,
     takes_its_tags_over_after_a_crash,
     uses_signals_where_a_descriptor_is_refused,
+    pairs_with_a_tag_that_demands_it,
+    uses_the_key_of_a_bond_after_a_restart,
+    forgets_a_tag_without_a_trace,
     connects_fifteen_tags,
 ]
