@@ -30,7 +30,7 @@ enum CommandPayload: Hashable, Sendable {
     }
 
     private static func json(_ text: String) throws(CommandFailure) -> CommandPayload {
-        switch JSONText.value(of: text) {
+        switch JSONValue(json: Array(text.utf8)) {
         case .object(let object): return .object(object)
         case .string(let text): return .text(text)
         case nil:

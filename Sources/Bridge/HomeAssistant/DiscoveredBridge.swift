@@ -2,7 +2,7 @@
 struct DiscoveredBridge: Sendable {
     let instance: String
     let version: String
-    let topics: Topics
+    let topics: BridgeTopics
 
     /// The bridge's name in discovery topics and ids.
     var objectID: String { "jacquard_bridge_" + instance.discoveryWord }

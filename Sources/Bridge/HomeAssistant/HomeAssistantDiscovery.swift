@@ -9,7 +9,7 @@ struct HomeAssistantDiscovery: Sendable {
     private let bridge: DiscoveredBridge
 
     /// - Returns: nil when Home Assistant is not to be told anything.
-    init?(_ configuration: BridgeConfiguration, topics bridgeTopics: Topics) {
+    init?(_ configuration: BridgeConfiguration, topics bridgeTopics: BridgeTopics) {
         guard let homeAssistant = configuration.homeAssistant else { return nil }
         topics = DiscoveryTopics(prefix: homeAssistant.prefix, form: homeAssistant.form)
         origin = OriginDocument(swVersion: configuration.version)

@@ -14,9 +14,4 @@ enum JSONText {
         guard let data = try? encoder.encode(document) else { return Array("null".utf8) }
         return Array(data)
     }
-
-    /// What a text says, or nil when it is not JSON.
-    static func value(of text: String) -> JSONValue? {
-        try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
-    }
 }

@@ -1,20 +1,39 @@
 import FoundationEssentials
 
-/// Any JSON value, for what other people write.
-enum JSONValue: Hashable, Sendable {
+/// Any JSON value: what other people write, and what a client passes on as it came, unknown keys included.
+public enum JSONValue: Hashable, Sendable {
+    /// `null`
     case null
+    /// `true` or `false`
     case bool(Bool)
+    /// A whole number.
     case integer(Int64)
     /// A whole number that is too large for the case above.
     case unsigned(UInt64)
+    /// Any other number.
     case number(Double)
+    /// A text.
     case string(String)
+    /// A list.
     case array([JSONValue])
+    /// An object.
     case object([String: JSONValue])
+
+    /// Reads a JSON document; nil when the bytes are none.
+    public init?(json bytes: [UInt8]) {
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return nil }
+        self = value
+    }
+
+    /// The document on one line, its keys sorted.
+    public var text: String {
+        String(decoding: JSONText.bytes(of: self), as: UTF8.self)
+    }
 }
 
-extension JSONValue: Decodable {
-    init(from decoder: any Decoder) throws {
+extension JSONValue: Codable {
+    /// Whole numbers come as such, as far as they fit.
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -34,11 +53,26 @@ extension JSONValue: Decodable {
             self = .object(try container.decode([String: JSONValue].self))
         }
     }
+
+    /// Writes it as the JSON value that it is.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
 }
 
 extension JSONValue: CustomStringConvertible {
     /// The value for an error text: short, and never more than the caller wrote.
-    var description: String {
+    public var description: String {
         switch self {
         case .null: "null"
         case .bool(let value): String(value)

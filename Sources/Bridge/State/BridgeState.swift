@@ -6,7 +6,7 @@ public import JacquardProtocol
 /// without an event is announced by ``deadline``. After ``stop(at:)`` nothing comes out any more.
 public struct BridgeState: Sendable {
     let configuration: BridgeConfiguration
-    let topics: Topics
+    let topics: BridgeTopics
     let boot: String
     let startedAt: Moment
     private var positions: [TagID: Int] = [:]
@@ -47,7 +47,7 @@ public struct BridgeState: Sendable {
         self.configuration = configuration
         self.boot = boot
         self.startedAt = startedAt
-        let topics = Topics(base: configuration.baseTopic, instance: configuration.instance)
+        let topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
         self.topics = topics
         tags = Self.entries(configuration, records).map { entry, record in
             TagMirror(

@@ -48,7 +48,7 @@ struct TagMirror: Sendable {
     var signal = SignalThrottle()
 
     init(
-        _ entry: TagEntry, record: TagRecord?, topics: Topics, bridge: String, boot: String, startedAt: Moment
+        _ entry: TagEntry, record: TagRecord?, topics: BridgeTopics, bridge: String, boot: String, startedAt: Moment
     ) {
         self.entry = entry
         self.topics = topics.tag(entry.id)

@@ -1,3 +1,4 @@
+import Bridge
 import EventLoop
 
 /// What the command line says about an LED, and the payload of `led/set` that says the same.

@@ -1,3 +1,5 @@
+import Bridge
+
 /// All findings, for people and for machines.
 struct DoctorReport: Hashable, Sendable {
     /// In the order of ``Check``.

@@ -57,7 +57,7 @@ struct Announcement {
 
     init?(_ publication: Publication) {
         guard publication.topic.hasSuffix("/config"), publication.isRetained, publication.qos == 1,
-            case .object(let document)? = JSONText.value(of: publication.text)
+            case .object(let document)? = JSONValue(json: publication.payload)
         else { return nil }
         topic = publication.topic
         self.document = document

@@ -1,3 +1,4 @@
+import Bridge
 import EventLoop
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Bridge
 import Testing
 
 @testable import Daemon

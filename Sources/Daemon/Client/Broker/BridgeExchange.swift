@@ -1,3 +1,4 @@
+import Bridge
 import MQTT
 
 /// One request and what comes back, as a value: knows which messages belong to it and what they mean.

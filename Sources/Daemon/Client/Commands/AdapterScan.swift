@@ -1,5 +1,6 @@
 import BlueZ
 import Bluetooth
+import Bridge
 import EventLoop
 import Jacquard
 import JacquardProtocol

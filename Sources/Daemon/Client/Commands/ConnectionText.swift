@@ -1,3 +1,5 @@
+import Bridge
+
 /// `T/connection` for people.
 struct ConnectionText: Hashable, Sendable {
     private let document: JSONValue

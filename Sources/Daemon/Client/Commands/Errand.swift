@@ -1,3 +1,4 @@
+import Bridge
 import EventLoop
 
 /// A command that is one request to the bridge and one sentence about its result.

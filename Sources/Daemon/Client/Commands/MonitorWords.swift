@@ -1,3 +1,5 @@
+import Bridge
+
 /// What the documents of the contract say, in a few words.
 enum MonitorWords {
     /// The words for a message of the bridge or of a tag.

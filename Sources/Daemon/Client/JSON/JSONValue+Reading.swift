@@ -1,3 +1,5 @@
+import Bridge
+
 /// What a reader asks of a document; whatever is not there, or is something else, is nil.
 extension JSONValue {
     /// The value of a key.
@@ -30,6 +32,7 @@ extension JSONValue {
         switch self {
         case .string(let value): value
         case .integer(let value): String(value)
+        case .unsigned(let value): String(value)
         case .number(let value): String(value)
         case .bool(let value): value ? "yes" : "no"
         case .null, .array, .object: nil
@@ -62,6 +65,11 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, Expr
 }
 
 extension JSONValue {
+    /// Reads a payload: a JSON document, or a bare word, which counts as a string.
+    init(payload: [UInt8]) {
+        self = JSONValue(json: payload) ?? .string(String(decoding: payload, as: UTF8.self))
+    }
+
     /// The string, or `null`.
     init(_ text: String?) {
         self = text.map(JSONValue.string) ?? .null

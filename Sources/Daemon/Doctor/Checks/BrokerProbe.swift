@@ -1,3 +1,4 @@
+import Bridge
 import EventLoop
 import Logging
 import MQTT

@@ -1,37 +1,11 @@
-/// The topics of the MQTT contract as a client of the bridge needs them.
-struct BridgeTopics: Hashable, Sendable {
-    /// What every topic begins with.
-    let base: String
-    /// The bridge's name in topics.
-    let instance: String
+import Bridge
 
+/// What a client of the bridge needs beside the topics themselves.
+extension BridgeTopics {
     /// The topics that a configuration leads to.
     init(_ configuration: Configuration) {
-        base = configuration.mqtt.baseTopic
-        instance = configuration.instance
+        self.init(base: configuration.mqtt.baseTopic, instance: configuration.instance)
     }
-
-    private var bridge: String { "\(base)/bridge/\(instance)" }
-
-    /// `online` or `offline`, retained.
-    var state: String { "\(bridge)/state" }
-    /// What the bridge says about itself, retained.
-    var info: String { "\(bridge)/info" }
-    /// How it is, retained.
-    var health: String { "\(bridge)/health" }
-    /// Its adapters, retained.
-    var adapter: String { "\(bridge)/adapter" }
-    /// Whether it scans, retained.
-    var scan: String { "\(bridge)/scan" }
-    /// Each signal of a tag during a scan.
-    var advertisement: String { "\(bridge)/advertisement" }
-    /// Stages of pairing, and other events of the bridge.
-    var event: String { "\(bridge)/event" }
-
-    /// Where the bridge is asked for something.
-    func request(_ verb: String) -> String { "\(bridge)/request/\(verb)" }
-    /// Where it answers that.
-    func response(_ verb: String) -> String { "\(bridge)/response/\(verb)" }
 
     /// One fact, event or command of a tag, such as `gesture` or `led/set`.
     func tag(_ id: String, _ rest: String) -> String { "\(base)/tag/\(id)/\(rest)" }

@@ -1,27 +1,35 @@
-/// The one place where a topic is spelled.
-struct Topics: Hashable, Sendable {
-    private let base: String
-    private let bridge: String
+/// The topics of one bridge and of its tags, as the MQTT contract has them: the one place where a topic is spelled.
+public struct BridgeTopics: Hashable, Sendable {
+    /// What every topic begins with.
+    public let base: String
+    /// The bridge's name in topics.
+    public let instance: String
+    /// What the topics of the bridge itself begin with: `<base>/bridge/<instance>`, `G` below.
+    public let bridge: String
 
-    /// `G/state`
-    let state: String
-    /// `G/info`
-    let info: String
-    /// `G/health`
-    let health: String
-    /// `G/adapter`
-    let adapter: String
-    /// `G/scan`
-    let scan: String
-    /// `G/advertisement`
-    let advertisement: String
-    /// `G/event`
-    let event: String
-    /// `G/tags`
+    /// `G/state`, retained: `online` or `offline`.
+    public let state: String
+    /// `G/info`, retained: what the bridge says about itself.
+    public let info: String
+    /// `G/health`, retained: how it is.
+    public let health: String
+    /// `G/adapter`, retained: its Bluetooth adapters.
+    public let adapter: String
+    /// `G/scan`, retained: whether it scans.
+    public let scan: String
+    /// `G/advertisement`: each signal of a tag during a scan.
+    public let advertisement: String
+    /// `G/event`: stages of pairing, and other events of the bridge.
+    public let event: String
+    /// `G/tags`, retained: how many tags there are.
     let tags: String
 
-    init(base: String, instance: String) {
+    /// - Parameters:
+    ///   - base: what every topic begins with.
+    ///   - instance: the bridge's name in topics.
+    public init(base: String, instance: String) {
         self.base = base
+        self.instance = instance
         bridge = "\(base)/bridge/\(instance)"
         state = bridge + "/state"
         info = bridge + "/info"
@@ -40,8 +48,13 @@ struct Topics: Hashable, Sendable {
     }
 
     /// Where the bridge takes a request, such as `scan`.
-    func request(_ verb: String) -> String {
+    public func request(_ verb: String) -> String {
         "\(bridge)/request/\(verb)"
+    }
+
+    /// Where the bridge answers a request.
+    public func response(_ verb: String) -> String {
+        "\(bridge)/response/\(verb)"
     }
 
     /// What a message on a topic is about, or nil when it does not concern the bridge.
@@ -52,7 +65,7 @@ struct Topics: Hashable, Sendable {
         case "tag" where levels.count == 4:
             return tagSubject(tag: levels[1], command: levels[2], verb: levels[3])
         case "bridge" where levels.count == 4 && levels[2] == "request" && topic.hasPrefix(bridge + "/"):
-            return .command(CommandAddress(request: levels[3], resultTopic: "\(bridge)/response/\(levels[3])"))
+            return .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
         case "bridge" where levels.count == 3 && levels[2] == "info":
             return .neighbourInfo(instance: String(levels[1]))
         case "bridge" where levels.count == 3 && levels[2] == "state":
