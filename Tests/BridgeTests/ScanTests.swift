@@ -40,6 +40,17 @@ struct ScanTests {
             ])
     }
 
+    @Test("waits until Bluetooth has said how it is; a request to stop does not")
+    func waits() {
+        var scene = Scene()
+        scene.send(topic, #"{"id":"s"}"#)
+        #expect(scene.send(topic, "stop").count == 2)
+        #expect(scene.takeActions() == [])
+        scene.powerOn()
+        #expect(scene.takeActions().contains(.scan(allowsDuplicates: false, token: 1)))
+        #expect(scene.done().last?.contains(#""id":"s","status":"ok""#) == true)
+    }
+
     @Test("ends in time, with one event")
     func time() {
         var scene = scene(scanning: "")
@@ -137,6 +148,7 @@ struct ScanTests {
         scene.note(scene.state.bluetooth(state, at: scene.now))
         _ = scene.takeActions()
         scene.send(topic, "")
+        if state == .unknown { scene.wait(.seconds(10)) }
         #expect(scene.takeActions() == [])
         #expect(scene.lastError?.code == "not_permitted")
         #expect(scene.lastError?.text == "Bluetooth is \(said.text)")

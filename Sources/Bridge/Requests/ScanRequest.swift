@@ -24,7 +24,10 @@ struct ScanRequest: BridgeRequest {
         let seconds = try arguments.integer("duration_s", Self.durations)
         let allowsDuplicates = try arguments.flag("duplicates")
         wish = .scan(seconds: seconds ?? Self.standardSeconds, allowsDuplicates: allowsDuplicates ?? false)
-        try bridge.checkBluetooth()
+    }
+
+    var needsBluetooth: Bool {
+        if case .scan = wish { true } else { false }
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
