@@ -37,7 +37,7 @@ extension BridgeService {
         sighted(tag, isPaired: tag.isPaired)
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
-            name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi)
+            name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi, isConnected: tag.isConnected)
         carryOut { bridge, now in bridge.advertised(advertisement, at: now) }
     }
 
