@@ -15,10 +15,7 @@ extension BridgeService {
         case .advertised(let tag, _): advertised(tag)
         case .adapters(let adapters):
             carryOut { bridge, now in bridge.adapters(adapters.map { AdapterFacts($0) }, at: now) }
-        case .centralState(let state):
-            centralState = state
-            log.notice("Bluetooth has changed", [(.state, "\(state)")])
-            carryOut { bridge, now in bridge.bluetooth(AdapterFacts.State(state), at: now) }
+        case .centralState(let state): bluetooth(state)
         case .scanning(let isScanning):
             if !isScanning { carryOut { bridge, now in bridge.scanEnded(at: now) } }
         // The bridge hears every advertisement, and finds that out by itself.
@@ -29,6 +26,16 @@ extension BridgeService {
             guard let token = departures.removeValue(forKey: identity) else { return }
             answer(token, error.map { .failure(RequestError($0, centralState)) } ?? .success(.done))
         }
+    }
+
+    private func bluetooth(_ state: CentralState) {
+        centralState = state
+        switch state {
+        case .unsupported, .unauthorized, .poweredOff:
+            log.warning("Bluetooth cannot be used: no tag can be reached", [(.state, "\(state)")])
+        case .unknown, .resetting, .poweredOn: log.notice("Bluetooth has changed", [(.state, "\(state)")])
+        }
+        carryOut { bridge, now in bridge.bluetooth(AdapterFacts.State(state), at: now) }
     }
 
     private func advertised(_ tag: AdvertisedTag) {
