@@ -199,6 +199,17 @@ struct ScanTests {
         #expect(scene.note(scene.state.measured(measurement, at: scene.now)).last?.contains(#""status":"ok""#) == true)
     }
 
+    @Test("a tag that is heard while another of its serial is connected is the second one")
+    func duplicateOfConnected() {
+        var scene = Scene.connected()
+        scene.note(scene.state.sighted(.tag003R, TagSighting(address: "F0:01"), at: scene.now))
+        #expect(heard(tag, in: &scene) == [])
+        let other = TagAdvertisement(address: "F0:03", serial: "003R", name: nil, rssi: -70)
+        let lines = heard(other, in: &scene)
+        #expect(lines.first?.contains(#""type":"duplicate_serial""#) == true)
+        #expect(lines.last?.contains(#""code":"duplicate_serial""#) == true)
+    }
+
     @Test("one tag that moves to another address is one tag")
     func movedTag() {
         var scene = scene()

@@ -39,8 +39,8 @@ extension BridgeService {
     }
 
     private func advertised(_ tag: AdvertisedTag) {
-        for identity in pairings.keys where identity.matches(tag) { pairings[identity]?.tag = tag }
-        newcomers.heard(tag)
+        for identity in pairings.keys where isTag(identity, tag) { pairings[identity]?.tag = tag }
+        newcomers.heard(tag) { isTag($0, tag) }
         sighted(tag, isPaired: tag.isPaired)
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
@@ -53,9 +53,14 @@ extension BridgeService {
         let sighting = TagSighting(
             address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
             isPaired: isPaired)
-        for id in book.heard(tag) {
+        for id in book.heard(tag, where: { isTag($0, tag) }) {
             carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
         }
+    }
+
+    /// Whether what was heard is this tag, and not another of its serial: once it was found it is at one address.
+    private func isTag(_ identity: TagIdentity, _ tag: AdvertisedTag) -> Bool {
+        identity.matches(tag) && manager.address(of: identity) ?? tag.identifier == tag.identifier
     }
 
     private func pairing(_ identity: TagIdentity, _ stage: Jacquard.PairingStage) {

@@ -37,6 +37,13 @@ extension JacquardManager {
         tags[identity]?.drive { session, now in session.disconnect(at: now) }
     }
 
+    /// Where a wanted tag was found.
+    ///
+    /// - Returns: nil for one that nobody has wanted, or that has not been heard.
+    public func address(of identity: TagIdentity) -> BluetoothAddress? {
+        tags[identity]?.address
+    }
+
     /// Gives a tag something to do. It ends with one `TagEvent.commandEnded`.
     ///
     /// - Parameters:

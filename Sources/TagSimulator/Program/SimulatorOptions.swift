@@ -98,9 +98,8 @@ extension SimulatorOptions {
 
     private mutating func takeSerials(_ value: String) throws(UsageError) {
         for text in value.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let serial = PairingSerial(String(text)), text.utf8.count <= 16, !serials.contains(serial) else {
-                throw UsageError(
-                    description: "'\(text)' is no serial, or is there twice; serials are of 0-9, A-Z, a-z and -")
+            guard let serial = PairingSerial(String(text)), text.utf8.count <= 16 else {
+                throw UsageError(description: "'\(text)' is no serial; serials are of 0-9, A-Z, a-z and -")
             }
             serials.append(serial)
         }
