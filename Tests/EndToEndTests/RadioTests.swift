@@ -116,6 +116,18 @@ struct RadioTests {
     @Test("a tag with old firmware, written without response only, obeys like the others")
     func oldFirmware() async throws {
         try await inWorld(options: ["--profile", "old"]) { world in
+    @Test("a device that only looks like a tag is unusable, and the connection says why")
+    func noService() async throws {
+        try await inWorld(options: ["--profile", "no-service"]) { world in
+            try await until("the problem") { world.problems == ["tag_unusable"] }
+            let connection = world.observer.document("jacquard/tag/0001/connection")
+            let error = try #require(connection["error"] as? [String: Any])
+            #expect(error["code"] as? String == "service_discovery_error")
+            #expect(error["hint"] is String)
+            #expect(world.observer.latest("jacquard/tag/0001/availability") == "offline")
+        }
+    }
+
             try await world.connected()
             try await world.succeeds("jacquard/tag/0001/led/set", "flash")
             #expect(world.observer.document("jacquard/tag/0001/info")["firmware"] as? String == "1.42.0")

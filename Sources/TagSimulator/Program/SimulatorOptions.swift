@@ -87,6 +87,7 @@ extension SimulatorOptions {
             }
             self.profile = profile
             if profile == .old { tag.allowsWriteWithoutResponseOnly = true }
+            if profile == .noService { tag.hasNoService = true }
         case "--gestures-every":
             guard let seconds = Double(value), (0.01...86400).contains(seconds) else {
                 throw UsageError(description: "--gestures-every takes seconds from 0.01 to 86400, not \(value)")

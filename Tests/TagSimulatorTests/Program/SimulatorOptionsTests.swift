@@ -31,6 +31,7 @@ struct SimulatorOptionsTests {
         #expect(options.gesturesEvery == .milliseconds(500))
         let profile = try SimulatorOptions(arguments: ["--profile", "old", "--scenario", "play"])
         #expect(profile.profile == .old && profile.tag.allowsWriteWithoutResponseOnly && profile.scenario == "play")
+        #expect(try SimulatorOptions(arguments: ["--profile", "no-service"]).tag.hasNoService)
     }
 
     @Test(
