@@ -67,7 +67,7 @@ extension JacquardManager {
             guard other.facts.isStopped, pairings[other.identity] == nil else { return nil }
             drop(other)
         }
-        let session = TagSession(timing: timing, seed: .random(in: .min ... .max))
+        let session = TagSession(timing: timing, catalogue: catalogue, seed: .random(in: .min ... .max))
         let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
             self?.tell(event, of: identity)
         } onChange: { [weak self] driver in
