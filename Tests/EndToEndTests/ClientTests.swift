@@ -86,7 +86,7 @@ struct ClientTests {
         }
     }
 
-    @Test("and ends with 3 when there is no bridge, and when there is no broker")
+    @Test("and ends with 3 when there is no bridge, and when there is no broker; a scan needs none of them")
     func nobody() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -99,11 +99,15 @@ struct ClientTests {
                 #expect(offline.status == 3, "\(arguments): \(offline.printed)")
                 #expect(offline.printed.contains("offline"), "\(arguments)")
             }
+            let heard = try await world.clientJSON("scan", "--duration", "1")
+            #expect(heard["source"] as? String == "adapter")
+            #expect((heard["tags"] as? [[String: Any]])?.map { $0["serial"] as? String } == ["0001"])
             try await world.stopBroker()
             for arguments in [["status"], ["tags"], ["haptic", "0001", "short", "--json"], ["monitor"]] {
                 let alone = try await world.client(arguments)
                 #expect(alone.status == 3, "\(arguments): \(alone.printed)")
             }
+            #expect(try await world.client("scan", "--duration", "1").status == 0)
         }
     }
 }
