@@ -93,6 +93,23 @@ struct ScanTests {
         #expect(lines.last?.contains(#""data":{"scanning":false,"until":null}"#) == true)
     }
 
+    @Test("that is stopped before it runs begins and ends")
+    func stopAtOnce() {
+        var scene = scene()
+        scene.send(topic, "")
+        #expect(scene.send(topic, "stop") == [])
+        #expect(scene.takeActions() == [.scan(allowsDuplicates: false, token: 1), .stopScan(token: 2)])
+        for token in [1, 2] as [UInt64] {
+            scene.note(scene.state.requestEnded(token: token, .success(.done), at: scene.now))
+        }
+        #expect(!scene.state.scan.isScanning)
+        #expect(scene.results.map(\.status) == ["ok", "ok"])
+        #expect(scene.publications.count { $0.text.contains(#""type":"scan_stopped""#) } == 1)
+        scene.send(topic, "")
+        scene.notDone(.failed(name: "x", text: "y"))
+        #expect(scene.send(topic, "stop").count == 2)
+    }
+
     @Test("a second scan prolongs the first and never shortens it")
     func prolong() {
         var scene = scene(scanning: #"{"duration_s":60}"#)

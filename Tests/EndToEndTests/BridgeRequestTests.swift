@@ -28,12 +28,8 @@ struct BridgeRequestTests {
             try await world.connected()
             try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":30}"#)
             try await until("it was heard") { !world.results(World.bridge + "/advertisement").isEmpty }
-            let connected = try await world.run(
-                "dbus-send",
-                [
-                    "--bus=" + (world.environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? ""), "--print-reply",
-                    "--dest=org.bluez", "/org/bluez/hci0/dev_F0_00_00_00_00_02", "org.bluez.Device1.Connect",
-                ])
+            let connected = try await world.callBlueZ(
+                "/org/bluez/hci0/dev_F0_00_00_00_00_02", "org.bluez.Device1.Connect")
             #expect(connected.status == 0, "\(connected.printed)")
             let data = try await world.succeeds(World.bridge + "/request/tags")
             let seen = try #require(data["seen"] as? [[String: Any]])

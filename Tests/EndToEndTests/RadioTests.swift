@@ -47,9 +47,12 @@ struct RadioTests {
                 #expect(world.events("scan_stopped").count == round)
             }
             try await world.succeeds(World.bridge + "/request/scan", "stop")
+            let finals = world.finals(World.bridge + "/response/scan").count
+            for payload in ["{}", "stop"] { try world.observer.publish(World.bridge + "/request/scan", payload) }
+            try await until("both results") { world.finals(World.bridge + "/response/scan").count == finals + 2 }
             try await world.request("health")
-            #expect(world.events("scan_started").count == 2)
-            #expect(world.events("scan_stopped").count == 3)
+            #expect(world.events("scan_started").count == 3)
+            #expect(world.events("scan_stopped").count == 4)
             #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
             let last = world.observer.messages.lastIndex { $0.topic == Self.advertisement } ?? 0
             let end = try #require(world.observer.messages.lastIndex { $0.topic == Self.scan })

@@ -34,8 +34,9 @@ struct ScanRequest: BridgeRequest {
         switch wish {
         case .scan(_, let allowsDuplicates):
             let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates
+            bridge.scan.pendingStarts += 1
             return .underWay([.scan(allowsDuplicates: allowsDuplicates, token: token)])
-        case .stop where bridge.scan.isScanning:
+        case .stop where bridge.scan.isScanning || bridge.scan.pendingStarts > 0:
             bridge.scan.pendingStops += 1
             return .underWay([.stopScan(token: token)])
         case .stop: return stopped(in: &bridge, at: now)
@@ -47,6 +48,7 @@ struct ScanRequest: BridgeRequest {
     ) -> BridgeRequestStep {
         switch wish {
         case .scan(let seconds, let allowsDuplicates):
+            bridge.scan.pendingStarts -= 1
             let actions = bridge.scanBegan(for: .seconds(seconds), allowsDuplicates: allowsDuplicates, at: now)
             return .done(CommandData(ScanDocument(bridge.scan)), actions)
         case .stop:
@@ -56,7 +58,10 @@ struct ScanRequest: BridgeRequest {
     }
 
     func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
-        if case .stop = wish { bridge.scan.pendingStops -= 1 }
+        switch wish {
+        case .scan: bridge.scan.pendingStarts -= 1
+        case .stop: bridge.scan.pendingStops -= 1
+        }
         return []
     }
 
