@@ -51,6 +51,9 @@ extension BlueZCentral {
     func lost(_ peripheral: Peripheral, _ error: BluetoothError?) {
         let address = peripheral.address
         guard peripherals[address] === peripheral else { return }
+        peripheral.drain()
+        // Whoever got the last values may have asked for something.
+        guard peripherals[address] === peripheral else { return }
         connects.remove(address)
         peripherals[address] = nil
         pairing.remove(address)

@@ -45,10 +45,17 @@ extension BlueZCentral {
         switch interface {
         case BlueZNames.adapter: adapterChanged()
         case BlueZNames.device:
-            if values["RSSI"] != nil || values["ManufacturerData"] != nil { heard(path) }
+            let isAnnounced = values["RSSI"] != nil || values["ManufacturerData"] != nil
+            if isAnnounced || isLinkOfOthers(path, values) { heard(path) }
             deviceChanged(path)
             if values["Connected"] != nil { publishAdapters() }
         default: break
         }
+    }
+
+    /// Whether another program has made a link with a device, which does not advertise from then on.
+    private func isLinkOfOthers(_ path: String, _ values: [String: DBusValue]) -> Bool {
+        guard values["Connected"]?.flag == true, let address = tree.devices[path]?.address else { return false }
+        return peripherals[address] == nil
     }
 }

@@ -11,6 +11,8 @@ final class NotificationChannel {
 
     /// How many values are read before others get their turn.
     private static let turn = 64
+    /// More values than a socket holds: where there are more, they still come.
+    private static let most = 4_096
     /// The longest value of a characteristic. Source: Bluetooth Core Specification 5.3, volume 3, part F, 3.2.9.
     private static let longest = 512
 
@@ -61,6 +63,14 @@ final class NotificationChannel {
     private func end() {
         cancel()
         onEnd()
+    }
+
+    /// Hands over what waits: whoever learns of the end by another way does so before ``cancel()``.
+    func drain() {
+        for _ in 0..<Self.most {
+            guard source != nil, case .value(let value) = read() else { return }
+            onValue(value)
+        }
     }
 
     /// No more values; bluetoothd switches the notifications off when the descriptor closes.

@@ -26,7 +26,9 @@ struct ObjectTree {
         var isThere: Bool { rssi != nil || isConnected }
 
         var advertisement: Advertisement {
-            Advertisement(name: name, manufacturerData: manufacturerData, rssi: rssi, isPaired: isPaired)
+            Advertisement(
+                name: name, manufacturerData: manufacturerData, rssi: rssi, isPaired: isPaired,
+                isConnected: isConnected)
         }
     }
 

@@ -60,6 +60,12 @@ final class Peripheral {
         deafTimer = LoopTimer(handler: onDeaf)
     }
 
+    /// Hands over what it has sent before its end. The bus and the descriptors are two ways: the word that the link is
+    /// down may overtake the last values.
+    func drain() {
+        for case .byDescriptor(let channel) in notifications.values { channel.drain() }
+    }
+
     /// Nothing comes from it any more.
     func close() {
         searchTimer.disarm()

@@ -9,11 +9,17 @@ public struct Advertisement: Hashable, Sendable {
 
     /// Whether this host has a bond with the device.
     public var isPaired: Bool
+    /// Whether this host has a link with the device, whoever has made it: then it does not advertise.
+    public var isConnected: Bool
 
     /// Puts the parts together; an RSSI of 127 becomes nil.
-    public init(name: String?, manufacturerData: [UInt16: [UInt8]], rssi: Int?, isPaired: Bool = false) {
+    public init(
+        name: String?, manufacturerData: [UInt16: [UInt8]], rssi: Int?, isPaired: Bool = false,
+        isConnected: Bool = false
+    ) {
         self.name = name
         self.isPaired = isPaired
+        self.isConnected = isConnected
         self.manufacturerData = manufacturerData
         self.rssi = rssi == 127 ? nil : rssi
     }

@@ -88,7 +88,7 @@ public enum CentralEvent: Hashable, Sendable {
     /// A scan that was asked for has begun, or has ended: because that was asked for, or by itself. The pauses that the
     /// central makes while it connects are not told.
     case scanning(Bool)
-    /// A device that the scan looks for was heard, or is connected already, as after a restart of ours.
+    /// A device that the scan looks for was heard, or is connected by another program, or by ours before a restart.
     case discovered(BluetoothAddress, Advertisement)
     /// The link is up.
     case connected(BluetoothAddress)

@@ -71,6 +71,20 @@ struct NotificationChannelTests {
         }
     }
 
+    @Test("hands over what waits at once, for one who knows of the end before it does")
+    func drain() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            for value in 1...3 as ClosedRange<UInt8> { bench.send([value]) }
+            bench.channel?.drain()
+            #expect(bench.values == [[1], [2], [3]])
+            bench.channel?.drain()
+            bench.channel?.cancel()
+            #expect(bench.values.count == 3 && bench.ends == 0)
+            close(bench.sender)
+        }
+    }
+
     @Test("brings nothing more when it is cancelled by who has just got a value, and closes its end")
     func cancel() async throws {
         try await onLoop {

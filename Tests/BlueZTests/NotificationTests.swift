@@ -36,6 +36,26 @@ struct NotificationTests {
         }
     }
 
+    @Test("that were sent before the link broke come before its end", arguments: [true, false])
+    func lastWords(byDescriptor: Bool) async throws {
+        try await onLoop {
+            let bench = try await CentralBench(Self.options(byDescriptor: byDescriptor))
+            var counts: [Int] = []
+            bench.onEvent = { [unowned bench] event in
+                if case .disconnected = event { counts.append(bench.values.count) }
+            }
+            for round in 1...5 {
+                bench.clear()
+                try await bench.subscribe()
+                try bench.notify(count: 20)
+                bench.tags[0].link?.drop()
+                try await until("end \(round)") { counts.count == round }
+                try await bench.wait("disconnected 1 connectionFailed")
+            }
+            #expect(counts == [20, 20, 20, 20, 20])
+        }
+    }
+
     @Test("are switched on once for requests that come together, and each is answered")
     func together() async throws {
         try await onLoop {

@@ -133,6 +133,22 @@ struct ScanningTests {
         }
     }
 
+    @Test("tells of a link that another client of BlueZ makes")
+    func foreignLink() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            let address = CentralBench.address(1)
+            bench.scan()
+            try await until("it is heard") { bench.heard[address] != nil }
+            #expect(bench.heard[address]?.contains(where: \.isConnected) == false)
+            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let path = "/org/bluez/hci0/dev_F0_00_00_00_00_01"
+            _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Connect"))
+            try await until("the link is told") { bench.heard[address]?.last?.isConnected == true }
+            #expect(!bench.events.contains("connected 1"))
+        }
+    }
+
     @Test("that hears nothing is begun anew, less and less often")
     func silence() async throws {
         try await onLoop {

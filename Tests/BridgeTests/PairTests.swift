@@ -102,11 +102,36 @@ struct PairTests {
         #expect(scene.state.pairing.isEmpty)
     }
 
-    @Test("wants Bluetooth")
-    func bluetooth() {
+    @Test("waits until Bluetooth has said how it is")
+    func waits() {
         var scene = Scene()
-        scene.send(topic, "0001")
-        #expect(scene.lastError?.text == "Bluetooth is unknown")
+        for id in ["a", "b"] { scene.send(topic, #"{"serial":"0001","id":"\#(id)"}"#) }
+        #expect(scene.publications.isEmpty)
+        #expect(scene.powerOn().contains { $0.contains("pair_started") })
+        #expect(scene.takeActions().contains(.pair(serial: "0001", timeout: .seconds(60), token: 1)))
+        #expect(scene.lastError?.code == "busy")
+        scene.note(
+            scene.state.requestEnded(token: 1, .success(.paired(address: "F0", name: nil)), at: scene.now))
+        #expect(scene.results.map(\.status) == ["error", "ok"])
+    }
+
+    @Test("is refused when Bluetooth turns out to be off, or says nothing in time; then there was no pairing")
+    func bluetooth() {
+        var off = Scene()
+        off.send(topic, "0001")
+        off.note(off.state.bluetooth(.poweredOff, at: off.now))
+        #expect(off.lastError?.text == "Bluetooth is powered off")
+        var silent = Scene()
+        silent.send(topic, #"{"serial":"0001","ttl_ms":2000}"#)
+        silent.wait(.seconds(2))
+        #expect(silent.results.map(\.status) == ["accepted", "error"])
+        silent.send(topic, #"{"serial":"0001","ttl_ms":0}"#)
+        #expect(silent.results.count == 3)
+        #expect(silent.lastError?.text == "Bluetooth is unknown")
+        silent.powerOn()
+        for scene in [off, silent] {
+            #expect(!scene.publications.contains { $0.topic.hasSuffix("/event") })
+        }
     }
 
     private static let serials = "the serial printed on the tag, such as 003R"

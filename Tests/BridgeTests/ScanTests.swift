@@ -40,6 +40,17 @@ struct ScanTests {
             ])
     }
 
+    @Test("waits until Bluetooth has said how it is; a request to stop does not")
+    func waits() {
+        var scene = Scene()
+        scene.send(topic, #"{"id":"s"}"#)
+        #expect(scene.send(topic, "stop").count == 2)
+        #expect(scene.takeActions() == [])
+        scene.powerOn()
+        #expect(scene.takeActions().contains(.scan(allowsDuplicates: false, token: 1)))
+        #expect(scene.done().last?.contains(#""id":"s","status":"ok""#) == true)
+    }
+
     @Test("ends in time, with one event")
     func time() {
         var scene = scene(scanning: "")
@@ -80,6 +91,23 @@ struct ScanTests {
         let lines = scene.send(topic, "stop")
         #expect(lines.count == 2)
         #expect(lines.last?.contains(#""data":{"scanning":false,"until":null}"#) == true)
+    }
+
+    @Test("that is stopped before it runs begins and ends")
+    func stopAtOnce() {
+        var scene = scene()
+        scene.send(topic, "")
+        #expect(scene.send(topic, "stop") == [])
+        #expect(scene.takeActions() == [.scan(allowsDuplicates: false, token: 1), .stopScan(token: 2)])
+        for token in [1, 2] as [UInt64] {
+            scene.note(scene.state.requestEnded(token: token, .success(.done), at: scene.now))
+        }
+        #expect(!scene.state.scan.isScanning)
+        #expect(scene.results.map(\.status) == ["ok", "ok"])
+        #expect(scene.publications.count { $0.text.contains(#""type":"scan_stopped""#) } == 1)
+        scene.send(topic, "")
+        scene.notDone(.failed(name: "x", text: "y"))
+        #expect(scene.send(topic, "stop").count == 2)
     }
 
     @Test("a second scan prolongs the first and never shortens it")
@@ -137,6 +165,7 @@ struct ScanTests {
         scene.note(scene.state.bluetooth(state, at: scene.now))
         _ = scene.takeActions()
         scene.send(topic, "")
+        if state == .unknown { scene.wait(.seconds(10)) }
         #expect(scene.takeActions() == [])
         #expect(scene.lastError?.code == "not_permitted")
         #expect(scene.lastError?.text == "Bluetooth is \(said.text)")
@@ -185,6 +214,17 @@ struct ScanTests {
         scene.wait(.seconds(600))
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
         #expect(scene.note(scene.state.measured(measurement, at: scene.now)).last?.contains(#""status":"ok""#) == true)
+    }
+
+    @Test("a tag that is heard while another of its serial is connected is the second one")
+    func duplicateOfConnected() {
+        var scene = Scene.connected()
+        scene.note(scene.state.sighted(.tag003R, TagSighting(address: "F0:01"), at: scene.now))
+        #expect(heard(tag, in: &scene) == [])
+        let other = TagAdvertisement(address: "F0:03", serial: "003R", name: nil, rssi: -70)
+        let lines = heard(other, in: &scene)
+        #expect(lines.first?.contains(#""type":"duplicate_serial""#) == true)
+        #expect(lines.last?.contains(#""code":"duplicate_serial""#) == true)
     }
 
     @Test("one tag that moves to another address is one tag")

@@ -59,6 +59,30 @@ struct BondTests {
         }
     }
 
+    @Test("that the tag has lost ends its connection for good, and says so; forgotten and paired anew, the tag works")
+    func lost() async throws {
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
+            try await world.succeeds(Self.topic, "0002")
+            try await world.connected(2...2)
+            try await world.simulate("lose-bond 0002")
+            try await world.simulate("out-of-range 0002")
+            try await until("it is away") { world.observer.latest("jacquard/tag/0002/availability") == "offline" }
+            try await world.simulate("in-range 0002")
+            try await until("the loss is known", within: .seconds(40)) {
+                world.observer.document("jacquard/tag/0002/connection")["state"] as? String == "disconnected"
+            }
+            let connection = world.observer.document("jacquard/tag/0002/connection")
+            let error = try #require(connection["error"] as? [String: Any])
+            #expect(error["code"] as? String == "peer_removed_pairing_info")
+            #expect(error["hint"] is String)
+            try await until("the problem") { world.problems == ["peer_removed_pairing_info"] }
+            try await world.succeeds(World.bridge + "/request/forget", "0002")
+            try await world.succeeds(Self.topic, "0002")
+            try await world.connected(2...2)
+            try await until("no problem") { world.problems.isEmpty }
+        }
+    }
+
     @Test("of a tag that is away is removed all the same")
     func forgetAbsent() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in

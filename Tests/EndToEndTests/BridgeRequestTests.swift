@@ -22,6 +22,22 @@ struct BridgeRequestTests {
         }
     }
 
+    @Test("tags tells of a link that another program of this host has made")
+    func otherLinks() async throws {
+        try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001")) { world in
+            try await world.connected()
+            try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":30}"#)
+            try await until("it was heard") { !world.results(World.bridge + "/advertisement").isEmpty }
+            let connected = try await world.callBlueZ(
+                "/org/bluez/hci0/dev_F0_00_00_00_00_02", "org.bluez.Device1.Connect")
+            #expect(connected.status == 0, "\(connected.printed)")
+            let data = try await world.succeeds(World.bridge + "/request/tags")
+            let seen = try #require(data["seen"] as? [[String: Any]])
+            let stranger = try #require(seen.first { $0["serial"] as? String == "0002" })
+            #expect(stranger["connected"] as? Bool == true && stranger["known"] as? Bool == false)
+        }
+    }
+
     @Test("health measures the process")
     func health() async throws {
         try await inWorld { world in

@@ -59,9 +59,11 @@ struct ClientTests {
             #expect(paired.status == 0)
             #expect(paired.printed.contains("0002 is paired"))
             try await world.connected(2...2)
-            let absent = try await world.client("pair", "0009", "--timeout", "1", "--json")
+            let absent = try await world.client("pair", "0009", "--timeout", "2", "--json")
             #expect(absent.status == 1)
             #expect(absent.printed.contains(#""expired""#))
+            // Who waits for longer than a second is told for what; machines read standard output alone.
+            #expect(absent.printed.contains("pair started ..."))
             #expect(try await world.client("forget", "0009").status == 1)
             let forgotten = try await world.clientJSON("forget", "0002")
             #expect(forgotten["status"] as? String == "ok")
@@ -84,7 +86,7 @@ struct ClientTests {
         }
     }
 
-    @Test("and ends with 3 when there is no bridge, and when there is no broker")
+    @Test("and ends with 3 when there is no bridge, and when there is no broker; a scan needs none of them")
     func nobody() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -97,11 +99,15 @@ struct ClientTests {
                 #expect(offline.status == 3, "\(arguments): \(offline.printed)")
                 #expect(offline.printed.contains("offline"), "\(arguments)")
             }
+            let heard = try await world.clientJSON("scan", "--duration", "1")
+            #expect(heard["source"] as? String == "adapter")
+            #expect((heard["tags"] as? [[String: Any]])?.map { $0["serial"] as? String } == ["0001"])
             try await world.stopBroker()
             for arguments in [["status"], ["tags"], ["haptic", "0001", "short", "--json"], ["monitor"]] {
                 let alone = try await world.client(arguments)
                 #expect(alone.status == 3, "\(arguments): \(alone.printed)")
             }
+            #expect(try await world.client("scan", "--duration", "1").status == 0)
         }
     }
 }

@@ -45,5 +45,9 @@ struct CommandLineTests {
         let started = try await run(["run", "--config", file])
         #expect(started.status == 2)
         #expect(started.printed.contains("mqtt.port"))
+        for words in [["status"], ["tags"], ["scan"], ["monitor"], ["led", "0001", "red"], ["forget", "0001"]] {
+            let asked = try await run(words + ["--config", file])
+            #expect(asked.status == 2 && asked.printed.contains("mqtt.port"), "\(words): \(asked.printed)")
+        }
     }
 }

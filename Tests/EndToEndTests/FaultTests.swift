@@ -64,9 +64,7 @@ struct FaultTests {
     @Test("when bluetoothd is not there at its start, and says so until it is")
     func withoutBlueZ() async throws {
         try await inWorld { world in
-            world.daemon.signal(SIGTERM)
-            try await until("its end") { !world.daemon.isRunning }
-            world.observer.forget()
+            try await world.stopDaemon()
             try await world.simulate("crash-bluez 3000")
             try world.restartDaemon()
             try await until("the problem") { world.problems.contains("no_adapter") }
@@ -75,6 +73,41 @@ struct FaultTests {
             #expect(World.code(of: result) == "tag_offline")
             try await world.connected()
             try await until("no problem") { world.problems.isEmpty }
+        }
+    }
+
+    @Test("when Bluetooth is off at its start: one warning says so, until it is on")
+    func offAtStart() async throws {
+        try await inWorld { world in
+            try await world.stopDaemon()
+            try await world.simulate("adapter off")
+            try world.restartDaemon()
+            try await until("the problem") { world.problems.contains("no_adapter") }
+            #expect(World.code(of: try await world.request("scan", "{}")) == "not_permitted")
+            let lines = world.daemon.printed.split(separator: "\n").filter { $0.contains("no tag can be reached") }
+            #expect(lines.count == 1 && lines.first?.contains("poweredOff") == true, "\(lines)")
+            try await world.simulate("adapter on")
+            try await world.connected()
+        }
+    }
+
+    @Test("when Bluetooth says nothing in its first moments: requests wait for that")
+    func firstMoments() async throws {
+        try await inWorld { world in
+            try await world.stopDaemon()
+            world.simulator.signal(SIGSTOP)
+            try world.restartDaemon()
+            try await until("the bridge is online") { world.observer.latest(World.bridge + "/state") == "online" }
+            let topic = World.bridge + "/request/scan"
+            let impatient = try await world.command(topic, #"{"ttl_ms":300}"#)
+            #expect(World.code(of: impatient) == "not_permitted")
+            try world.observer.publish(topic, "{}")
+            let response = World.bridge + "/response/scan"
+            try await until("it is accepted") { world.results(response).last?["status"] as? String == "accepted" }
+            world.simulator.signal(SIGCONT)
+            try await until("its result") { world.finals(response).count == 2 }
+            #expect(world.finals(response)[1]["status"] as? String == "ok")
+            try await world.connected()
         }
     }
 

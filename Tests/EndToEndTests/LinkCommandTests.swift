@@ -25,6 +25,21 @@ struct LinkCommandTests {
         }
     }
 
+    @Test("on its way a tag tells the steps of the SDK in their order, and then that it is connected")
+    func steps() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let told = world.results("jacquard/tag/0001/connection")
+            let states = told.compactMap { $0["state"] as? String }
+            let order = ["preparing_to_connect", "connecting", "initializing", "configuring", "connected"]
+            #expect(states.compactMap(order.firstIndex) == states.compactMap(order.firstIndex).sorted())
+            #expect(states.last == "connected")
+            let steps = told.compactMap { $0["step"] as? Int }
+            #expect(!steps.isEmpty && steps == steps.sorted() && steps.allSatisfy((0...10).contains))
+            #expect(told.allSatisfy { ($0["step"] is Int) == ($0["of"] as? Int == 14) })
+        }
+    }
+
     @Test("connection/set that makes no sense is refused")
     func nonsense() async throws {
         try await inWorld { world in

@@ -47,9 +47,12 @@ struct RadioTests {
                 #expect(world.events("scan_stopped").count == round)
             }
             try await world.succeeds(World.bridge + "/request/scan", "stop")
+            let finals = world.finals(World.bridge + "/response/scan").count
+            for payload in ["{}", "stop"] { try world.observer.publish(World.bridge + "/request/scan", payload) }
+            try await until("both results") { world.finals(World.bridge + "/response/scan").count == finals + 2 }
             try await world.request("health")
-            #expect(world.events("scan_started").count == 2)
-            #expect(world.events("scan_stopped").count == 3)
+            #expect(world.events("scan_started").count == 3)
+            #expect(world.events("scan_stopped").count == 4)
             #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
             let last = world.observer.messages.lastIndex { $0.topic == Self.advertisement } ?? 0
             let end = try #require(world.observer.messages.lastIndex { $0.topic == Self.scan })
@@ -73,10 +76,13 @@ struct RadioTests {
         try await inWorld(Self.strangers) { world in
             try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":60}"#)
             #expect(world.adapterStates == ["powered_on"])
+            try await until("something was heard") { !world.results(Self.advertisement).isEmpty }
             try await world.simulate("adapter off")
             try await until("the adapter is off") { world.adapterStates == ["powered_off"] }
             try await until("the scan has ended") { world.events("scan_stopped").count == 1 }
             #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
+            let seen = try await world.succeeds(World.bridge + "/request/tags")["seen"] as? [Any]
+            #expect(seen?.isEmpty == true)
             let refused = try await world.request("scan", "{}")
             #expect(World.code(of: refused) == "not_permitted")
             #expect(((refused["error"] as? [String: Any])?["text"] as? String)?.contains("powered off") == true)
@@ -110,6 +116,18 @@ struct RadioTests {
             try await until("the problem") { world.problems == ["bad_firmware"] }
             #expect(world.observer.document(World.bridge + "/health")["status"] as? String == "degraded")
             #expect(world.observer.document("jacquard/tag/0001/info")["firmware"] as? String == "1.1.0")
+        }
+    }
+
+    @Test("a device that only looks like a tag is unusable, and the connection says why")
+    func noService() async throws {
+        try await inWorld(options: ["--profile", "no-service"]) { world in
+            try await until("the problem") { world.problems == ["tag_unusable"] }
+            let connection = world.observer.document("jacquard/tag/0001/connection")
+            let error = try #require(connection["error"] as? [String: Any])
+            #expect(error["code"] as? String == "service_discovery_error")
+            #expect(error["hint"] is String)
+            #expect(world.observer.latest("jacquard/tag/0001/availability") == "offline")
         }
     }
 

@@ -65,6 +65,26 @@ struct RestartTests {
         }
     }
 
+    @Test("of a bridge that was killed, a tag that has gone meanwhile is told as away, and connected when it comes")
+    func goneMeanwhile() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.daemon.signal(SIGKILL)
+            world.daemon.waitForExit()
+            try await world.simulate("out-of-range 0001")
+            try await until("the link is down") { world.told("disconnected").count == 1 }
+            #expect(world.observer.latest("jacquard/tag/0001/availability") == "online")
+            try world.restartDaemon()
+            try await until("it is away, and looked for") {
+                world.observer.latest("jacquard/tag/0001/availability") == "offline"
+                    && world.observer.document("jacquard/tag/0001/connection")["state"] as? String
+                        == "preparing_to_connect"
+            }
+            try await world.simulate("in-range 0001")
+            try await until("it is back") { world.isConnected("0001") }
+        }
+    }
+
     @Test("with another environment, a variable wins over the file")
     func environment() async throws {
         try await inWorld { world in

@@ -35,6 +35,10 @@ struct TagCommandTests {
                     (#"{"state":"MAYBE"}"#, "invalid_argument"), (#"{"state":"ON","ttl_ms":-1}"#, "invalid_argument"),
                 ])
             #expect(world.told("led").count == 4)
+            try await world.simulate("attach 0001 backpack")
+            try await world.connected()
+            try await world.succeeds(topic, ##"{"color":"#ff00ff","component":"gear"}"##)
+            #expect(world.told("led").map { $0["component"] as? String } == ["tag", "tag", "tag", "tag", "gear"])
         }
     }
 
@@ -122,7 +126,7 @@ struct TagCommandTests {
                 ])
             try await world.succeeds(topic, #"{"timeout_s":0,"wake_on_motion":true}"#)
             try await until("it is away") { world.observer.latest("jacquard/tag/0001/availability") == "offline" }
-            #expect(world.told("disconnect").count == 1)
+            #expect(world.told("disconnect").map { $0["wake_on_motion"] as? Bool } == [true])
             try await world.simulate("button 0001")
             try await until("it is back") { world.isConnected("0001") }
         }

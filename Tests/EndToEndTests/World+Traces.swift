@@ -25,13 +25,13 @@ extension World {
 
     /// The objects of BlueZ, as its own tools would see them.
     func bluetoothObjects() async throws -> String {
-        try await run(
-            "dbus-send",
-            [
-                "--bus=" + (environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? ""), "--print-reply", "--dest=org.bluez", "/",
-                "org.freedesktop.DBus.ObjectManager.GetManagedObjects",
-            ]
-        ).printed
+        try await callBlueZ("/", "org.freedesktop.DBus.ObjectManager.GetManagedObjects").printed
+    }
+
+    /// Calls a method of BlueZ, as any other program may.
+    func callBlueZ(_ path: String, _ method: String) async throws -> (status: Int32?, printed: String) {
+        let bus = environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? ""
+        return try await run("dbus-send", ["--bus=" + bus, "--print-reply", "--dest=org.bluez", path, method])
     }
 
     /// Runs a program in this world to its end.

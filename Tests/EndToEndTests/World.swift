@@ -57,12 +57,17 @@ final class World {
         daemon = try Self.daemon(environment)
     }
 
-    /// Ends the daemon as a service manager does, and starts it again.
-    func stopAndStartDaemon() async throws {
+    /// Ends the daemon as a service manager does.
+    func stopDaemon() async throws {
         daemon.signal(SIGTERM)
         try await until("the daemon's end") { !daemon.isRunning }
         try await until("goodbye") { observer.latest(Self.bridge + "/state") == "offline" }
         observer.forget()
+    }
+
+    /// Ends the daemon as a service manager does, and starts it again.
+    func stopAndStartDaemon() async throws {
+        try await stopDaemon()
         try restartDaemon()
         try await ready()
     }
@@ -124,6 +129,7 @@ final class World {
     func end() async {
         broker.daemon.signal(SIGCONT)
         daemon.signal(SIGCONT)
+        simulator.signal(SIGCONT)
         await observer.stop()
         let programs = [daemon, simulator, broker.daemon]
         programs.forEach { $0.signal(SIGTERM) }

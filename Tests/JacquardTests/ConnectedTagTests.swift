@@ -10,8 +10,10 @@ import Testing
 struct ConnectedTagTests {
     /// A tag that is connected by its address, and the stage it is on.
     @LoopActor
-    private static func connected() throws -> (stage: Stage, tag: ConnectedTag) {
-        let stage = Stage()
+    private static func connected(
+        _ catalogue: GearCatalogue = .builtIn
+    ) throws -> (stage: Stage, tag: ConnectedTag) {
+        let stage = Stage(catalogue: catalogue)
         let address = stage.hear(1, rssi: -47)
         try stage.manager.connect(address)
         stage.link(address)
@@ -105,6 +107,22 @@ struct ConnectedTagTests {
             stage.notify(tag.identifier, .attached(AttachedNotification()))
             #expect(await early.next(2).map { $0?.componentID } == [101, nil])
             #expect(tag.gearComponent == nil && tag.touchMode == nil)
+        }
+    }
+
+    @Test("calls its gear as the catalogue of its manager does, and can what that says")
+    func catalogue() async throws {
+        try await onLoop {
+            let own = GearCatalogue.Entry(
+                vendor: Component.Name(id: .google, name: "Workshop"),
+                product: Component.Name(id: JacquardIdentifier(rawValue: 0x092F_41AB), name: "Sleeve"),
+                capabilities: [.gesture])
+            let (stage, tag) = try Self.connected(GearCatalogue(GearCatalogue.builtIn.entries + [own]))
+            stage.notify(tag.identifier, ScriptedTag.gear(101))
+            #expect(tag.gearComponent?.product.name == "Sleeve")
+            await #expect(throws: TagCommandError.componentDoesNotSupportPlayHaptic) {
+                try await tag.enqueue(.playHaptic(.stop))
+            }
         }
     }
 

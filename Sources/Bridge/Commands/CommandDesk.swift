@@ -60,15 +60,13 @@ extension CommandDesk {
             PendingCommand(token: lastToken, work: .tag(tag, request), askers: [asker], reachableUntil: until))
     }
 
-    /// Takes a request that the bridge itself carries out from now on.
+    /// Takes a request to the bridge itself, which waits until it is ``sent(_:answeredWithin:at:)``.
     ///
     /// - Returns: its token.
-    mutating func add(_ request: any BridgeRequest, asker: CommandAsker, at now: Moment) -> UInt64 {
+    mutating func add(_ request: any BridgeRequest, asker: CommandAsker, until: ContinuousClock.Instant) -> UInt64 {
         lastToken += 1
-        let until = now.instant.advanced(by: request.answerLimit)
         pending.append(
-            PendingCommand(
-                token: lastToken, work: .bridge(request), askers: [asker], reachableUntil: until, answeredUntil: until))
+            PendingCommand(token: lastToken, work: .bridge(request), askers: [asker], reachableUntil: until))
         return lastToken
     }
 
@@ -83,7 +81,7 @@ extension CommandDesk {
 
 extension CommandDesk {
     /// How long a tag may take to answer before it is a defect: longer than a full queue of timeouts.
-    private static let answerLimit = Duration.seconds(600)
+    static let answerLimit = Duration.seconds(600)
     /// How long a command pauses that its tag did not take although it was there.
     private static let pause = Duration.milliseconds(100)
 
@@ -95,16 +93,24 @@ extension CommandDesk {
         }
     }
 
+    /// The requests that wait for Bluetooth, in order.
+    var waitingRequests: [(token: UInt64, request: any BridgeRequest)] {
+        pending.compactMap { command in
+            guard !command.isSent, case .bridge(let request) = command.work else { return nil }
+            return (command.token, request)
+        }
+    }
+
     /// Whether a tag has commands, waiting or sent.
     func isBusy(with tag: TagID) -> Bool {
         pending.contains { $0.tag == tag }
     }
 
-    /// A command is sent.
-    mutating func sent(_ token: UInt64, at now: Moment) {
+    /// A command is sent, or a request has begun: its answer has to be there in time.
+    mutating func sent(_ token: UInt64, answeredWithin limit: Duration = Self.answerLimit, at now: Moment) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].againAt = nil
-        pending[index].answeredUntil = now.instant.advanced(by: Self.answerLimit)
+        pending[index].answeredUntil = now.instant.advanced(by: limit)
     }
 
     /// Lets a command wait again that could not be sent after all; for a moment only if its tag is there.

@@ -11,9 +11,9 @@ struct PendingCommand: Sendable {
     let work: Work
     /// Who waits: the one who asked first, and those who repeated it meanwhile.
     var askers: [CommandAsker]
-    /// When it stops waiting for its tag.
+    /// When it stops waiting for its tag, or for Bluetooth.
     let reachableUntil: ContinuousClock.Instant
-    /// When an answer has to be there; nil while the command waits for its tag.
+    /// When an answer has to be there; nil while the command waits.
     var answeredUntil: ContinuousClock.Instant?
     /// When it is sent again although nothing has changed: its tag was there, and yet was not.
     var againAt: ContinuousClock.Instant?

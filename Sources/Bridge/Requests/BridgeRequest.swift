@@ -9,6 +9,14 @@ protocol BridgeRequest: Sendable {
     /// - Throws: `invalid_argument`, `invalid_json`, or why it cannot be carried out now.
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure)
 
+    /// Whether it is carried out by radio, and so waits until the bridge knows whether Bluetooth is on.
+    var needsBluetooth: Bool { get }
+
+    /// Looks once more when it is about to begin, for it may have waited.
+    ///
+    /// - Throws: why it cannot be carried out now.
+    func checkBeginning(in bridge: BridgeState) throws(CommandFailure)
+
     /// How long the driver may take before that is a defect.
     var answerLimit: Duration { get }
 
@@ -35,7 +43,10 @@ enum BridgeRequestStep: Sendable {
 }
 
 extension BridgeRequest {
+    var needsBluetooth: Bool { false }
     var answerLimit: Duration { .seconds(60) }
+
+    func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {}
 
     func carriedOut(
         _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment

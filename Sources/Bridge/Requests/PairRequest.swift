@@ -28,7 +28,13 @@ struct PairRequest: BridgeRequest {
         let serial = try CommandArguments.required(id, "serial", mayBe: Self.serials)
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
         entry = try bridge.entryToPair(serial)
-        try bridge.checkBluetooth()
+    }
+
+    var needsBluetooth: Bool { true }
+
+    func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {
+        guard bridge.pairing.contains(entry.serial) else { return }
+        throw CommandFailure(.busy, "Tag \(entry.serial) is being paired already", hint: "Wait for that result")
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
@@ -88,9 +94,6 @@ extension BridgeState {
 
     /// What a tag of a serial is, or will be, once it is paired: what the configuration says of it comes first.
     fileprivate func entryToPair(_ serial: TagID) throws(CommandFailure) -> TagEntry {
-        guard !pairing.contains(serial.text) else {
-            throw CommandFailure(.busy, "Tag \(serial) is being paired already", hint: "Wait for that result")
-        }
         let known = tags.map(\.entry) + configuration.tags
         if let entry = known.first(where: { $0.serial == serial.text }) { return entry }
         guard !known.contains(where: { $0.id == serial }) else {

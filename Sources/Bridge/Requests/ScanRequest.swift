@@ -24,15 +24,19 @@ struct ScanRequest: BridgeRequest {
         let seconds = try arguments.integer("duration_s", Self.durations)
         let allowsDuplicates = try arguments.flag("duplicates")
         wish = .scan(seconds: seconds ?? Self.standardSeconds, allowsDuplicates: allowsDuplicates ?? false)
-        try bridge.checkBluetooth()
+    }
+
+    var needsBluetooth: Bool {
+        if case .scan = wish { true } else { false }
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
         switch wish {
         case .scan(_, let allowsDuplicates):
             let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates
+            bridge.scan.pendingStarts += 1
             return .underWay([.scan(allowsDuplicates: allowsDuplicates, token: token)])
-        case .stop where bridge.scan.isScanning:
+        case .stop where bridge.scan.isScanning || bridge.scan.pendingStarts > 0:
             bridge.scan.pendingStops += 1
             return .underWay([.stopScan(token: token)])
         case .stop: return stopped(in: &bridge, at: now)
@@ -44,6 +48,7 @@ struct ScanRequest: BridgeRequest {
     ) -> BridgeRequestStep {
         switch wish {
         case .scan(let seconds, let allowsDuplicates):
+            bridge.scan.pendingStarts -= 1
             let actions = bridge.scanBegan(for: .seconds(seconds), allowsDuplicates: allowsDuplicates, at: now)
             return .done(CommandData(ScanDocument(bridge.scan)), actions)
         case .stop:
@@ -53,7 +58,10 @@ struct ScanRequest: BridgeRequest {
     }
 
     func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
-        if case .stop = wish { bridge.scan.pendingStops -= 1 }
+        switch wish {
+        case .scan: bridge.scan.pendingStarts -= 1
+        case .stop: bridge.scan.pendingStops -= 1
+        }
         return []
     }
 

@@ -52,7 +52,7 @@ extension BridgeState {
             let request = try row.init(payload, for: tags[position], defaults: configuration)
             return try begin(request, of: position, asker, within: envelope.timeToLive, at: now)
         case .bridge(let row):
-            return begin(try row.init(payload, to: self), asker, at: now)
+            return try begin(try row.init(payload, to: self), asker, within: envelope.timeToLive, at: now)
         }
     }
 
@@ -70,9 +70,37 @@ extension BridgeState {
         return settle(position, at: now) + sendWaiting(of: position, at: now)
     }
 
-    private mutating func begin(_ request: any BridgeRequest, _ asker: CommandAsker, at now: Moment) -> [BridgeAction] {
-        let token = desk.add(request, asker: asker, at: now)
+    private mutating func begin(
+        _ request: any BridgeRequest, _ asker: CommandAsker, within timeToLive: Duration, at now: Moment
+    ) throws(CommandFailure) -> [BridgeAction] {
+        let isWaiting = request.needsBluetooth && !isBluetoothKnown && timeToLive > .zero
+        if !isWaiting { try check(request) }
+        let token = desk.add(request, asker: asker, until: now.instant.advanced(by: timeToLive))
+        return isWaiting ? [] : begin(request, token, at: now)
+    }
+
+    private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Moment) -> [BridgeAction] {
+        desk.sent(token, answeredWithin: request.answerLimit, at: now)
         return take(request.begin(in: &self, token: token, at: now), of: token, at: now)
+    }
+
+    /// Refuses a request that cannot begin now.
+    private func check(_ request: any BridgeRequest) throws(CommandFailure) {
+        if request.needsBluetooth { try checkBluetooth() }
+        try request.checkBeginning(in: self)
+    }
+
+    /// The bridge knows now whether Bluetooth is on: begins what has waited for that, or refuses it.
+    mutating func beginWaitingRequests(at now: Moment) -> [BridgeAction] {
+        guard isBluetoothKnown else { return [] }
+        return desk.waitingRequests.flatMap { token, request in
+            do throws(CommandFailure) {
+                try check(request)
+                return begin(request, token, at: now)
+            } catch {
+                return publish(desk.remove(token).map { desk.fail($0, error, at: now) } ?? [])
+            }
+        }
     }
 }
 

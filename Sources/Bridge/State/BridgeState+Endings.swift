@@ -95,8 +95,11 @@ extension BridgeState {
         return publish(desk.fail(command, failure, at: now))
     }
 
-    /// A command's time is over: it waited too long for its tag, or nobody ever answered.
+    /// A command's time is over: it waited too long for its tag or for Bluetooth, or nobody ever answered.
     mutating func ranOut(_ command: PendingCommand, at now: Moment) -> [BridgeAction] {
+        if !command.isSent, command.tag == nil {
+            return publish(desk.fail(command, .bluetooth(is: .unknown), at: now))
+        }
         guard !command.isSent, case .tag(let id, let request) = command.work, let position = position(of: id) else {
             return failed(command, .neverEnded, at: now)
         }

@@ -21,7 +21,7 @@ extension BridgeState {
             tags[position].wish.askAgain()
             return settle(position, at: now)
         }
-        return publish(ended) + wishes
+        return publish(ended) + wishes + beginWaitingRequests(at: now)
     }
 
     /// The adapters of this host are these.
@@ -60,6 +60,9 @@ extension BridgeState {
 
     /// Whether no tag can be reached because of Bluetooth.
     var isOutOfService: Bool { stack.bluetooth.map { $0 != .poweredOn } ?? false }
+
+    /// Whether Bluetooth has said how it is; it has not in the first moments.
+    var isBluetoothKnown: Bool { (stack.bluetooth ?? .unknown) != .unknown }
 
     /// Refuses what cannot be done without Bluetooth.
     func checkBluetooth() throws(CommandFailure) {

@@ -7,7 +7,9 @@ extension BridgeState {
     public mutating func advertised(_ tag: TagAdvertisement, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         var publications: [Publication] = []
-        if seen.heard(tag, at: now), !isShared(serial: tag.serial) {
+        if seen.heard(tag, isOtherLinked: isLinked(tag.serial, elsewhereThan: tag.address), at: now),
+            !isShared(serial: tag.serial)
+        {
             let text = "Two tags with the serial \(tag.serial) are in reach"
             publications.append(event(.duplicateSerial, serial: tag.serial, address: tag.address, text: text, at: now))
             publications += healthChanged(at: now)
@@ -50,6 +52,13 @@ extension BridgeState {
     /// Whether a tag of this serial is one of the bridge's.
     func isKnown(serial: String) -> Bool {
         tags.contains { $0.entry.serial == serial }
+    }
+
+    /// Whether a tag of this serial is connected at another address.
+    private func isLinked(_ serial: String, elsewhereThan address: String) -> Bool {
+        tags.contains { tag in
+            tag.entry.serial == serial && tag.isConnected && tag.sighting.address.map { $0 != address } ?? false
+        }
     }
 
     /// Whether it is known that several tags have this serial: each has an id of its own.

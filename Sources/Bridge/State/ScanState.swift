@@ -5,6 +5,8 @@ struct ScanState: Sendable {
     private(set) var until: Moment?
     /// Whether every signal of a tag is told, not only its first.
     private(set) var allowsDuplicates = false
+    /// Requests to scan that have no answer yet: one to stop takes its turn behind them.
+    var pendingStarts = 0
     /// Requests to stop that have no answer yet: each has an event of its own.
     var pendingStops = 0
     /// The addresses that were told already.

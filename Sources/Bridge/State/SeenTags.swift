@@ -25,20 +25,29 @@ struct SeenTags: Sendable {
     ///
     /// An address may change, but then the old one is silent: two addresses that are heard in turns are two tags.
     ///
+    /// - Parameters:
+    ///   - tag: the tag.
+    ///   - isOtherLinked: whether a tag of its serial has a link at another address, and so is there without a sound.
+    ///   - now: the time.
     /// - Returns: whether it turns out now that two tags have its serial.
-    mutating func heard(_ tag: TagAdvertisement, at now: Moment) -> Bool {
+    mutating func heard(_ tag: TagAdvertisement, isOtherLinked: Bool = false, at now: Moment) -> Bool {
         let before = tags[tag.address]?.at
         tags[tag.address] = SeenTag(tag: tag, at: now)
         if tags.count > Self.most, let oldest = tags.min(by: { $0.value.at.instant < $1.value.at.instant })?.key {
             tags[oldest] = nil
         }
-        guard let before, before.instant.duration(to: now.instant) < Self.together else { return false }
-        let isDouble = tags.values.contains { other in
-            other.tag.serial == tag.serial && other.tag.address != tag.address && other.at.instant > before.instant
-        }
-        guard isDouble, doubles[tag.serial] != nil || doubles.count < Self.most else { return false }
+        guard isOtherLinked || isHeardInTurns(tag, since: before, at: now) else { return false }
+        guard doubles[tag.serial] != nil || doubles.count < Self.most else { return false }
         defer { doubles[tag.serial] = now }
         return !isDoubled(tag.serial, at: now)
+    }
+
+    /// Whether another address of its serial was heard since it was heard last.
+    private func isHeardInTurns(_ tag: TagAdvertisement, since before: Moment?, at now: Moment) -> Bool {
+        guard let before, before.instant.duration(to: now.instant) < Self.together else { return false }
+        return tags.values.contains { other in
+            other.tag.serial == tag.serial && other.tag.address != tag.address && other.at.instant > before.instant
+        }
     }
 
     /// The serials that more than one tag has; those that are not believed in any more are forgotten.

@@ -22,7 +22,7 @@ struct ClientContext: Sendable {
         let session = BrokerSession(configuration, log: log)
         interruption.onFire = { [weak session] in session?.interrupt() }
         do throws(ClientFailure) {
-            try await session.open()
+            try await open(session)
             let result = try await body(session)
             await session.close()
             return result
@@ -30,5 +30,13 @@ struct ClientContext: Sendable {
             await session.close()
             throw error
         }
+    }
+
+    @LoopActor
+    private func open(_ session: BrokerSession) async throws(ClientFailure) {
+        let progress = Progress(printer)
+        defer { progress.end() }
+        progress.say("connecting to the broker")
+        try await session.open()
     }
 }

@@ -15,10 +15,7 @@ extension BridgeService {
         case .advertised(let tag, _): advertised(tag)
         case .adapters(let adapters):
             carryOut { bridge, now in bridge.adapters(adapters.map { AdapterFacts($0) }, at: now) }
-        case .centralState(let state):
-            centralState = state
-            log.notice("Bluetooth has changed", [(.state, "\(state)")])
-            carryOut { bridge, now in bridge.bluetooth(AdapterFacts.State(state), at: now) }
+        case .centralState(let state): bluetooth(state)
         case .scanning(let isScanning):
             if !isScanning { carryOut { bridge, now in bridge.scanEnded(at: now) } }
         // The bridge hears every advertisement, and finds that out by itself.
@@ -31,13 +28,23 @@ extension BridgeService {
         }
     }
 
+    private func bluetooth(_ state: CentralState) {
+        centralState = state
+        switch state {
+        case .unsupported, .unauthorized, .poweredOff:
+            log.warning("Bluetooth cannot be used: no tag can be reached", [(.state, "\(state)")])
+        case .unknown, .resetting, .poweredOn: log.notice("Bluetooth has changed", [(.state, "\(state)")])
+        }
+        carryOut { bridge, now in bridge.bluetooth(AdapterFacts.State(state), at: now) }
+    }
+
     private func advertised(_ tag: AdvertisedTag) {
-        for identity in pairings.keys where identity.matches(tag) { pairings[identity]?.tag = tag }
-        newcomers.heard(tag)
+        for identity in pairings.keys where isTag(identity, tag) { pairings[identity]?.tag = tag }
+        newcomers.heard(tag) { isTag($0, tag) }
         sighted(tag, isPaired: tag.isPaired)
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
-            name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi)
+            name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi, isConnected: tag.isConnected)
         carryOut { bridge, now in bridge.advertised(advertisement, at: now) }
     }
 
@@ -46,9 +53,14 @@ extension BridgeService {
         let sighting = TagSighting(
             address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
             isPaired: isPaired)
-        for id in book.heard(tag) {
+        for id in book.heard(tag, where: { isTag($0, tag) }) {
             carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
         }
+    }
+
+    /// Whether what was heard is this tag, and not another of its serial: once it was found it is at one address.
+    private func isTag(_ identity: TagIdentity, _ tag: AdvertisedTag) -> Bool {
+        identity.matches(tag) && manager.address(of: identity) ?? tag.identifier == tag.identifier
     }
 
     private func pairing(_ identity: TagIdentity, _ stage: Jacquard.PairingStage) {

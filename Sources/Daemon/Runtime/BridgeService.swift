@@ -84,13 +84,15 @@ final class BridgeService {
         carryOut { bridge, _ in bridge.bluez(version: version) }
     }
 
-    /// Says goodbye on both sides: at most three seconds for the radio, and two for the broker meanwhile.
+    /// Says goodbye on both sides: at most three seconds for the radio, and meanwhile two for the broker and the state file.
     func stop() async {
         healthTimer.disarm()
         manager.onEvent = nil
         carryOut { bridge, now in bridge.stop(at: now) }
         async let radio: Void = central.stop()
+        async let file: Void = store.finish()
         await client.stop()
+        await file
         await radio
     }
 

@@ -21,8 +21,8 @@ struct Newcomers {
     }
 
     /// A tag was heard.
-    mutating func heard(_ tag: AdvertisedTag) {
-        for identity in tags.keys where identity.matches(tag) { tags[identity]?.advertised = tag }
+    mutating func heard(_ tag: AdvertisedTag, where isThatTag: (TagIdentity) -> Bool) {
+        for identity in tags.keys where isThatTag(identity) { tags[identity]?.advertised = tag }
     }
 
     /// A tag that the bridge does not know has told something. Each attempt to connect begins from nothing.

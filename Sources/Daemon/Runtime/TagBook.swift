@@ -26,9 +26,12 @@ struct TagBook {
 
     /// A tag was heard.
     ///
+    /// - Parameters:
+    ///   - tag: the tag.
+    ///   - isThatTag: whether it is the one that is meant.
     /// - Returns: the known tags that it is.
-    mutating func heard(_ tag: AdvertisedTag) -> [TagID] {
-        let heard = ids.filter { $0.key.matches(tag) }
+    mutating func heard(_ tag: AdvertisedTag, where isThatTag: (TagIdentity) -> Bool) -> [TagID] {
+        let heard = ids.filter { isThatTag($0.key) }
         for identity in heard.keys { sightings[identity] = tag }
         return heard.values.sorted { $0.text < $1.text }
     }

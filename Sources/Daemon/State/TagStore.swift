@@ -16,6 +16,8 @@ final class TagStore {
     /// A file that could not be read is not overwritten either.
     private var mayWrite = true
     private var hasFailed = false
+    /// Who waits for the end of writing, and for how long.
+    private var finishing: (continuation: CheckedContinuation<Void, Never>, timer: LoopTimer)?
 
     init(_ folder: StateFolder, log: Logger) {
         self.folder = folder
@@ -54,6 +56,24 @@ final class TagStore {
         save()
     }
 
+    /// Waits until what it was told is on the disk, or the time is over: what the bridge has said to be so is so after a
+    /// restart, too.
+    func finish(within limit: Duration = .seconds(2)) async {
+        guard isWriting, finishing == nil else { return }
+        await withCheckedContinuation { continuation in
+            let timer = LoopTimer { [unowned self] in endFinishing() }
+            timer.arm(after: limit)
+            finishing = (continuation, timer)
+        }
+    }
+
+    private func endFinishing() {
+        let waiting = finishing
+        finishing = nil
+        waiting?.timer.disarm()
+        waiting?.continuation.resume()
+    }
+
     /// Writes what has changed; changes that come meanwhile are written after it, together.
     private func save() {
         guard mayWrite, !isWriting, tags != written else { return }
@@ -75,6 +95,7 @@ final class TagStore {
         written = wanted
         report(failure)
         save()
+        if !isWriting { endFinishing() }
     }
 
     /// One line when it begins to fail and one when it works again.

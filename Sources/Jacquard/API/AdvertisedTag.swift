@@ -13,6 +13,8 @@ public struct AdvertisedTag: ConnectableTag, Hashable {
     public internal(set) var displayName: String
     /// Whether this host has a bond with it.
     public let isPaired: Bool
+    /// Whether this host has a link with it, whoever has made it.
+    public let isConnected: Bool
 
     /// Reads an advertisement.
     ///
@@ -27,5 +29,6 @@ public struct AdvertisedTag: ConnectableTag, Hashable {
         rssi = advertisement.rssi
         displayName = advertisement.name ?? ""
         isPaired = advertisement.isPaired
+        isConnected = advertisement.isConnected
     }
 }

@@ -37,6 +37,13 @@ extension JacquardManager {
         tags[identity]?.drive { session, now in session.disconnect(at: now) }
     }
 
+    /// Where a wanted tag was found.
+    ///
+    /// - Returns: nil for one that nobody has wanted, or that has not been heard.
+    public func address(of identity: TagIdentity) -> BluetoothAddress? {
+        tags[identity]?.address
+    }
+
     /// Gives a tag something to do. It ends with one `TagEvent.commandEnded`.
     ///
     /// - Parameters:
@@ -60,7 +67,7 @@ extension JacquardManager {
             guard other.facts.isStopped, pairings[other.identity] == nil else { return nil }
             drop(other)
         }
-        let session = TagSession(timing: timing, seed: .random(in: .min ... .max))
+        let session = TagSession(timing: timing, catalogue: catalogue, seed: .random(in: .min ... .max))
         let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
             self?.tell(event, of: identity)
         } onChange: { [weak self] driver in

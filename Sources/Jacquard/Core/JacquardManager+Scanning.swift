@@ -40,7 +40,8 @@ struct ScanWish {
 extension JacquardManager {
     /// Scans for tags until ``stopScanning()``; each that is heard is told as ``Event/advertised(_:isNews:)`` and in
     /// ``advertisingTags``. A scan goes on by itself after Bluetooth was off. Source: JacquardSDKiOS,
-    /// `startScanning(options:)`, and of its options `CBCentralManagerScanOptionAllowDuplicatesKey`.
+    /// `startScanning(options:)`, and of its options `CBCentralManagerScanOptionAllowDuplicatesKey`; for the other one,
+    /// solicited services, BlueZ has no counterpart.
     ///
     /// - Parameter allowsDuplicates: whether a tag is told every time it is heard, and not only once.
     /// - Throws: ``ManagerScanningError/bluetoothUnavailable(_:)`` while Bluetooth is not on.

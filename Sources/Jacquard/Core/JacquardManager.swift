@@ -40,6 +40,7 @@ public final class JacquardManager {
 
     let central: any Central
     let timing: TagSession.Timing
+    let catalogue: GearCatalogue
     let log: Logger
     /// Whether Bluetooth can be used.
     var state = CentralState.unknown
@@ -65,10 +66,15 @@ public final class JacquardManager {
     /// - Parameters:
     ///   - central: the Bluetooth stack. Its events are this manager's from now on.
     ///   - timing: how long the steps of a connection may take.
+    ///   - catalogue: the names and capabilities of gear.
     ///   - log: where trouble is told.
-    public init(central: any Central, timing: TagSession.Timing = TagSession.Timing(), log: Logger) {
+    public init(
+        central: any Central, timing: TagSession.Timing = TagSession.Timing(),
+        catalogue: GearCatalogue = .builtIn, log: Logger
+    ) {
         self.central = central
         self.timing = timing
+        self.catalogue = catalogue
         self.log = log
         central.onEvent = { [weak self] in self?.handle($0) }
     }

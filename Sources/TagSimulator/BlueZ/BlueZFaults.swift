@@ -8,7 +8,7 @@ public final class BlueZFaults {
     /// Members that are refused, with name and text of the error.
     public var refused: [String: (name: String, text: String)] = [:]
     /// Addresses of devices that have lost their half of a bond: their link breaks as soon as it is to be encrypted, and
-    /// bluetoothd keeps its half. Source: BlueZ 5.66, `att_connect_cb` in src/device.c.
+    /// bluetoothd keeps its half. A new bond makes up for it. Source: BlueZ 5.66, `att_connect_cb` in src/device.c.
     public var lostBonds: Set<String> = []
     /// Whether a `Pair` that succeeds is never answered, as after one that was called while services were being discovered.
     /// Source: BlueZ 5.66, `device_browse_gatt` in src/device.c.

@@ -53,6 +53,7 @@ extension Device1 {
         pairing = .none
         isTemporary = false
         adapter.storage.bonds[peripheral.address] = bond
+        tree.faults.lostBonds.remove(peripheral.address)
         changed("Bonded", "Paired")
         guard !tree.faults.forgetsToAnswerPair else { return }
         call?.reply()

@@ -87,6 +87,7 @@ extension SimulatorOptions {
             }
             self.profile = profile
             if profile == .old { tag.allowsWriteWithoutResponseOnly = true }
+            if profile == .noService { tag.hasNoService = true }
         case "--gestures-every":
             guard let seconds = Double(value), (0.01...86400).contains(seconds) else {
                 throw UsageError(description: "--gestures-every takes seconds from 0.01 to 86400, not \(value)")
@@ -98,9 +99,8 @@ extension SimulatorOptions {
 
     private mutating func takeSerials(_ value: String) throws(UsageError) {
         for text in value.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let serial = PairingSerial(String(text)), text.utf8.count <= 16, !serials.contains(serial) else {
-                throw UsageError(
-                    description: "'\(text)' is no serial, or is there twice; serials are of 0-9, A-Z, a-z and -")
+            guard let serial = PairingSerial(String(text)), text.utf8.count <= 16 else {
+                throw UsageError(description: "'\(text)' is no serial; serials are of 0-9, A-Z, a-z and -")
             }
             serials.append(serial)
         }

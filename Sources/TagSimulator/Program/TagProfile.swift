@@ -8,11 +8,13 @@ enum TagProfile: String, CaseIterable, Sendable {
     case old
     /// With firmware that the SDK refuses.
     case badFirmware = "bad-firmware"
+    /// That advertises like a tag and has none of its characteristics.
+    case noService = "no-service"
 
     /// The firmware that it tells.
     var firmware: FirmwareVersion {
         switch self {
-        case .stock: FirmwareVersion(1, 96, 0)
+        case .stock, .noService: FirmwareVersion(1, 96, 0)
         case .old: FirmwareVersion(1, 42, 0)
         case .badFirmware: FirmwareVersion(1, 1, 0)
         }

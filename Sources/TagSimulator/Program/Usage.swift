@@ -37,6 +37,7 @@ enum Usage {
                                                     truncated, no-body, lost-fragment, hang, no-write-with-response,
                                                     clear
           adapter on|off [NUMBER]
+          lose-bond TAG                             the host keeps its half; pair anew
           crash-bluez [MS]                          and come back after a second, or MS
           list, help, quit
         """

@@ -4,6 +4,7 @@ import JacquardProtocol
 extension SimulatedTag: Peripheral {
     /// The tag's GATT table, without the services that every device has.
     public var services: [GATTService] {
+        guard !options.hasNoService else { return [] }
         let write = options.allowsWriteWithoutResponseOnly ? [] : ["write"]
         return [
             GATTService(

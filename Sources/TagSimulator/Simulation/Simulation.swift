@@ -37,6 +37,8 @@ public final class Simulation {
             for tag in try selected(selection) { try execute(action, on: tag) }
         case .adapter(let isOn, let number):
             try fake().setPowered(isOn, adapter: number)
+        case .loseBond(let selection):
+            for tag in try selected(selection) { try fake().faults.lostBonds.insert(tag.address) }
         case .crashBlueZ(let duration):
             try fake().crash()
             comeback.arm(after: duration)

@@ -13,6 +13,7 @@ extension SimulatorCommand {
         case "help": command = .help
         case "quit": command = .quit
         case "adapter": command = try adapter(&words)
+        case "lose-bond": command = .loseBond(try words.selection(for: verb))
         case "crash-bluez":
             command = .crashBlueZ(.milliseconds(try words.number("MS", in: 0...3_600_000) ?? 1000))
         default:
@@ -27,7 +28,7 @@ extension SimulatorCommand {
     }
 
     private static var verbs: [String] {
-        TagAction.parsers.keys.sorted() + ["adapter", "crash-bluez", "list", "help", "quit"]
+        TagAction.parsers.keys.sorted() + ["adapter", "crash-bluez", "list", "lose-bond", "help", "quit"]
     }
 
     private static func adapter(_ words: inout CommandWords) throws(CommandError) -> SimulatorCommand {

@@ -4,6 +4,8 @@ public enum SimulatorCommand: Hashable, Sendable {
     case tags(TagSelection, TagAction)
     /// Switches an adapter on or off; nil stands for all of them.
     case adapter(isOn: Bool, number: Int?)
+    /// Lets tags forget their bonds with the host, which keeps its half.
+    case loseBond(TagSelection)
     /// Lets bluetoothd crash and come back after a while.
     case crashBlueZ(Duration)
     /// Shows the tags.

@@ -2,6 +2,8 @@
 public struct TagOptions: Hashable, Sendable {
     /// Whether `command` can only be written without response, as with firmware before 1.43.
     public var allowsWriteWithoutResponseOnly = false
+    /// Whether it lacks the service that makes it a tag.
+    public var hasNoService = false
     /// Whether it wants to be paired, asks for it on every connection and lets nobody else write or subscribe.
     public var wantsPairing = false
     /// Whether values that find the client's socket full are dropped, as bluetoothd does; else they wait.

@@ -1,5 +1,6 @@
 import Bridge
 import EventLoop
+import Glibc
 import Logging
 import TestSupport
 import Testing
@@ -32,6 +33,19 @@ struct NoConnectionTests {
             #expect(await ClientProgram.carryOut(.status, .test(port, written, isJSON: true)) == .noConnection)
             #expect(written.document["error"]?["code"] == "unreachable")
             #expect(written.lines(.standardError).last == "hint: jacquard2mqtt doctor")
+        }
+    }
+
+    @Test("say what they wait for after a second, and end with 3 when a broker keeps silent", arguments: [false, true])
+    func frozenBroker(isJSON: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            broker.daemon.signal(SIGSTOP)
+            defer { broker.daemon.signal(SIGCONT) }
+            let written = Written()
+            #expect(await ClientProgram.carryOut(.status, .test(broker.port, written, isJSON: isJSON)) == .noConnection)
+            #expect(written.lines(.standardError).first == "connecting to the broker ...")
+            #expect(written.lines(.standardOutput).isEmpty != isJSON)
         }
     }
 

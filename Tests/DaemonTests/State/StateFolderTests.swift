@@ -97,6 +97,24 @@ struct TagStoreTests {
         }
     }
 
+    @Test("has it there when it has finished, however it was changed in its last moment")
+    func finishes() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let folder = StateFolder(option: scratch.path, environment: [:])
+            let store = TagStore(folder, log: Logger("store", to: MemorySink()))
+            await store.finish()
+            for number in 0..<10 { store.remember(.sample("tag\(number)")) }
+            EventLoop.shared.atEndOfTurn { store.forget("tag3") }
+            await store.finish()
+            guard case .tags(let tags) = folder.load() else {
+                Issue.record("no tags")
+                return
+            }
+            #expect(Set(tags.map(\.id)) == Set((0..<10).filter { $0 != 3 }.map { "tag\($0)" }))
+        }
+    }
+
     @Test("does not overwrite what it could not read")
     func keepsUnreadable() async throws {
         try await onLoop {

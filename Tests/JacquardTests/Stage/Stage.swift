@@ -22,7 +22,11 @@ final class Stage {
     /// - Parameters:
     ///   - connectionLimit: how long an attempt may take; nothing else is limited, so that a slow machine changes no test.
     ///   - state: of Bluetooth.
-    init(connectionLimit: Duration = .seconds(3600), state: CentralState = .poweredOn) {
+    ///   - catalogue: of gear.
+    init(
+        connectionLimit: Duration = .seconds(3600), state: CentralState = .poweredOn,
+        catalogue: GearCatalogue = .builtIn
+    ) {
         var timing = TagSession.Timing()
         timing.connect = connectionLimit
         timing.start = .seconds(3600)
@@ -30,7 +34,8 @@ final class Stage {
         timing.write = .seconds(3600)
         timing.close = .seconds(3600)
         timing.gearAnnouncement = .seconds(3600)
-        manager = JacquardManager(central: central, timing: timing, log: Logger("test", to: log))
+        manager = JacquardManager(
+            central: central, timing: timing, catalogue: catalogue, log: Logger("test", to: log))
         manager.onEvent = { [unowned self] event in
             lines.append(Line.of(event))
             onEvent?(event)

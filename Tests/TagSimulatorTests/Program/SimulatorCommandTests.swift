@@ -31,7 +31,8 @@ struct SimulatorCommandTests {
         ("adapter on 1", .adapter(isOn: true, number: 1)),
         ("crash-bluez", .crashBlueZ(.milliseconds(1000))),
         ("crash-bluez 50", .crashBlueZ(.milliseconds(50))),
-        ("list", .list), ("help", .help), ("quit", .quit),
+        ("lose-bond 0001", .loseBond(tag)), ("lose-bond *", .loseBond(.all)), ("list", .list), ("help", .help),
+        ("quit", .quit),
     ]
 
     @Test("reads what people type", arguments: commands)

@@ -12,6 +12,7 @@ struct SimulatorOptionsTests {
             (["--serials", "003R,0001"], ["003R", "0001"]),
             (["--serials", "0002", "--tags", "3"], ["0002", "0001", "0003"]),
             (["--serials", "0001,0002", "--tags", "1"], ["0001", "0002"]),
+            (["--serials", "0001,0001"], ["0001", "0001"]),
         ] as [([String], [String])])
     func serials(arguments: [String], serials: [String]) throws {
         #expect(try SimulatorOptions(arguments: arguments).allSerials.map(\.description) == serials)
@@ -30,13 +31,14 @@ struct SimulatorOptionsTests {
         #expect(options.gesturesEvery == .milliseconds(500))
         let profile = try SimulatorOptions(arguments: ["--profile", "old", "--scenario", "play"])
         #expect(profile.profile == .old && profile.tag.allowsWriteWithoutResponseOnly && profile.scenario == "play")
+        #expect(try SimulatorOptions(arguments: ["--profile", "no-service"]).tag.hasNoService)
     }
 
     @Test(
         "refuses what makes no sense",
         arguments: [
             ["--fly"], ["tags"], ["--tags"], ["--tags", "0"], ["--tags", "251"], ["--adapters", "x"],
-            ["--serials", "00_1"], ["--serials", "0001,0001"], ["--serials", ""], ["--gestures-every", "0"],
+            ["--serials", "00_1"], ["--serials", ""], ["--gestures-every", "0"],
             ["--stdio", "--tags", "2"], ["--profile", "new"],
         ])
     func refuses(arguments: [String]) {

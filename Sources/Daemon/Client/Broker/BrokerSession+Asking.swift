@@ -27,11 +27,12 @@ extension BrokerSession {
     func ask(
         _ request: BridgeRequest, _ progress: Progress, observe: (MQTTMessage) -> Void = { _ in }
     ) async throws(ClientFailure) -> JSONValue {
+        defer { progress.end() }
+        progress.say("looking for the bridge \(topics.instance)")
         try await expectBridge([request.resultTopic, answers, topics.event])
         let exchange = BridgeExchange(request: request, topics: topics, answers: answers)
         let ticket = publish(request.topic, request.payload.text, correlation: request.id)
         progress.say("waiting for \(request.waitsFor)")
-        defer { progress.end() }
         var limit = request.firstWord
         var deadline = ContinuousClock.now + limit
         while let signal = await next(until: deadline) {

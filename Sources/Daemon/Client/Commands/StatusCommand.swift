@@ -12,8 +12,11 @@ struct StatusCommand: Sendable {
     @LoopActor
     func run() async throws(ClientFailure) {
         let topics = BridgeTopics(context.configuration)
+        let progress = Progress(context.printer)
         let messages = try await context.visit { session throws(ClientFailure) in
-            try await session.snapshot(of: [topics.everythingOfBridge, topics.everything(of: nil)])
+            defer { progress.end() }
+            progress.say("reading what the broker retains")
+            return try await session.snapshot(of: [topics.everythingOfBridge, topics.everything(of: nil)])
         }
         var facts = RetainedFacts(topics)
         for message in messages where message.isRetained { facts.take(message.topic, message.payload) }

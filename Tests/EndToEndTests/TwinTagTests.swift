@@ -1,0 +1,47 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Two tags with one serial")
+struct TwinTagTests {
+    private static let options = ["--serials", "0001,0001"]
+
+    @Test("are reported, and only one of them is connected")
+    func reported() async throws {
+        let plan = WorldPlan(tags: 2, options: Self.options, tagList: "  - serial: 0001")
+        try await inWorld(plan) { world in
+            try await world.connected()
+            try await world.succeeds(World.bridge + "/request/scan", #"{"duplicates":true}"#)
+            try await until("the event") { world.events("duplicate_serial").count == 1 }
+            try await until("the problem") { world.problems == ["duplicate_serial"] }
+            let other = try #require(world.events("duplicate_serial").first?["address"] as? String)
+            #expect(world.observer.document("jacquard/tag/0001/info")["address"] as? String != other)
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            #expect(world.told("connected").count == 1)
+            #expect(world.told("led").count == 1)
+        }
+    }
+
+    @Test("that the configuration tells apart are two tags, and none gets what is for the other")
+    func apart() async throws {
+        let list = ["left", "right"].enumerated().map { index, id in
+            "  - serial: 0001\n    id: \(id)\n    address: F0:00:00:00:00:0\(index + 1)"
+        }
+        let plan = WorldPlan(tags: 2, options: Self.options, tagList: list.joined(separator: "\n"))
+        try await inWorld(plan) { world in
+            try await until("both are connected") { world.isConnected("left") && world.isConnected("right") }
+            for id in ["left", "right"] {
+                try await world.succeeds(
+                    "jacquard/tag/\(id)/config/set", #"{"key":"side","type":"string","value":"\#(id)"}"#)
+            }
+            for (id, address) in [("left", "F0:00:00:00:00:01"), ("right", "F0:00:00:00:00:02")] {
+                let data = try await world.succeeds("jacquard/tag/\(id)/config/get", #"{"key":"side"}"#)
+                #expect(data["value"] as? String == id)
+                #expect(world.observer.document("jacquard/tag/\(id)/info")["address"] as? String == address)
+            }
+            #expect(world.problems.isEmpty)
+            #expect(World.code(of: try await world.command("jacquard/tag/0001/battery/get", "")) == "unknown_tag")
+        }
+    }
+}
