@@ -37,6 +37,8 @@ public final class Simulation {
             for tag in try selected(selection) { try execute(action, on: tag) }
         case .adapter(let isOn, let number):
             try fake().setPowered(isOn, adapter: number)
+        case .plug(let isIn, let number): try fake().setPlugged(isIn, adapter: number)
+        case .trouble(let trouble): try fake().make(trouble)
         case .crashBlueZ(let duration):
             try fake().crash()
             comeback.arm(after: duration)

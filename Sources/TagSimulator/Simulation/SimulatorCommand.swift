@@ -4,6 +4,10 @@ public enum SimulatorCommand: Hashable, Sendable {
     case tags(TagSelection, TagAction)
     /// Switches an adapter on or off; nil stands for all of them.
     case adapter(isOn: Bool, number: Int?)
+    /// Pulls an adapter out of the machine or plugs it in.
+    case plug(isIn: Bool, number: Int)
+    /// Lets `org.bluez` make trouble.
+    case trouble(BlueZTrouble)
     /// Lets bluetoothd crash and come back after a while.
     case crashBlueZ(Duration)
     /// Shows the tags.
