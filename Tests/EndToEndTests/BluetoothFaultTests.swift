@@ -55,6 +55,25 @@ struct BluetoothFaultTests {
         }
     }
 
+    @Test("that stands still ends each command once; what comes when it goes on is taken as it is")
+    func frozen() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.settled()
+            world.simulator.signal(SIGSTOP)
+            let result = try await world.command("jacquard/tag/0001/led/set", "flash", within: .seconds(40))
+            #expect(World.code(of: result) == "timeout")
+            #expect(try await world.request("health")["status"] as? String == "ok")
+            world.simulator.signal(SIGCONT)
+            let topic = "jacquard/tag/0001/battery"
+            let count = world.finals(topic + "/result").count
+            try world.observer.publish(topic + "/get", "")
+            try await world.recovers(from: "bluetoothd frozen") { world.finals(topic + "/result").count > count }
+            try await world.isOfUse()
+            #expect(world.finals("jacquard/tag/0001/led/result").count == 2)
+        }
+    }
+
     @Test("that refuses one tag delays no other")
     func fairness() async throws {
         try await inWorld(tags: 2) { world in

@@ -45,6 +45,27 @@ struct BondTests {
         }
     }
 
+    @Test("that the tag has lost is told with what to do; forgotten and paired, the tag is of use again")
+    func lost() async throws {
+        try await inWorld(options: ["--pairing"]) { world in
+            try await world.connected()
+            try await world.simulate("bluez lose-bonds")
+            try await world.simulate("out-of-range 0001")
+            try await world.tagIsMissed()
+            try await world.simulate("in-range 0001")
+            try await until("the bond is known to be lost", within: .seconds(40)) {
+                world.connectionError()["code"] as? String == "peer_removed_pairing_info"
+            }
+            #expect((world.connectionError()["text"] as? String)?.contains("pair again") == true)
+            #expect(world.observer.document("jacquard/tag/0001/connection")["state"] as? String == "disconnected")
+            try await world.simulate("bluez clear")
+            try await world.request("forget", "0001")
+            try world.observer.publish(Self.topic, #"{"serial":"0001","timeout_s":30}"#)
+            try await world.tagReturns(after: "bond lost, forgotten and paired")
+            try await world.isOfUse()
+        }
+    }
+
     @Test("with a tag that is connected already does not disturb it")
     func connectedAlready() async throws {
         try await inWorld { world in

@@ -85,6 +85,27 @@ struct BrokerFaultTests {
         }
     }
 
+    @Test("to deliver a command for a while has it carried out once, when the bridge can be reached again")
+    func commandMeanwhile() async throws {
+        try await inWorld(WorldPlan(mqtt: ["keepalive_s: 5"], isBehindProxy: true)) { world in
+            let proxy = try #require(world.proxy)
+            try await world.connected()
+            proxy.set(.swallows)
+            proxy.reset()
+            try world.observer.publish("jacquard/tag/0001/led/set", #"{"id":"late","flash":1}"#)
+            try await until("the bridge tries in vain") { proxy.accepted >= 2 }
+            proxy.set(.passes)
+            proxy.reset()
+            try await world.recovers(from: "bridge cut off, a command meanwhile") {
+                !world.finals("jacquard/tag/0001/led/result").isEmpty
+            }
+            #expect(world.finals("jacquard/tag/0001/led/result")[0]["id"] as? String == "late")
+            try await world.isOfUse()
+            #expect(world.finals("jacquard/tag/0001/led/result").count == 2)
+            #expect(world.told("led").count == 2)
+        }
+    }
+
     @Test("to be quick gets everything in the end, in order; the radio is not slower for it")
     func slow() async throws {
         let count = 30

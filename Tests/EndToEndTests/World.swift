@@ -138,6 +138,7 @@ final class World {
     func end() async {
         broker.daemon.signal(SIGCONT)
         daemon.signal(SIGCONT)
+        simulator.signal(SIGCONT)
         proxy?.stop()
         await observer.stop()
         let programs = [daemon, simulator, broker.daemon]

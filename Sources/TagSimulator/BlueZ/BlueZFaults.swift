@@ -26,6 +26,7 @@ public final class BlueZFaults {
     func clear() {
         unanswered = []
         refused = [:]
+        lostBonds = []
         hidesServices = false
         resolvesNothing = false
     }

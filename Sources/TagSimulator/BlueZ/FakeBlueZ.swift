@@ -23,6 +23,9 @@ public final class FakeBlueZ {
     private var storages: [AdapterStorage]
     private var daemon: BluetoothDaemon?
 
+    /// The addresses of all devices that there are.
+    var addresses: Set<String> { Set(peripherals.map(\.address)) }
+
     /// Prepares it; nothing is on the bus yet.
     ///
     /// - Parameters:

@@ -39,8 +39,8 @@ enum Usage {
           adapter on|off|plug|unplug [NUMBER]
           bluez ignore MEMBER                       it is never answered
           bluez refuse MEMBER ERROR [TEXT]          such as: refuse Connect Failed le-connection-abort-by-local
-          bluez TROUBLE                             hide-services, resolve-nothing, end-discovery, remove-devices,
-                                                    close-descriptors, clear
+          bluez TROUBLE                             hide-services, resolve-nothing, lose-bonds, end-discovery,
+                                                    remove-devices, close-descriptors, clear
           crash-bluez [MS]                          and come back after a second, or MS
           list, help, quit
         """

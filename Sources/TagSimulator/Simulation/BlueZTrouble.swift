@@ -8,6 +8,8 @@ public enum BlueZTrouble: Hashable, Sendable {
     case hideServices
     /// Services are never resolved.
     case resolveNothing
+    /// Every device has lost its half of a bond.
+    case loseBonds
     /// Every discovery ends, as after a reset of the controller.
     case endDiscovery
     /// Every device is removed from the bus without a word about its link.
@@ -37,7 +39,8 @@ extension BlueZTrouble {
     }
 
     private static let plain: [String: BlueZTrouble] = [
-        "hide-services": .hideServices, "resolve-nothing": .resolveNothing, "end-discovery": .endDiscovery,
+        "hide-services": .hideServices, "resolve-nothing": .resolveNothing, "lose-bonds": .loseBonds,
+        "end-discovery": .endDiscovery,
         "remove-devices": .removeDevices, "close-descriptors": .closeDescriptors, "clear": .clear,
     ]
 
@@ -65,6 +68,7 @@ extension FakeBlueZ {
         case .refuse(let member, let error, let text): faults.refused[member] = (error, text)
         case .hideServices: faults.hidesServices = true
         case .resolveNothing: faults.resolvesNothing = true
+        case .loseBonds: faults.lostBonds = addresses
         case .endDiscovery: endDiscovery()
         case .removeDevices: removeDevices()
         case .closeDescriptors: closeDescriptors()

@@ -42,6 +42,7 @@ struct SimulatorCommandTests {
         ),
         ("bluez hide-services", .trouble(.hideServices)),
         ("bluez resolve-nothing", .trouble(.resolveNothing)),
+        ("bluez lose-bonds", .trouble(.loseBonds)),
         ("bluez end-discovery", .trouble(.endDiscovery)),
         ("bluez remove-devices", .trouble(.removeDevices)),
         ("bluez close-descriptors", .trouble(.closeDescriptors)),
