@@ -23,6 +23,6 @@ enum DescriptorLimit {
     static func complaint(about limit: UInt, tags: Int) -> String? {
         let need = base + perTag * tags
         guard limit < UInt(need) else { return nil }
-        return "\(limit) open files are allowed, and \(tags) tags need \(need): raise LimitNOFILE or ulimit -n"
+        return "\(limit) open files are allowed, and \(tags) tags need \(need), else some are slower: raise LimitNOFILE"
     }
 }
