@@ -40,7 +40,13 @@ final class World {
         ]
         observer = try await Observer(port: broker.port)
         daemon = try Self.daemon(environment, plan.runner)
-        if plan.isBridgeExpected { try await ready() }
+        guard plan.isBridgeExpected else { return }
+        do {
+            try await ready()
+        } catch {
+            await end()
+            throw Silence(error: error, log: daemon.printed)
+        }
     }
 
     nonisolated static func serial(_ number: Int) -> String {
@@ -146,4 +152,12 @@ final class World {
         // The loop goes on meanwhile, for the other tests' sake; what does not end is killed with its last owner.
         try? await until("their end") { programs.allSatisfy { !$0.isRunning } }
     }
+}
+
+/// The bridge has not come up.
+private struct Silence: Error, CustomStringConvertible {
+    let error: any Error
+    let log: String
+
+    var description: String { "\(error)\n\(log.suffix(4000))" }
 }
