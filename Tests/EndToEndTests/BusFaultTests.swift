@@ -17,7 +17,7 @@ struct BusFaultTests {
                 try await until("the problem") { world.problems.contains("no_adapter") }
                 #expect(world.daemon.isRunning)
                 #expect(world.observer.latest(World.bridge + "/state") == "online")
-                let next = try await world.startBus(again: bus)
+                let next = try await bus.startAgain()
                 defer { next.stop() }
                 try await world.restartSimulator()
                 try await world.tagReturns(after: "system bus gone and back")
@@ -39,23 +39,11 @@ struct BusFaultTests {
                 try world.restartDaemon()
                 try await until("the problem") { world.problems.contains("no_adapter") }
                 #expect(world.daemon.printed.contains("cannot reach the system bus"))
-                let next = try await world.startBus(again: bus)
+                let next = try await bus.startAgain()
                 defer { next.stop() }
                 try await world.restartSimulator()
                 try await world.tagReturns(after: "no system bus at the start")
             }
         }
-    }
-}
-
-extension World {
-    /// Another bus at the address of one that was killed.
-    fileprivate func startBus(again bus: PrivateBus) async throws -> Program {
-        let socket = String(bus.address.dropFirst("unix:path=".count))
-        unlink(socket)
-        let configuration = String(socket.dropLast("/bus".count)) + "/bus.conf"
-        let next = try Program("dbus-daemon", ["--nofork", "--nopidfile", "--config-file=\(configuration)"])
-        try await until("the bus is back") { access(socket, F_OK) == 0 }
-        return next
     }
 }
