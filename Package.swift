@@ -91,7 +91,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["TestSupport", "MQTT", "EventLoop", "Logging", "jacquard2mqtt", "jacquard-simulator"],
+            dependencies: [
+                "TestSupport", "DBus", "MQTT", "EventLoop", "Logging", "jacquard2mqtt", "jacquard-simulator",
+            ],
             swiftSettings: settings),
     ]
 )

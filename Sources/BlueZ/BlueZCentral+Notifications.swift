@@ -12,7 +12,8 @@ extension BlueZCentral {
         switch peripheral.notifications[characteristic] {
         case nil:
             peripheral.notifications[characteristic] = .beginning(requests: 1)
-            acquire(Subscription(peripheral: peripheral, characteristic: characteristic, path: path), isFirst: true)
+            let wish = Subscription(peripheral: peripheral, characteristic: characteristic, path: path)
+            if SpareDescriptors.areThere { acquire(wish, isFirst: true) } else { startNotify(wish) }
         case .beginning(let requests):
             peripheral.notifications[characteristic] = .beginning(requests: requests + 1)
         case .byDescriptor, .bySignal: tellLater(.subscribed(address, characteristic))

@@ -78,7 +78,7 @@ struct BondTests {
             try await until("the problem") { world.problems == ["peer_removed_pairing_info"] }
             try await world.succeeds(World.bridge + "/request/forget", "0002")
             try await world.succeeds(Self.topic, "0002")
-            try await world.connected(2...2)
+            try await world.tagReturns("0002", after: "bond lost, forgotten and paired")
             try await until("no problem") { world.problems.isEmpty }
         }
     }

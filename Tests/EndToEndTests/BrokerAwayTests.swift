@@ -19,7 +19,9 @@ struct BrokerAwayTests {
             try await world.simulate("in-range 0001")
             try await until("the bridge has made it again") { world.told("subscribed").count >= 6 }
             world.broker.daemon.signal(SIGCONT)
-            try await until("the gestures") { world.observer.payloads(of: Self.gesture).count == 3 }
+            try await world.recovers(from: "broker frozen, not given up") {
+                world.observer.payloads(of: Self.gesture).count == 3
+            }
             let events = world.observer.payloads(of: Self.gesture).map(Observer.object)
             #expect(events.compactMap { $0["event_type"] as? String } == ["brush_in", "brush_out", "cover"])
             try await until("the tag is back") { world.isConnected("0001") }
@@ -40,7 +42,7 @@ struct BrokerAwayTests {
             }
             world.broker.daemon.signal(SIGCONT)
             world.observer.forget()
-            try await until("everything again", within: .seconds(60)) {
+            try await world.recovers(from: "broker frozen for longer than the keep-alive", within: .seconds(60)) {
                 world.observer.latest(World.bridge + "/state") == "online"
                     && world.observer.latest("jacquard/tag/0001/info") != nil
             }
@@ -85,7 +87,9 @@ struct BrokerAwayTests {
             let names = ["double_tap", "brush_in", "brush_out", "cover"]
             for name in names { try await world.simulate("gesture 0001 \(name)") }
             try await world.startBroker()
-            try await until("all of them") { world.observer.payloads(of: Self.gesture).count == names.count }
+            try await world.recovers(from: "broker away, young gestures") {
+                world.observer.payloads(of: Self.gesture).count == names.count
+            }
             let events = world.observer.payloads(of: Self.gesture).map(Observer.object)
             #expect(events.compactMap { $0["event_type"] as? String } == names)
             let facts = world.observer.messages.firstIndex { $0.topic == "jacquard/tag/0001/stats" }

@@ -68,7 +68,7 @@ struct EndingTests {
             try await world.simulate("fault 0001 clear")
             try await world.simulate("crash-bluez 200")
             try await Self.expectOneEndEach(world, codes: ["link_lost", "ok"])
-            try await until("it is back") { world.isConnected("0001") }
+            try await world.tagReturns(after: "bluetoothd crashed under commands")
             try await world.succeeds("jacquard/tag/0001/battery/get")
         }
     }

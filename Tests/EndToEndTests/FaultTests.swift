@@ -12,7 +12,7 @@ struct FaultTests {
             try await world.stopBroker()
             world.observer.forget()
             try await world.startBroker()
-            try await until("everything again") {
+            try await world.recovers(from: "broker restarted without its store") {
                 world.isConnected("0001") && world.observer.latest("jacquard/bridge/attic/state") == "online"
                     && world.observer.latest("jacquard/tag/0001/info") != nil
             }
@@ -28,7 +28,7 @@ struct FaultTests {
             world.simulator.type("out-of-range 0001")
             try await until("it is away") { world.observer.latest("jacquard/tag/0001/availability") == "offline" }
             world.simulator.type("in-range 0001")
-            try await until("it is back") { world.isConnected("0001") }
+            try await world.tagReturns(after: "tag out of range")
             world.simulator.type("gesture 0001 cover")
             try await until("a gesture") { !world.observer.payloads(of: "jacquard/tag/0001/gesture").isEmpty }
         }
@@ -45,7 +45,7 @@ struct FaultTests {
             }
             #expect(world.observer.latest("jacquard/tag/0001/availability") == "offline")
             world.simulator.type("adapter on")
-            try await until("it is back") { world.isConnected("0001") }
+            try await world.tagReturns(after: "adapter switched off or blocked")
         }
     }
 
@@ -57,7 +57,7 @@ struct FaultTests {
             try await until("the tag is offline") {
                 world.observer.latest("jacquard/tag/0001/availability") == "offline"
             }
-            try await until("it is back") { world.isConnected("0001") }
+            try await world.tagReturns(after: "bluetoothd crashed, away for 0.2 s")
         }
     }
 
@@ -71,7 +71,7 @@ struct FaultTests {
             #expect(World.code(of: try await world.request("scan", "{}")) == "not_permitted")
             let result = try await world.command("jacquard/tag/0001/led/set", #"{"state":"ON","ttl_ms":0}"#)
             #expect(World.code(of: result) == "tag_offline")
-            try await world.connected()
+            try await world.tagReturns(after: "no bluetoothd at the start, its absence included")
             try await until("no problem") { world.problems.isEmpty }
         }
     }
@@ -121,7 +121,9 @@ struct FaultTests {
             world.observer.forget()
             try world.restartDaemon()
             // With all that a tag tells at the beginning of a link only.
-            try await world.connected()
+            try await world.recovers(from: "bridge killed, then started: its links adopted") {
+                world.isConnected("0001") && world.observer.document("jacquard/tag/0001/gear")["firmware"] is String
+            }
             #expect(world.observer.latest("jacquard/tag/0001/battery/level") == "87")
         }
     }
@@ -132,7 +134,7 @@ struct FaultTests {
             try await world.connected(1...3)
             let begin = ContinuousClock.now
             world.daemon.signal(SIGTERM)
-            try await until("its end") { !world.daemon.isRunning }
+            try await world.recovers(from: "SIGTERM, until the end") { !world.daemon.isRunning }
             #expect(world.daemon.exitStatus == 0)
             #expect(ContinuousClock.now - begin < .seconds(5))
             try await until("goodbye") { world.observer.latest("jacquard/bridge/attic/state") == "offline" }

@@ -123,6 +123,7 @@ struct HostileTagTests {
             try await until("its end") { !world.finals("jacquard/tag/0001/led/result").isEmpty }
             #expect(World.code(of: world.finals("jacquard/tag/0001/led/result")[0]) == "link_lost")
             try await world.simulate("in-range 0001")
+            try await world.tagReturns(after: "link lost under a command")
             try await world.succeeds("jacquard/tag/0001/led/set", #"{"flash":1,"ttl_ms":20000}"#)
             #expect(world.told("led").count == 1)
         }

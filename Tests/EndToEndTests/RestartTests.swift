@@ -23,7 +23,9 @@ struct RestartTests {
             try await world.stopBroker()
             world.observer.forget()
             try await world.startBroker()
-            try await until("all of it again") { before.allSatisfy { world.observer.latest($0) != nil } }
+            try await world.recovers(from: "broker without its store, every retained topic") {
+                before.allSatisfy { world.observer.latest($0) != nil }
+            }
             let missing = before.subtracting(try await world.retainedTopics())
             #expect(missing == [])
             #expect(world.observer.latest("jacquard/tag/0001/gesture") == nil)
@@ -40,7 +42,7 @@ struct RestartTests {
             _ = try world.folder.write("tags.json", "{\"tags\":[")
             world.observer.forget()
             try world.restartDaemon()
-            try await world.connected()
+            try await world.tagReturns(after: "state file damaged")
             let files = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
             #expect(files.contains { $0.hasPrefix("tags.json") && $0 != "tags.json" })
         }

@@ -36,7 +36,7 @@ struct SessionTests {
             try await until("the bridge was pushed out") { wasConnected }
             try await world.simulate("gesture 0001 cover")
             await rival.stop()
-            try await until("the bridge is back, with the gesture") {
+            try await world.recovers(from: "second client with the bridge's name") {
                 world.observer.latest(World.bridge + "/state") == "online"
                     && !world.observer.payloads(of: Self.gesture).isEmpty
             }
@@ -68,7 +68,7 @@ struct SessionTests {
             #expect(world.observer.latest(World.bridge + "/state") == nil)
             try await Self.write(password: "right", into: file)
             world.broker.daemon.signal(SIGHUP)
-            try await until("the bridge is online", within: .seconds(40)) {
+            try await world.recovers(from: "wrong password, then right") {
                 world.observer.latest(World.bridge + "/state") == "online"
             }
             try await world.connected()

@@ -8,7 +8,9 @@ import Testing
 @LoopActor
 final class World {
     let observer: Observer
-    let simulator: Program
+    private(set) var simulator: Program
+    /// Between the daemon and the broker, where the plan wants one.
+    let proxy: BrokerProxy?
     private(set) var broker: PrivateBroker
     private(set) var daemon: Program
     /// Where the daemon's bus and configuration are.
@@ -26,21 +28,25 @@ final class World {
     init(_ plan: WorldPlan) async throws {
         self.plan = plan
         broker = try await PrivateBroker(options: plan.broker)
-        let simulator = try Program(
-            Program.buildFolder + "/jacquard-simulator",
-            ["--tags", "\(plan.tags)", "--json", "--quick"] + plan.options)
+        proxy = plan.isBehindProxy ? try BrokerProxy(to: broker.port) : nil
+        let simulator = try await Self.simulator(plan)
         self.simulator = simulator
-        try await until("the simulator is ready") { simulator.printed.contains("\nready\n") }
         let address = simulator.printed.split(separator: "\n")[0].dropFirst("DBUS_SYSTEM_BUS_ADDRESS=".count)
         folder = try ScratchFolder()
-        let configuration = try folder.write("config.yaml", plan.configuration(port: broker.port))
+        let configuration = try folder.write("config.yaml", plan.configuration(port: proxy?.port ?? broker.port))
         environment = [
             "DBUS_SYSTEM_BUS_ADDRESS": String(address), "JACQUARD2MQTT_CONFIG": configuration,
             "STATE_DIRECTORY": folder.path,
         ]
         observer = try await Observer(port: broker.port)
-        daemon = try Self.daemon(environment)
-        if plan.isBridgeExpected { try await ready() }
+        daemon = try Self.daemon(environment, plan.runner)
+        guard plan.isBridgeExpected else { return }
+        do {
+            try await ready()
+        } catch {
+            await end()
+            throw Silence(error: error, log: daemon.printed)
+        }
     }
 
     nonisolated static func serial(_ number: Int) -> String {
@@ -48,13 +54,27 @@ final class World {
         return String(repeating: "0", count: 4 - text.count) + text
     }
 
-    private static func daemon(_ environment: [String: String]) throws -> Program {
-        try Program(Program.buildFolder + "/jacquard2mqtt", ["run"], environment: environment)
+    private static func daemon(_ environment: [String: String], _ runner: [String]) throws -> Program {
+        let words = runner + [Program.buildFolder + "/jacquard2mqtt", "run"]
+        return try Program(words[0], Array(words.dropFirst()), environment: environment)
+    }
+
+    private static func simulator(_ plan: WorldPlan) async throws -> Program {
+        let simulator = try Program(
+            Program.buildFolder + "/jacquard-simulator",
+            ["--tags", "\(plan.tags)", "--json", "--quick"] + plan.options)
+        try await until("the simulator is ready") { simulator.printed.contains("\nready\n") }
+        return simulator
+    }
+
+    /// Starts the simulator again after it has ended with the bus that the plan's options name.
+    func restartSimulator() async throws {
+        simulator = try await Self.simulator(plan)
     }
 
     /// Starts the daemon again after it has ended.
     func restartDaemon() throws {
-        daemon = try Self.daemon(environment)
+        daemon = try Self.daemon(environment, plan.runner)
     }
 
     /// Ends the daemon as a service manager does.
@@ -130,10 +150,19 @@ final class World {
         broker.daemon.signal(SIGCONT)
         daemon.signal(SIGCONT)
         simulator.signal(SIGCONT)
+        proxy?.stop()
         await observer.stop()
         let programs = [daemon, simulator, broker.daemon]
         programs.forEach { $0.signal(SIGTERM) }
         // The loop goes on meanwhile, for the other tests' sake; what does not end is killed with its last owner.
         try? await until("their end") { programs.allSatisfy { !$0.isRunning } }
     }
+}
+
+/// The bridge has not come up.
+private struct Silence: Error, CustomStringConvertible {
+    let error: any Error
+    let log: String
+
+    var description: String { "\(error)\n\(log.suffix(4000))" }
 }

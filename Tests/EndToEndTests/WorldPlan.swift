@@ -12,6 +12,10 @@ struct WorldPlan: Sendable {
     var settings = ""
     /// Further lines of the broker's configuration.
     var broker: [String] = []
+    /// Whether a proxy stands between the daemon and the broker.
+    var isBehindProxy = false
+    /// A program and its arguments, which runs the daemon under its own conditions; none runs it as it is.
+    var runner: [String] = []
     /// Whether to wait until the bridge is online.
     var isBridgeExpected = true
 

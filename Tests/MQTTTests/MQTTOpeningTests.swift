@@ -41,6 +41,22 @@ struct MQTTOpeningTests {
         }
     }
 
+    @Test(
+        "names the reason with which a server closes a connection, and comes back",
+        arguments: [
+            (0x82, "protocol_error"), (0x87, "not_authorized"), (0x89, "server_busy"), (0x8B, "server_shutting_down"),
+            (0x97, "quota_exceeded"), (0x98, "administrative_action"),
+        ])
+    func closed(reason: UInt8, name: String) async throws {
+        try await onLoop {
+            let server = try FakeBroker { _ in .send(Packet.accepted5 + [0xE0, 0x02, reason, 0x00]) }
+            let client = TestClient(.test(server.port))
+            try await until("two ends") { client.errors.count >= 2 }
+            #expect(client.errors[0].description.contains(name))
+            await client.client.stop()
+        }
+    }
+
     @Test("finds a broker that is served at the second family of its addresses only")
     func secondFamily() async throws {
         try await onLoop {

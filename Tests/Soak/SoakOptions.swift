@@ -10,10 +10,13 @@ struct SoakOptions {
     var tags = 20
     /// The folder with `jacquard2mqtt` and `jacquard-simulator`.
     var programs = "."
+    /// How long the idle bridge is watched instead of the soak, in seconds; nil: not at all.
+    var idleSeconds: Int?
     /// How much the daemon logs.
     var logLevel = "info"
 
-    static let usage = "usage: soak [--minutes N] [--seed S] [--tags 20] [--bin DIR] [--log-level LEVEL]"
+    static let usage =
+        "usage: soak [--minutes N] [--seed S] [--tags 20] [--idle SECONDS] [--bin DIR] [--log-level LEVEL]"
 
     /// Reads the arguments behind the program's name; nil when they make no sense.
     init?(_ arguments: [String]) {
@@ -28,6 +31,9 @@ struct SoakOptions {
         case "--minutes": minutes = Double(value) ?? 0
         case "--seed": seed = UInt64(value) ?? 0
         case "--tags": tags = Int(value) ?? 0
+        case "--idle":
+            guard let seconds = Int(value), seconds > 0 else { return false }
+            idleSeconds = seconds
         case "--bin": programs = value
         case "--log-level": logLevel = value
         default: return false

@@ -18,6 +18,10 @@ enum SoakProgram {
     @LoopActor
     private static func run(_ options: SoakOptions) async -> Int32 {
         do {
+            if let seconds = options.idleSeconds {
+                try await Idle(options, seconds: seconds).run()
+                return 0
+            }
             let soak = try await Soak(options)
             let signals = [SIGINT, SIGTERM].compactMap { number in
                 try? SignalSource(number) { soak.isInterrupted = true }

@@ -16,7 +16,8 @@ final class Stage {
 
     private let options: SoakOptions
     private let folder: ScratchFolder
-    private var busAddress: String?
+    /// Where the fake BlueZ is.
+    private(set) var busAddress: String?
     private var isReady = false
 
     static let instance = "attic"
@@ -34,16 +35,18 @@ final class Stage {
     }
 
     /// Starts the daemon, with the state that the one before has left.
-    func startDaemon() throws {
+    ///
+    /// - Parameter keepAliveSeconds: as a rule the shortest, so that a frozen broker is given up within the soak.
+    /// - Throws: when there is no such program, or no room for its configuration.
+    func startDaemon(keepAliveSeconds: Int = 5) throws {
         let list = options.serials.map { "  - serial: \"\($0)\"\n" }.joined()
-        // The shortest keep-alive, so that a frozen broker is given up within the soak.
         let configuration = try folder.write(
             "config.yaml",
             """
             instance: \(Self.instance)
             mqtt:
               port: \(broker.port)
-              keepalive_s: 5
+              keepalive_s: \(keepAliveSeconds)
             log:
               level: \(options.logLevel)
             tags:

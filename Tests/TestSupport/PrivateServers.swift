@@ -55,6 +55,18 @@ public final class PrivateBus: Sendable {
         try await until("the bus listens") { Self.listens(at: folder.path + "/bus") }
     }
 
+    /// Starts another bus at the address of this one, which was killed, and waits until it listens.
+    ///
+    /// - Throws: ``Overdue`` when it does not listen in time.
+    @LoopActor
+    public func startAgain() async throws -> Program {
+        unlink(folder.path + "/bus")
+        let next = try Program(
+            "dbus-daemon", ["--nofork", "--nopidfile", "--config-file=\(folder.path)/bus.conf"])
+        try await until("the bus listens again") { Self.listens(at: folder.path + "/bus") }
+        return next
+    }
+
     /// The socket's file is there a moment before somebody listens on it.
     private static func listens(at path: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

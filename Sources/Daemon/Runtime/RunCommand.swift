@@ -56,6 +56,10 @@ struct RunCommand {
         let boot = String(UInt16.random(in: 0x1000 ... .max), radix: 16)
         let store = TagStore(folder, log: log.labelled("state"))
         await store.load()
+        let known = max(store.tags.count, loaded.configuration.tags.count)
+        if let complaint = DescriptorLimit.complaint(about: DescriptorLimit.raise(), tags: known) {
+            log.warning("few descriptors", [(.reason, complaint)])
+        }
         let service = BridgeService(loaded.configuration, store: store, busAddress: bus, boot: boot, sink: sink)
         await service.start()
         ServiceNotification.ready()

@@ -15,6 +15,19 @@ public final class BlueZFaults {
     public var forgetsToAnswerPair = false
     /// Whether `ServicesResolved` is told before the objects of the services.
     public var resolvesBeforeObjects = false
+    /// Whether services are resolved without a single object of them, as from a cache that has gone stale.
+    public var hidesServices = false
+    /// Whether services are never resolved.
+    public var resolvesNothing = false
 
     init() {}
+
+    /// Ends what lasts and can be made by a command.
+    func clear() {
+        unanswered = []
+        refused = [:]
+        lostBonds = []
+        hidesServices = false
+        resolvesNothing = false
+    }
 }

@@ -70,8 +70,9 @@ extension Device1: PeripheralLink {
 
     /// The services are known: their objects come first, `ServicesResolved` behind them.
     func servicesAreKnown() {
-        guard phase == .resolving else { return }
+        guard phase == .resolving, !tree.faults.resolvesNothing else { return }
         phase = .ready
+        if tree.faults.hidesServices { return resolvedWithoutServices() }
         if services.isEmpty, !tree.faults.resolvesBeforeObjects { exportServices() }
         servicesResolved = true
         changed("ServicesResolved")
@@ -82,6 +83,12 @@ extension Device1: PeripheralLink {
         if options.answersConnectWhenResolved { answerConnect() }
         for characteristic in services.flatMap(\.characteristics) { characteristic.linkIsReady() }
         if case .waiting = pairing { pairingTimer.arm(after: options.pairing) }
+    }
+
+    private func resolvedWithoutServices() {
+        removeServices()
+        servicesResolved = true
+        changed("ServicesResolved")
     }
 
     /// The device does not know the key: bluetoothd has no other word for it than for every failure.

@@ -78,7 +78,11 @@ public final class FakeBlueZ {
     /// Removes every device from the bus without telling that a link has gone before.
     public func removeDevices() {
         for adapter in daemon?.adapters ?? [] {
-            for device in adapter.devices { adapter.remove(device) }
+            for device in adapter.devices {
+                adapter.remove(device)
+                // Nobody is told any more.
+                device.dropLink()
+            }
         }
     }
 

@@ -36,8 +36,12 @@ enum Usage {
           fault TAG FAULT [once]                    drop-response, delay MS, double, wrong-id, status N, malformed,
                                                     truncated, no-body, lost-fragment, hang, no-write-with-response,
                                                     clear
-          adapter on|off [NUMBER]
           lose-bond TAG                             the host keeps its half; pair anew
+          adapter on|off|plug|unplug [NUMBER]
+          bluez ignore MEMBER                       it is never answered
+          bluez refuse MEMBER ERROR [TEXT]          such as: refuse Connect Failed le-connection-abort-by-local
+          bluez TROUBLE                             hide-services, resolve-nothing, end-discovery,
+                                                    remove-devices, close-descriptors, clear
           crash-bluez [MS]                          and come back after a second, or MS
           list, help, quit
         """

@@ -39,6 +39,8 @@ public final class Simulation {
             try fake().setPowered(isOn, adapter: number)
         case .loseBond(let selection):
             for tag in try selected(selection) { try fake().faults.lostBonds.insert(tag.address) }
+        case .plug(let isIn, let number): try fake().setPlugged(isIn, adapter: number)
+        case .trouble(let trouble): try fake().make(trouble)
         case .crashBlueZ(let duration):
             try fake().crash()
             comeback.arm(after: duration)

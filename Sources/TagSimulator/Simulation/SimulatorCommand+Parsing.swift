@@ -14,6 +14,7 @@ extension SimulatorCommand {
         case "quit": command = .quit
         case "adapter": command = try adapter(&words)
         case "lose-bond": command = .loseBond(try words.selection(for: verb))
+        case "bluez": command = .trouble(try BlueZTrouble.parse(&words))
         case "crash-bluez":
             command = .crashBlueZ(.milliseconds(try words.number("MS", in: 0...3_600_000) ?? 1000))
         default:
@@ -28,13 +29,28 @@ extension SimulatorCommand {
     }
 
     private static var verbs: [String] {
-        TagAction.parsers.keys.sorted() + ["adapter", "crash-bluez", "list", "lose-bond", "help", "quit"]
+        TagAction.parsers.keys.sorted()
+            + ["adapter", "bluez", "crash-bluez", "list", "lose-bond", "help", "quit"]
     }
 
     private static func adapter(_ words: inout CommandWords) throws(CommandError) -> SimulatorCommand {
-        let isOn = try words.choice("adapter", ["on": true, "off": false])
-        return .adapter(isOn: isOn, number: try words.number("ADAPTER", in: 0...9))
+        let verb = try words.choice("adapter", AdapterVerb.words)
+        let number = try words.number("ADAPTER", in: 0...9)
+        return switch verb {
+        case .power(let isOn): .adapter(isOn: isOn, number: number)
+        case .plug(let isIn): .plug(isIn: isIn, number: number ?? 0)
+        }
     }
+}
+
+/// What can be done with an adapter.
+private enum AdapterVerb {
+    case power(isOn: Bool)
+    case plug(isIn: Bool)
+
+    static let words: [String: AdapterVerb] = [
+        "on": .power(isOn: true), "off": .power(isOn: false), "plug": .plug(isIn: true), "unplug": .plug(isIn: false),
+    ]
 }
 
 extension TagAction {

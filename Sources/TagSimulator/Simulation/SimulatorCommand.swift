@@ -6,6 +6,10 @@ public enum SimulatorCommand: Hashable, Sendable {
     case adapter(isOn: Bool, number: Int?)
     /// Lets tags forget their bonds with the host, which keeps its half.
     case loseBond(TagSelection)
+    /// Pulls an adapter out of the machine or plugs it in.
+    case plug(isIn: Bool, number: Int)
+    /// Lets `org.bluez` make trouble.
+    case trouble(BlueZTrouble)
     /// Lets bluetoothd crash and come back after a while.
     case crashBlueZ(Duration)
     /// Shows the tags.

@@ -41,6 +41,22 @@ struct ConnectionFailureTests {
         }
     }
 
+    @Test("looks for a tag that is away for a week, and connects it when it is back")
+    func week() {
+        var tag = SessionFixture(in: .linking)
+        for minute in 1...(7 * 24 * 60) {
+            _ = tag.after(.seconds(60))
+            let connections = tag.on(.linkDown(nil)).connections
+            guard connections.map(\.attempt) == [minute + 1], tag.session.deadline == tag.now + .seconds(60) else {
+                Issue.record("in minute \(minute): \(connections)")
+                return
+            }
+        }
+        tag.connect()
+        #expect(tag.complaints == [])
+        #expect(tag.on(.linkDown(SampleTag.linkError)).connections.map(\.attempt) == [1])
+    }
+
     @Test("begins the 60 s with the attempt and not with the link")
     func wholeAttempt() {
         var tag = SessionFixture(in: .linking)

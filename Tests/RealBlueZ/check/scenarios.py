@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from guest import Guest
 from watch import Failure
 
@@ -40,7 +42,7 @@ def reconnects_a_tag_that_drops_the_link(guest: Guest) -> None:
     """A tag ends the connection and advertises again."""
     mark = len(guest.watch)
     guest.tags.do(ONE, "drop-link")
-    returns_to_work(guest, mark, [ONE])
+    returns_to_work(guest, mark, [ONE], "link dropped by the tag")
 
 
 def reconnects_a_tag_that_was_out_of_range(guest: Guest) -> None:
@@ -50,7 +52,7 @@ def reconnects_a_tag_that_was_out_of_range(guest: Guest) -> None:
     guest.wait_lost(mark, ONE)
     guest.expect_gestures(FEW[1])
     guest.tags.do(ONE, "in-range")
-    returns_to_work(guest, mark, [ONE])
+    returns_to_work(guest, mark, [ONE], "tag out of range")
 
 
 def survives_the_adapter_switched_off_and_on(guest: Guest) -> None:
@@ -60,14 +62,14 @@ def survives_the_adapter_switched_off_and_on(guest: Guest) -> None:
     for serial in FEW:
         guest.wait_lost(mark, serial)
     guest.bluez.power(True)
-    returns_to_work(guest, mark, FEW)
+    returns_to_work(guest, mark, FEW, "adapter off and on")
 
 
 def survives_a_crash_of_bluetoothd(guest: Guest) -> None:
     """bluetoothd ends without a word, and another one begins."""
     mark = len(guest.watch)
     guest.bluez.kill()
-    returns_to_work(guest, mark, FEW)
+    returns_to_work(guest, mark, FEW, "bluetoothd killed")
 
 
 def survives_a_restart_of_the_broker(guest: Guest) -> None:
@@ -85,7 +87,20 @@ def takes_its_tags_over_after_a_crash(guest: Guest) -> None:
     guest.bridge.kill()
     mark = len(guest.watch)
     guest.bridge.start(FEW)
-    returns_to_work(guest, mark, FEW)
+    returns_to_work(guest, mark, FEW, "bridge killed")
+
+
+def ignores_a_clock_that_is_set(guest: Guest) -> None:
+    """The time of day jumps an hour forward, two back and one forward; nothing ends or begins early for that."""
+    mark = len(guest.watch)
+    for hours in (1, -2, 1):
+        time.clock_settime(time.CLOCK_REALTIME, time.time() + hours * 3600)
+        guest.expect_gestures(ONE)
+        guest.expect_flash(ONE)
+    if set(states := guest.states(mark, ONE)) - {"connected"}:
+        raise Failure(f"the clock has changed the connection: {states}")
+    if changes := list(guest.watch.since(mark, "jacquard/bridge/guest/state")):
+        raise Failure(f"the bridge has changed: {changes}")
 
 
 def uses_signals_where_a_descriptor_is_refused(guest: Guest) -> None:
@@ -159,11 +174,13 @@ def connects_fifteen_tags(guest: Guest) -> None:
         guest.expect_gestures(serial)
 
 
-def returns_to_work(guest: Guest, mark: int, serials: list[str]) -> None:
-    """Waits until tags are connected again, and tries both ways."""
+def returns_to_work(guest: Guest, mark: int, serials: list[str], fault: str) -> None:
+    """Waits until tags are connected again, tells how long that took after a fault, and tries both ways."""
+    began = time.monotonic()
     for serial in serials:
         guest.wait_lost(mark, serial)
     guest.wait_connected(mark, serials)
+    print(f"recovered: {fault}: {time.monotonic() - began:.1f} s", flush=True)
     for serial in serials:
         guest.expect_gestures(serial)
         guest.expect_flash(serial)
@@ -180,6 +197,7 @@ ALL = [
     survives_a_crash_of_bluetoothd,
     survives_a_restart_of_the_broker,
     takes_its_tags_over_after_a_crash,
+    ignores_a_clock_that_is_set,
     uses_signals_where_a_descriptor_is_refused,
     pairs_with_a_tag_that_demands_it,
     uses_the_key_of_a_bond_after_a_restart,

@@ -29,6 +29,23 @@ struct SimulatorCommandTests {
         ("fault 0001 clear", .tags(tag, .fault(nil, isOnce: false))),
         ("adapter off", .adapter(isOn: false, number: nil)),
         ("adapter on 1", .adapter(isOn: true, number: 1)),
+        ("adapter unplug", .plug(isIn: false, number: 0)),
+        ("adapter plug 1", .plug(isIn: true, number: 1)),
+        ("bluez ignore Connect", .trouble(.ignore(member: "Connect"))),
+        (
+            "bluez refuse Connect Failed le-connection-abort",
+            .trouble(.refuse(member: "Connect", error: "org.bluez.Error.Failed", text: "le-connection-abort"))
+        ),
+        (
+            "bluez refuse Get org.freedesktop.DBus.Error.NoReply",
+            .trouble(.refuse(member: "Get", error: "org.freedesktop.DBus.Error.NoReply", text: ""))
+        ),
+        ("bluez hide-services", .trouble(.hideServices)),
+        ("bluez resolve-nothing", .trouble(.resolveNothing)),
+        ("bluez end-discovery", .trouble(.endDiscovery)),
+        ("bluez remove-devices", .trouble(.removeDevices)),
+        ("bluez close-descriptors", .trouble(.closeDescriptors)),
+        ("bluez clear", .trouble(.clear)),
         ("crash-bluez", .crashBlueZ(.milliseconds(1000))),
         ("crash-bluez 50", .crashBlueZ(.milliseconds(50))),
         ("lose-bond 0001", .loseBond(tag)), ("lose-bond *", .loseBond(.all)), ("list", .list), ("help", .help),
@@ -62,7 +79,10 @@ struct SimulatorCommandTests {
         ("attach 0001 hat", "'hat' is no gear; gear is jacket, konnect-i,"),
         ("fault 0001 fire", "'fire' is no fault; faults are double, drop-response,"),
         ("fault 0001 delay", "delay needs milliseconds"),
-        ("adapter", "adapter takes off or on, not ''"),
+        ("adapter", "adapter takes off or on or plug or unplug, not ''"),
+        ("bluez", "'' is no trouble; troubles are clear, close-descriptors,"),
+        ("bluez ignore", "a MEMBER is missing"),
+        ("bluez refuse Connect", "an ERROR is missing"),
         ("crash-bluez soon", "'soon' is no MS; MS is 0 to 3600000"),
     ]
 

@@ -1,0 +1,133 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A broker that fails")
+struct BrokerFaultTests {
+    private static let gesture = "jacquard/tag/0001/gesture"
+
+    @Test("may be missing at the start: the radio works meanwhile, and all is told when it comes")
+    func missing() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.daemon.signal(SIGTERM)
+            try await until("its end") { !world.daemon.isRunning }
+            try await until("the link is down") { world.told("disconnected").count == 1 }
+            try await world.stopBroker()
+            world.observer.forget()
+            let subscriptions = world.told("subscribed").count
+            try world.restartDaemon()
+            try await until("the tag is subscribed without a broker") {
+                world.told("subscribed").count >= subscriptions + 3
+            }
+            try await world.startBroker()
+            try await world.tagReturns(after: "no broker at the start")
+            try await world.isOfUse()
+        }
+    }
+
+    @Test("and comes back with its store has no stale fact for longer than the bridge needs to come back")
+    func withStore() async throws {
+        let store = try ScratchFolder()
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: store.path)
+        let plan = WorldPlan(broker: ["persistence_location \(store.path)/", "persistence true"])
+        try await inWorld(plan) { world in
+            try await world.connected()
+            try await world.stopBroker()
+            try await world.simulate("battery 0001 42")
+            world.observer.forget()
+            try await world.startBroker()
+            try await world.recovers(from: "broker restarted with its store") {
+                world.isConnected("0001") && world.observer.latest("jacquard/tag/0001/battery/level") == "42"
+            }
+            try await world.isOfUse()
+        }
+    }
+
+    @Test("to keep its connections finds the bridge again; the tags stay connected")
+    func reset() async throws {
+        try await inWorld(WorldPlan(isBehindProxy: true)) { world in
+            let proxy = try #require(world.proxy)
+            try await world.connected()
+            world.observer.forget()
+            proxy.reset()
+            try await world.recovers(from: "connection to the broker reset") {
+                world.isConnected("0001") && world.observer.latest(World.bridge + "/state") == "online"
+            }
+            #expect(proxy.accepted >= 2)
+            try await world.isOfUse()
+            #expect(world.told("disconnected").isEmpty)
+        }
+    }
+
+    @Test("into a black hole is given up after one and a half keep-alives; young gestures come in order")
+    func blackHole() async throws {
+        let plan = WorldPlan(
+            mqtt: ["keepalive_s: 5"], settings: "limits:\n  gestures_while_broker_away_s: 60", isBehindProxy: true)
+        try await inWorld(plan) { world in
+            let proxy = try #require(world.proxy)
+            try await world.connected()
+            proxy.set(.swallows)
+            let names = ["double_tap", "brush_in", "brush_out"]
+            for name in names { try await world.simulate("gesture 0001 \(name)") }
+            try await until("the bridge has given it up", within: .seconds(30)) { proxy.accepted >= 2 }
+            world.observer.forget()
+            proxy.set(.passes)
+            // What a black hole has half swallowed makes no sense to either end.
+            proxy.reset()
+            try await world.recovers(from: "black hole for longer than the keep-alive", within: .seconds(60)) {
+                world.isConnected("0001") && world.observer.payloads(of: Self.gesture).count >= names.count
+            }
+            let words = world.results(Self.gesture).compactMap { $0["event_type"] as? String }
+            #expect(words == names)
+            #expect(world.told("disconnected").isEmpty)
+        }
+    }
+
+    @Test("to deliver a command for a while has it carried out once, when the bridge can be reached again")
+    func commandMeanwhile() async throws {
+        try await inWorld(WorldPlan(mqtt: ["keepalive_s: 5"], isBehindProxy: true)) { world in
+            let proxy = try #require(world.proxy)
+            try await world.connected()
+            proxy.set(.swallows)
+            proxy.reset()
+            try world.observer.publish("jacquard/tag/0001/led/set", #"{"id":"late","flash":1}"#)
+            try await until("the bridge tries in vain") { proxy.accepted >= 2 }
+            proxy.set(.passes)
+            proxy.reset()
+            try await world.recovers(from: "bridge cut off, a command meanwhile") {
+                !world.finals("jacquard/tag/0001/led/result").isEmpty
+            }
+            #expect(world.finals("jacquard/tag/0001/led/result")[0]["id"] as? String == "late")
+            try await world.isOfUse()
+            #expect(world.finals("jacquard/tag/0001/led/result").count == 2)
+            #expect(world.told("led").count == 2)
+        }
+    }
+
+    @Test("to be quick gets everything in the end, in order; the radio is not slower for it")
+    func slow() async throws {
+        let count = 30
+        try await inWorld(WorldPlan(tags: 2, isBehindProxy: true)) { world in
+            let proxy = try #require(world.proxy)
+            try await world.connected(1...2)
+            proxy.set(.trickles)
+            try await world.simulate("gesture 0001 cycle \(count) 20")
+            try await world.simulate("out-of-range 0002")
+            try await until("the link is down") { world.told("disconnected").count == 1 }
+            try await world.simulate("in-range 0002")
+            try await until("the bridge has made it again") {
+                world.told("connected").count { $0["tag"] as? String == "0002" } == 2
+            }
+            try await world.recovers(from: "broker slow as syrup, until the last of 30 gestures", within: .seconds(60))
+            {
+                world.results(Self.gesture).last?["seq"] as? Int == count
+            }
+            #expect(world.results(Self.gesture).compactMap { $0["seq"] as? Int } == Array(1...count))
+            proxy.set(.passes)
+            try await until("the other tag is back") { world.isConnected("0002") }
+            try await world.isOfUse()
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// A network between the daemon and the broker that can fail in other ways than by its ends.
+///
+/// Every direction of every connection has a thread of its own, which reads, perhaps waits, and writes.
+final class BrokerProxy: Sendable {
+    /// What becomes of bytes.
+    enum Mode {
+        /// They arrive.
+        case passes
+        /// They are lost, and connections stay open: a black hole.
+        case swallows
+        /// They arrive eight at a time, two milliseconds apart.
+        case trickles
+    }
+
+    /// The port that the daemon connects to.
+    let port: UInt16
+    private let target: UInt16
+    private let listener: CInt
+    private let state = Mutex((mode: Mode.passes, sockets: Set<CInt>(), accepted: 0))
+
+    /// Listens on a free port of the loopback interface.
+    ///
+    /// - Throws: when there is no port.
+    init(to target: UInt16) throws {
+        self.target = target
+        port = try PrivateBroker.freePort()
+        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var yes: CInt = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
+        guard Self.withLoopback(port, { bind(listener, $0, $1) }) == 0, listen(listener, 8) == 0 else {
+            throw POSIXError(.EADDRINUSE)
+        }
+        Thread.detachNewThread { [self] in takeConnections() }
+    }
+
+    /// What becomes of bytes from now on, of present and of future connections.
+    func set(_ mode: Mode) {
+        state.withLock { $0.mode = mode }
+    }
+
+    /// How many connections there have been.
+    var accepted: Int { state.withLock { $0.accepted } }
+
+    /// Resets all connections, as a router does that has lost its memory.
+    func reset() {
+        state.withLock { state in
+            for socket in state.sockets {
+                // Without a time to linger the end of a connection is a reset.
+                var hasty = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(socket, SOL_SOCKET, SO_LINGER, &hasty, socklen_t(MemoryLayout<linger>.size))
+                var none = sockaddr()
+                none.sa_family = sa_family_t(AF_UNSPEC)
+                connect(socket, &none, socklen_t(MemoryLayout<sockaddr>.size))
+            }
+        }
+    }
+
+    /// Ends all connections, and takes no more.
+    func stop() {
+        shutdown(listener, CInt(SHUT_RDWR))
+        state.withLock { for socket in $0.sockets { shutdown(socket, CInt(SHUT_RDWR)) } }
+    }
+
+    private func takeConnections() {
+        while true {
+            let near = accept(listener, nil, nil)
+            guard near >= 0 else { break }
+            // A program that another test starts meanwhile would hold the connection open.
+            _ = fcntl(near, F_SETFD, FD_CLOEXEC)
+            let far = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            state.withLock { $0.accepted += 1 }
+            guard Self.withLoopback(target, { connect(far, $0, $1) }) == 0 else {
+                close(near)
+                close(far)
+                continue
+            }
+            join(near, far)
+        }
+        close(listener)
+    }
+
+    /// Each of both threads ends with its reading; the second one closes.
+    private func join(_ near: CInt, _ far: CInt) {
+        state.withLock { $0.sockets.formUnion([near, far]) }
+        let open = OpenEnds()
+        for (source, sink) in [(near, far), (far, near)] {
+            Thread.detachNewThread { [self] in
+                carry(from: source, to: sink)
+                shutdown(sink, CInt(SHUT_RDWR))
+                guard open.isLast() else { return }
+                state.withLock { state in
+                    state.sockets.subtract([near, far])
+                    close(near)
+                    close(far)
+                }
+            }
+        }
+    }
+
+    private func carry(from source: CInt, to sink: CInt) {
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let isSlow = state.withLock { $0.mode } == .trickles
+            let count = read(source, &bytes, isSlow ? 8 : bytes.count)
+            guard count > 0 else { return }
+            switch state.withLock({ $0.mode }) {
+            case .swallows: continue
+            case .trickles: usleep(2000)
+            case .passes: break
+            }
+            guard send(sink, bytes, count, CInt(MSG_NOSIGNAL)) == count else { return }
+        }
+    }
+
+    private static func withLoopback(
+        _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+    ) -> CInt {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
+
+/// Which of two threads is the last.
+private final class OpenEnds: Sendable {
+    private let count = Mutex(2)
+
+    func isLast() -> Bool {
+        count.withLock { count in
+            count -= 1
+            return count == 0
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The system bus")
+struct BusFaultTests {
+    @Test("that has gone is looked for, and BlueZ is found on the one that comes")
+    func gone() async throws {
+        try await onLoop {
+            let bus = try await PrivateBus()
+            try await inWorld(WorldPlan(options: ["--bus", bus.address])) { world in
+                try await world.connected()
+                bus.daemon.signal(SIGKILL)
+                try await until("the simulator has lost it too") { !world.simulator.isRunning }
+                try await world.tagIsMissed()
+                try await until("the problem") { world.problems.contains("no_adapter") }
+                #expect(world.daemon.isRunning)
+                #expect(world.observer.latest(World.bridge + "/state") == "online")
+                let next = try await bus.startAgain()
+                defer { next.stop() }
+                try await world.restartSimulator()
+                try await world.tagReturns(after: "system bus gone and back")
+                try await world.isOfUse()
+            }
+        }
+    }
+
+    @Test("that is not there at the start is waited for")
+    func missing() async throws {
+        try await onLoop {
+            let bus = try await PrivateBus()
+            try await inWorld(WorldPlan(options: ["--bus", bus.address])) { world in
+                world.daemon.signal(SIGTERM)
+                try await until("its end") { !world.daemon.isRunning }
+                bus.daemon.signal(SIGKILL)
+                try await until("the simulator's end") { !world.simulator.isRunning }
+                world.observer.forget()
+                try world.restartDaemon()
+                try await until("the problem") { world.problems.contains("no_adapter") }
+                #expect(world.daemon.printed.contains("cannot reach the system bus"))
+                let next = try await bus.startAgain()
+                defer { next.stop() }
+                try await world.restartSimulator()
+                try await world.tagReturns(after: "no system bus at the start")
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The process")
+struct ResourceTests {
+    @Test("waits by clocks alone that nobody sets: a jump of the time of day ends no wait")
+    func clocks() async throws {
+        try await inWorld(tags: 3) { world in
+            try await world.connected(1...3)
+            let clocks = try Self.timerClocks(of: world.daemon.identifier)
+            #expect(!clocks.isEmpty)
+            // CLOCK_MONOTONIC and CLOCK_BOOTTIME.
+            #expect(clocks.isSubset(of: [1, 7]), "\(clocks)")
+        }
+    }
+
+    @Test("has no more descriptors after twenty links than after two")
+    func descriptors() async throws {
+        try await inWorld { world in
+            var counts: [Int] = []
+            for round in 1...20 {
+                try await world.connected()
+                counts.append(try Self.descriptors(of: world.daemon.identifier).count)
+                try await world.simulate("crash-bluez 0")
+                try await until("it is noticed") { world.told("disconnected").count == round }
+                try await world.tagIsMissed()
+                try await until("it is back") { world.isConnected("0001") }
+            }
+            #expect(counts[19] <= counts[1], "\(counts)")
+        }
+    }
+
+    @Test("with too few descriptors says so, keeps the last ones for bus and broker, and has its tags by signals")
+    func fewDescriptors() async throws {
+        // What the test's own process has open without need would count as well.
+        let script = """
+            for file in /proc/self/fd/*; do number=${file##*/}; [ $number -le 2 ] || eval "exec $number>&-"; done
+            ulimit -n 24; exec "$0" "$@"
+            """
+        try await inWorld(WorldPlan(tags: 8, runner: ["/bin/bash", "-c", script])) { world in
+            try await world.recovers(from: "24 descriptors for 8 tags, from the start") {
+                (1...8).allSatisfy { world.isConnected(World.serial($0)) }
+            }
+            #expect(world.daemon.printed.contains("24 open files are allowed, and 8 tags need 48"))
+            for number in 1...8 { try await world.isOfUse(World.serial(number)) }
+            try await world.stopBroker()
+            try await world.startBroker()
+            try await world.isOfUse("0008")
+            #expect(world.told("disconnected").isEmpty)
+        }
+    }
+
+    @Test("on a file system that is read-only says so once, and does everything but remember")
+    func readOnly() async throws {
+        let mount =
+            #"mount --bind "$STATE_DIRECTORY" "$STATE_DIRECTORY" && mount -o remount,ro,bind "$STATE_DIRECTORY""#
+        let runner = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", mount + #" && exec "$0" "$@""#]
+        let trial = try Program(runner[0], ["--mount", "/bin/true"])
+        trial.waitForExit()
+        // Not everybody may have a view of the file system of its own.
+        guard trial.exitStatus == 0 else { return }
+        try await inWorld(WorldPlan(runner: runner)) { world in
+            try await world.connected()
+            try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
+            try await until("the complaint") { world.daemon.printed.contains("Read-only file system") }
+            try await world.succeeds("jacquard/tag/0001/connection/set", "connect")
+            try await world.recovers(from: "read-only file system") { world.isConnected("0001") }
+            try await world.isOfUse()
+            let complaints = world.daemon.printed.split(separator: "\n").filter { $0.contains("Read-only file system") }
+            #expect(complaints.count == 1, "\(complaints)")
+        }
+    }
+
+    /// The clocks of all timers of a process, by their numbers in `clock_gettime(2)`.
+    private static func timerClocks(of process: Int32) throws -> Set<Int> {
+        let files = try descriptors(of: process).filter { number in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(number)"))
+                == "anon_inode:[timerfd]"
+        }
+        let lines = files.flatMap { number in
+            ((try? String(contentsOfFile: "/proc/\(process)/fdinfo/\(number)", encoding: .utf8)) ?? "")
+                .split(separator: "\n")
+        }
+        return Set(lines.filter { $0.hasPrefix("clockid:") }.compactMap { Int($0.dropFirst(8).drop { $0 == " " }) })
+    }
+
+    private static func descriptors(of process: Int32) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+    }
+}

@@ -1,0 +1,51 @@
+import EventLoop
+import Foundation
+import TestSupport
+
+extension World {
+    /// Waits until all is well again after a fault, and prints how long that took: a fact for whoever reads along, and no
+    /// limit, for it depends on the machine.
+    ///
+    /// - Parameters:
+    ///   - fault: what has just ended, for the line `recovered: FAULT: SECONDS s`.
+    ///   - limit: when a test has failed.
+    ///   - isWell: the state that a user expects.
+    /// - Throws: ``Overdue`` at the limit.
+    func recovers(
+        from fault: String, within limit: Duration = .seconds(40), _ isWell: @LoopActor () throws -> Bool
+    ) async throws {
+        let end = ContinuousClock.now
+        try await until("all is well after: \(fault)", within: limit, isWell)
+        let hundredths = Int((ContinuousClock.now - end) / .milliseconds(10))
+        let rest = hundredths % 100
+        let line = "recovered: \(fault): \(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) s\n"
+        // In one piece, for other tests print meanwhile.
+        FileHandle.standardError.write(Data(line.utf8))
+    }
+
+    /// Waits until a tag has told its gear on a new link, and prints how long that took; see ``recovers(from:within:_:)``.
+    func tagReturns(_ tag: String = "0001", after fault: String, within limit: Duration = .seconds(40)) async throws {
+        try await recovers(from: fault, within: limit) { isConnected(tag) }
+    }
+
+    /// Waits until the bridge has noticed that a tag has gone.
+    func tagIsMissed(_ tag: String = "0001", within limit: Duration = .seconds(20)) async throws {
+        try await until("\(tag) is offline", within: limit) {
+            observer.latest("jacquard/tag/\(tag)/availability") == "offline"
+        }
+    }
+
+    /// A gesture comes through, and a command is carried out.
+    func isOfUse(_ tag: String = "0001") async throws {
+        let topic = "jacquard/tag/\(tag)/gesture"
+        let count = observer.payloads(of: topic).count
+        try await simulate("gesture \(tag) cover")
+        try await until("a gesture") { observer.payloads(of: topic).count > count }
+        try await succeeds("jacquard/tag/\(tag)/led/set", "flash")
+    }
+
+    /// The latest error of a tag's connection.
+    func connectionError(_ tag: String = "0001") -> [String: Any] {
+        observer.document("jacquard/tag/\(tag)/connection")["error"] as? [String: Any] ?? [:]
+    }
+}
