@@ -29,21 +29,23 @@ NOISE = re.compile(
 class HomeAssistant:
     """The process and one websocket to it."""
 
-    def __init__(self, release: Release, folder: pathlib.Path, broker_port: int, blueprints: pathlib.Path) -> None:
+    def __init__(self, release: Release, folder: pathlib.Path, broker_port: int) -> None:
         self.release = release
-        configuration = folder / "home-assistant"
+        self.configuration = folder / "home-assistant"
         port = free_port()
-        self._url = f"http://127.0.0.1:{port}"
-        self._token = seed(configuration, release, port, broker_port, blueprints)
-        self._log = configuration / "home-assistant.log"
+        self.url = f"http://127.0.0.1:{port}"
+        self.token = seed(self.configuration, release, port, broker_port)
+        self._log = self.configuration / "home-assistant.log"
         environment = {"PATH": os.environ["PATH"], "HOME": "/config", "TZ": "UTC", "LANG": "C.UTF-8"}
-        self._process = Process(folder / "home-assistant.out", release.command(configuration), environment)
+        self._process = Process(folder / "home-assistant.out", release.command(self.configuration), environment)
         self._http: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._reader: asyncio.Task[None] | None = None
         self._number = 0
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._complaints: list[str] = []
+        # Lines of its log that are no complaint about the bridge.
+        self.noise = 0
         self._log_position = 0
 
     # -- life
@@ -82,10 +84,10 @@ class HomeAssistant:
     # -- questions
 
     async def _connect(self) -> None:
-        self._http = aiohttp.ClientSession(headers={"Authorization": f"Bearer {self._token}"})
-        self._socket = await self._http.ws_connect(self._url + "/api/websocket", max_msg_size=0)
+        self._http = aiohttp.ClientSession(headers={"Authorization": f"Bearer {self.token}"})
+        self._socket = await self._http.ws_connect(self.url + "/api/websocket", max_msg_size=0)
         await self._socket.receive_json()
-        await self._socket.send_json({"type": "auth", "access_token": self._token})
+        await self._socket.send_json({"type": "auth", "access_token": self.token})
         if (await self._socket.receive_json())["type"] != "auth_ok":
             raise Failure("Home Assistant refuses the token")
         self._reader = asyncio.create_task(self._read(self._socket))
@@ -127,7 +129,7 @@ class HomeAssistant:
         """One request of the HTTP interface."""
         if self._http is None:
             raise Failure("there is no connection to Home Assistant")
-        async with self._http.request(method, self._url + path, json=data) as response:
+        async with self._http.request(method, self.url + path, json=data) as response:
             text = await response.text()
             if response.status >= 400:
                 raise Failure(f"{method} {path}: {response.status} {text}")
@@ -181,6 +183,26 @@ class HomeAssistant:
         found = await self.ask("device_automation/trigger/list", device_id=device["id"])
         return [trigger for trigger in found if trigger["domain"] == "mqtt"]
 
+    async def delete_device(self, identifier: str) -> None:
+        """Deletes a device as a person does on its page."""
+        device = (await self.devices())[identifier]
+        entry = device["config_entries"][0]
+        await self.ask("config/device_registry/remove_config_entry", device_id=device["id"], config_entry_id=entry)
+
+    async def inventory(self) -> str:
+        """All entities and triggers of the devices, one a line."""
+        lines = []
+        states, entities = await self.states(), await self.entities()
+        for identifier, device in sorted((await self.devices()).items()):
+            lines.append(f"{identifier}: {device['name']}, {device['manufacturer']} {device['model']}")
+            for entity in sorted(entities.values(), key=lambda entity: entity["entity_id"]):
+                if entity["device_id"] == device["id"]:
+                    state = states.get(entity["entity_id"], {}).get("state", "(disabled)")
+                    lines.append(f"  {entity['entity_id']}  {entity['entity_category'] or 'main'}  {state}")
+            for trigger in await self.triggers(identifier):
+                lines.append(f"  trigger {trigger['type']} {trigger['subtype']}")
+        return "\n".join(lines) + "\n"
+
     async def automate(self, name: str, configuration: dict[str, Any]) -> None:
         """Makes an automation as the editor does; the same name replaces it."""
         settings = {"alias": name, "mode": "queued", "max": 200, **configuration}
@@ -221,7 +243,9 @@ class HomeAssistant:
         wanted = False
         for line in lines:
             if record := RECORD.match(line):
-                wanted = record["level"] in ("WARNING", "ERROR", "CRITICAL") and not NOISE.search(record["text"])
+                is_complaint = record["level"] in ("WARNING", "ERROR", "CRITICAL")
+                wanted = is_complaint and ("jacquard" in line or not NOISE.search(record["text"]))
+                self.noise += is_complaint and not wanted
                 if wanted:
                     found.append(f"{record['level']} [{record['logger']}] {record['text']}")
             elif wanted:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
+import shutil
+from collections.abc import AsyncIterator
 from typing import Any
 
+from aiohttp import web
 from failure import require, until
 from world import TAG, World, fires
+
+BLUEPRINTS = pathlib.Path(__file__).resolve().parents[3] / "config" / "home-assistant"
 
 
 async def use(world: World, name: str, path: str, inputs: dict[str, Any]) -> None:
@@ -21,7 +28,37 @@ async def use(world: World, name: str, path: str, inputs: dict[str, Any]) -> Non
     await until(f"the automation {name} is on", is_on)
 
 
-async def blueprints_are_read_without_an_error(world: World) -> None:
+@contextlib.asynccontextmanager
+async def served(folder: pathlib.Path) -> AsyncIterator[str]:
+    """A web server for a folder; gives its address."""
+    application = web.Application()
+    application.router.add_static("/", folder)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def import_by_address(world: World) -> None:
+    """What the button "Import blueprint" does."""
+    async with served(BLUEPRINTS) as address:
+        for file in sorted(BLUEPRINTS.glob("*.yaml")):
+            url = f"{address}/{file.name}"
+            found = await world.home.ask("blueprint/import", url=url)
+            require(not found["validation_errors"], f"{file.name}: {found['validation_errors']}")
+            await world.home.ask(
+                "blueprint/save", domain="automation", path=f"jacquard2mqtt/{file.name}", yaml=found["raw_data"],
+                source_url=url)
+
+
+async def blueprints_are_imported(world: World) -> None:
+    if world.home.release.is_recent:
+        await import_by_address(world)
+    else:
+        shutil.copytree(BLUEPRINTS, world.home.configuration / "blueprints" / "automation" / "jacquard2mqtt")
     found = await world.home.ask("blueprint/list", domain="automation")
     ours = {path: content for path, content in found.items() if path.startswith("jacquard2mqtt/")}
     require(len(ours) == 3, f"blueprints {sorted(ours)}")
@@ -102,6 +139,6 @@ async def the_doorbell_flashes_the_led(world: World) -> None:
 
 
 ALL = [
-    blueprints_are_read_without_an_error, a_gesture_runs_an_action, a_low_battery_gives_one_notice,
+    blueprints_are_imported, a_gesture_runs_an_action, a_low_battery_gives_one_notice,
     the_doorbell_flashes_the_led,
 ]

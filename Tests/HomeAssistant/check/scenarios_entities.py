@@ -15,6 +15,7 @@ TAG_ENTITIES = {
     "haptic_sine_decrease": None, "haptic_linear_increase": None, "haptic_linear_decrease": None,
     "haptic_parabolic_increase": None, "haptic_parabolic_decrease": None,
 }
+EFFECTS = ["solid", "breathe", "pulse", "blink", "double_blink", "triple_blink"]
 BRIDGE_ENTITIES = {"connection": "on", "scan": "unknown", "connected_tags": "2", "problem": "off"}
 
 
@@ -44,11 +45,18 @@ async def entities_have_their_values(world: World) -> None:
                 require(entities[unique_id]["disabled_by"] == "integration", f"{unique_id} is not disabled")
             else:
                 await world.home.wait_state(unique_id, value)
+    await world.write_inventory()
 
 
 async def every_gesture_has_its_trigger(world: World) -> None:
     found = [(trigger["type"], trigger["subtype"]) for trigger in await world.home.triggers(TAG)]
     require(sorted(found) == sorted(("gesture", name) for name in GESTURES), f"triggers {found}")
+
+
+async def the_light_offers_the_patterns_of_the_tag(world: World) -> None:
+    offered = (await world.home.state(f"{TAG}_led"))["attributes"]
+    require(offered["effect_list"] == EFFECTS, f"effects {offered['effect_list']}")
+    require(offered["supported_color_modes"] == ["rgb"], f"modes {offered['supported_color_modes']}")
 
 
 async def battery_and_charging_follow_the_tag(world: World) -> None:
@@ -138,6 +146,7 @@ async def problems_are_shown(world: World) -> None:
 
 ALL = [
     devices_are_linked_to_the_bridge, entities_have_their_values, every_gesture_has_its_trigger,
+    the_light_offers_the_patterns_of_the_tag,
     battery_and_charging_follow_the_tag, without_gear_its_entities_are_unavailable_and_triggers_stay,
     buttons_vibrate, touch_mode_is_selected, problems_are_shown,
     the_switch_disconnects_and_connects, the_button_scans, an_enabled_entity_shows_the_signal_strength,

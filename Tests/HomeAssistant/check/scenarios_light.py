@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from failure import require, until
@@ -70,11 +71,16 @@ async def off_is_off(world: World) -> None:
     await world.home.wait_state(f"{TAG}_led", "off")
 
 
-async def the_light_goes_dark_when_the_flash_is_over(world: World) -> None:
+async def the_light_goes_dark_when_the_pattern_has_ended(world: World) -> None:
+    """A short flash after a second; an effect after the ten seconds of a light that is just on, and not before."""
     light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
-    await world.home.call("light.turn_on", light, {"flash": "short"})
-    await world.home.wait_state(f"{TAG}_led", "on")
-    await world.home.wait_state(f"{TAG}_led", "off")
+    for data, seconds in (({"flash": "short"}, 1), ({"effect": "breathe"}, 10)):
+        began = time.monotonic()
+        await world.home.call("light.turn_on", light, data)
+        await world.home.wait_state(f"{TAG}_led", "on")
+        await world.home.wait_state(f"{TAG}_led", "off")
+        lasted = time.monotonic() - began
+        require(seconds <= lasted < seconds + 2, f"turn_on {data}: dark after {lasted:.1f} s")
 
 
 async def an_effect_that_does_not_exist_changes_nothing(world: World) -> None:
@@ -88,5 +94,5 @@ async def an_effect_that_does_not_exist_changes_nothing(world: World) -> None:
 
 ALL = [
     every_call_reaches_the_tag_and_is_confirmed, the_state_has_colour_and_brightness, off_is_off,
-    the_light_goes_dark_when_the_flash_is_over, an_effect_that_does_not_exist_changes_nothing,
+    the_light_goes_dark_when_the_pattern_has_ended, an_effect_that_does_not_exist_changes_nothing,
 ]
