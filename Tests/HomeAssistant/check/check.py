@@ -56,7 +56,7 @@ async def run(world: World) -> int:
             print(f"FAILED {name}:\n{traceback.format_exc()}", flush=True)
             unexpected += len(world.take_complaints())
     print(f"   warnings and errors in Home Assistant's log: {unexpected} about the bridge, "
-          f"{world.expected_complaints} that were expected, {world.home.noise} about other things")
+          f"{world.expected_complaints} that were expected, {world.home.log.noise} about other things")
     print(f"{len(scenarios) - failed} passed, {failed} failed", flush=True)
     return failed
 

@@ -1,4 +1,4 @@
-"""A running Home Assistant: its process, its log, and what it knows."""
+"""A running Home Assistant: its process, and what it knows."""
 
 from __future__ import annotations
 
@@ -7,23 +7,15 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import signal
 from typing import Any
 
 import aiohttp
 from failure import Failure, require, until
+from log import Log
 from processes import Process, free_port
 from releases import Release
 from seed import seed
-
-RECORD = re.compile(r"^\d{4}-\d\d-\d\d \S+ (?P<level>[A-Z]+) \([^)]*\) \[(?P<logger>[^\]]+)\] (?P<text>.*)$")
-# What Home Assistant says of the machine that it runs on, and of a broker that goes away.
-NOISE = re.compile(
-    r"Skipping pip installation|running Python version|ffmpeg|turbojpeg|Disconnected from MQTT server|"
-    r"Failed to connect to MQTT server|Error returned from MQTT server|Unable to connect to the MQTT broker|"
-    r"remove_config_entry is deprecated|were blocking|setup of .* is taking|Connection lost|MQTT broker",
-    re.IGNORECASE)
 
 
 class HomeAssistant:
@@ -35,7 +27,7 @@ class HomeAssistant:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self.token = seed(self.configuration, release, port, broker_port)
-        self._log = self.configuration / "home-assistant.log"
+        self.log = Log(self.configuration / "home-assistant.log")
         environment = {"PATH": os.environ["PATH"], "HOME": "/config", "TZ": "UTC", "LANG": "C.UTF-8"}
         self._process = Process(folder / "home-assistant.out", release.command(self.configuration), environment)
         self._http: aiohttp.ClientSession | None = None
@@ -43,10 +35,6 @@ class HomeAssistant:
         self._reader: asyncio.Task[None] | None = None
         self._number = 0
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._complaints: list[str] = []
-        # Lines of its log that are no complaint about the bridge.
-        self.noise = 0
-        self._log_position = 0
 
     # -- life
 
@@ -60,9 +48,7 @@ class HomeAssistant:
         """Ends it, as a person does or as a power cut does."""
         await self._disconnect()
         await self._process.stop(signal.SIGKILL if kill else signal.SIGTERM)
-        # The next start begins a new file.
-        self._complaints += self._read_log()
-        self._log_position = 0
+        self.log.close()
 
     async def _comes_up(self) -> bool:
         if not self._process.runs:
@@ -71,7 +57,7 @@ class HomeAssistant:
             if self._socket is None:
                 await self._connect()
             configuration = await self.ask("get_config")
-            require(not configuration.get("recovery_mode"), f"Home Assistant is in recovery mode, see {self._log}")
+            require(not configuration.get("recovery_mode"), f"Home Assistant is in recovery mode, see {self.log.path}")
             return configuration["state"] == "RUNNING"
         await self._disconnect()
         await asyncio.sleep(0.3)
@@ -153,6 +139,10 @@ class HomeAssistant:
         found = await self.ask("config/entity_registry/list")
         return {entity["unique_id"]: entity for entity in found if entity["platform"] == "mqtt"}
 
+    async def entity_ids(self) -> dict[str, str]:
+        """The entity ids of MQTT's entities, by unique id."""
+        return {name: entity["entity_id"] for name, entity in (await self.entities()).items()}
+
     async def states(self) -> dict[str, dict[str, Any]]:
         """All states, by entity id."""
         return {state["entity_id"]: state for state in await self.ask("get_states")}
@@ -220,34 +210,3 @@ class HomeAssistant:
     async def remove_automation(self, name: str) -> None:
         """Deletes an automation."""
         await self.request("DELETE", f"/api/config/automation/config/{name}")
-
-    # -- its log
-
-    def take_complaints(self) -> list[str]:
-        """The warnings and errors since the last call, with their continuation lines.
-
-        Of all loggers: a template that fails, a message that cannot be handled and an id that is used twice are not
-        reported by the MQTT integration.
-        """
-        found, self._complaints = self._complaints + self._read_log(), []
-        return found
-
-    def _read_log(self) -> list[str]:
-        if not self._log.exists():
-            return []
-        with self._log.open("rb") as log:
-            log.seek(self._log_position)
-            lines = log.read().decode(errors="replace").splitlines()
-            self._log_position = log.tell()
-        found: list[str] = []
-        wanted = False
-        for line in lines:
-            if record := RECORD.match(line):
-                is_complaint = record["level"] in ("WARNING", "ERROR", "CRITICAL")
-                wanted = is_complaint and ("jacquard" in line or not NOISE.search(record["text"]))
-                self.noise += is_complaint and not wanted
-                if wanted:
-                    found.append(f"{record['level']} [{record['logger']}] {record['text']}")
-            elif wanted:
-                found[-1] += "\n" + line
-        return found

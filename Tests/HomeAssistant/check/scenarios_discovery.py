@@ -42,7 +42,7 @@ async def a_started_home_assistant_is_told_everything_again(world: World) -> Non
 async def a_device_that_a_person_deletes_stays_away_until_everything_is_told_again(world: World) -> None:
     # Home Assistant empties the topic once for each component of the device, and wonders at its own messages.
     world.forgive("No device components to cleanup")
-    ids = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+    ids = await world.home.entity_ids()
     await world.home.delete_device(OTHER_TAG)
 
     async def is_gone() -> bool:
@@ -59,12 +59,29 @@ async def a_device_that_a_person_deletes_stays_away_until_everything_is_told_aga
     await world.home.wait_state(f"{OTHER_TAG}_connection", "on")
     await world.home.wait_state(f"{OTHER_TAG}_battery", "87")
     require(len(await world.home.triggers(OTHER_TAG)) == len(GESTURES), "a trigger is missing")
-    now = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+    now = await world.home.entity_ids()
+    require(now == ids, f"ids {set(ids.items()) ^ set(now.items())}")
+
+
+async def an_entity_that_a_person_deletes_comes_back_when_everything_is_told_again(world: World) -> None:
+    # Newer releases say that it will, and how to prevent it.
+    world.forgive("it will be added again when a new MQTT discovery config is received")
+    unique_id = f"{OTHER_TAG}_haptic_long"
+    ids = await world.home.entity_ids()
+    await world.home.ask("config/entity_registry/remove", entity_id=ids[unique_id])
+
+    async def is_gone() -> bool:
+        return unique_id not in await world.home.entities()
+
+    await until("the entity is gone", is_gone)
+    await world.bus.publish("homeassistant/status", "online")
+    await world.home.wait_state(unique_id, "unknown")
+    now = await world.home.entity_ids()
     require(now == ids, f"ids {set(ids.items()) ^ set(now.items())}")
 
 
 async def a_new_name_is_shown_and_ids_stay(world: World) -> None:
-    before = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+    before = await world.home.entity_ids()
     await world.bridge.stop()
     world.bridge.configure(world.form, name="Right sleeve")
     world.bridge.start()
@@ -73,7 +90,7 @@ async def a_new_name_is_shown_and_ids_stay(world: World) -> None:
         return (await world.home.devices())[TAG]["name"] == "Right sleeve"
 
     await until("the device has its new name", is_renamed)
-    after = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+    after = await world.home.entity_ids()
     require(after == before, "an entity id has changed")
     await world.bridge.stop()
     world.bridge.configure(world.form)
@@ -84,11 +101,11 @@ async def a_new_name_is_shown_and_ids_stay(world: World) -> None:
 async def the_form_changes_and_comes_back(world: World) -> None:
     """Entity ids, the device and automations survive both ways."""
     renamed = "sensor.my_own_name"
-    battery = (await world.home.entities())[f"{TAG}_battery"]["entity_id"]
+    battery = (await world.home.entity_ids())[f"{TAG}_battery"]
     await world.home.ask("config/entity_registry/update", entity_id=battery, new_entity_id=renamed)
     await world.automate_trigger("migration", "cover")
     device = (await world.home.devices())[TAG]["id"]
-    ids = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+    ids = await world.home.entity_ids()
     for form in ("single", "device"):
         since = len(world.bus.heard)
         await world.bridge.stop()
@@ -104,7 +121,7 @@ async def the_form_changes_and_comes_back(world: World) -> None:
         await world.home.wait_state(f"{TAG}_battery", "87")
         await world.connected("0001")
         await world.connected("0002")
-        now = {name: entity["entity_id"] for name, entity in (await world.home.entities()).items()}
+        now = await world.home.entity_ids()
         require(now == ids, f"{form}: ids {set(ids.items()) ^ set(now.items())}")
         require((await world.home.devices())[TAG]["id"] == device, "it is another device")
         require(len(await world.home.triggers(TAG)) == len(GESTURES), "a trigger is missing")
@@ -163,8 +180,8 @@ async def a_forgotten_tag_is_gone_for_good(world: World) -> None:
 
 ALL = [
     nothing_is_published_twice_that_did_not_change, a_started_home_assistant_is_told_everything_again,
-    a_new_name_is_shown_and_ids_stay, a_device_that_a_person_deletes_stays_away_until_everything_is_told_again,
-    a_forgotten_tag_is_gone_for_good,
+    a_new_name_is_shown_and_ids_stay, an_entity_that_a_person_deletes_comes_back_when_everything_is_told_again,
+    a_device_that_a_person_deletes_stays_away_until_everything_is_told_again, a_forgotten_tag_is_gone_for_good,
     another_prefix_takes_the_old_topics_away,
 ]
 # For releases that know both forms; the last, since it leaves complaints in Home Assistant's log.

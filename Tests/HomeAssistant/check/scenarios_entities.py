@@ -90,7 +90,7 @@ async def buttons_vibrate(world: World) -> None:
 
 
 async def touch_mode_is_selected(world: World) -> None:
-    entity = (await world.home.entities())[f"{TAG}_touch_mode"]["entity_id"]
+    entity = (await world.home.entity_ids())[f"{TAG}_touch_mode"]
     for mode in ("continuous", "gesture"):
         await world.home.call("select.select_option", entity, {"option": mode})
         await world.home.wait_state(f"{TAG}_touch_mode", mode)
@@ -98,7 +98,7 @@ async def touch_mode_is_selected(world: World) -> None:
 
 
 async def the_switch_disconnects_and_connects(world: World) -> None:
-    entity = (await world.home.entities())[f"{TAG}_connect"]["entity_id"]
+    entity = (await world.home.entity_ids())[f"{TAG}_connect"]
     await world.home.call("switch.turn_off", entity)
     await world.home.wait_state(f"{TAG}_connect", "off")
     await world.home.wait_state(f"{TAG}_connection", "off")
@@ -110,7 +110,7 @@ async def the_switch_disconnects_and_connects(world: World) -> None:
 
 
 async def the_button_scans(world: World) -> None:
-    entity = (await world.home.entities())[f"{BRIDGE}_scan"]["entity_id"]
+    entity = (await world.home.entity_ids())[f"{BRIDGE}_scan"]
     before = len(world.bus.heard)
     await world.home.call("button.press", entity)
     answer = await world.bus.expect("jacquard/bridge/attic/response/scan", 1, before)
@@ -118,7 +118,7 @@ async def the_button_scans(world: World) -> None:
 
 
 async def an_enabled_entity_shows_the_signal_strength(world: World) -> None:
-    entity = (await world.home.entities())[f"{TAG}_rssi"]["entity_id"]
+    entity = (await world.home.entity_ids())[f"{TAG}_rssi"]
     await world.home.ask("config/entity_registry/update", entity_id=entity, disabled_by=None)
 
     # Home Assistant loads the integration anew half a minute after an entity was enabled, and loses what happens then.

@@ -27,7 +27,7 @@ async def reconnections_of_the_tag_fire_nothing(world: World) -> None:
 
     Alone, links that are lost again and again would wait longer and longer for the next.
     """
-    switch = (await world.home.entities())[f"{TAG}_connect"]["entity_id"]
+    switch = (await world.home.entity_ids())[f"{TAG}_connect"]
     async with world.nothing_fires():
         for number in world.rounds(50, short=4):
             is_loss = number % 2 == 0

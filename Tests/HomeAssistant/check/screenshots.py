@@ -54,7 +54,7 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     await automate(world)
     await log_in(world, browser)
     device = (await world.home.devices())[TAG]["id"]
-    light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
     url = f"{world.home.url}/config/devices/device/{device}"
     await browser.show(url, 900, 1320, "Left sleeve", "Trucker Jacket", "Vibrate short")
     await browser.come_to_rest()

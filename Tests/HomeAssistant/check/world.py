@@ -80,7 +80,7 @@ class World:
     def take_complaints(self) -> list[str]:
         """What Home Assistant has complained of since the last call, without what is expected."""
         forgiven, self._forgiven = self._forgiven, []
-        all_complaints = self.home.take_complaints()
+        all_complaints = self.home.log.take_complaints()
         complaints = [line for line in all_complaints if not any(text in line for text in forgiven)]
         self.expected_complaints += len(all_complaints) - len(complaints)
         return complaints
@@ -153,7 +153,7 @@ class World:
 
     async def automate_event(self, name: str, gesture: str) -> None:
         """An automation on the event entity of tag 0001, with the guard of the manual."""
-        entity = (await self.home.entities())[f"{TAG}_gesture"]["entity_id"]
+        entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         guard = (
             "{{ trigger.from_state and trigger.from_state.state != 'unavailable' and trigger.to_state and "
             f"trigger.to_state.attributes.event_type == '{gesture}' }}}}")
@@ -165,7 +165,7 @@ class World:
 
     async def automate_received(self, name: str, gesture: str) -> None:
         """An automation on the trigger that releases of 2026 have for event entities."""
-        entity = (await self.home.entities())[f"{TAG}_gesture"]["entity_id"]
+        entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         await self.home.automate(name, {
             "triggers": [{
                 "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [gesture]},
