@@ -11,10 +11,11 @@ import pathlib
 import re
 import sys
 
+# `hassio` is not wanted itself, but others import its parts.
 WANTED = """
-    api auth automation binary_sensor blueprint button config device_automation diagnostics event homeassistant http
-    input_boolean light logger mqtt onboarding person persistent_notification recorder script select sensor stream switch
-    system_log trace update websocket_api
+    api auth automation binary_sensor blueprint button config counter device_automation diagnostics event hassio
+    homeassistant http input_boolean light logger mqtt onboarding person persistent_notification recorder script
+    select sensor stream switch system_log trace update websocket_api
 """.split()
 
 
@@ -22,7 +23,7 @@ def always_set_up(core: pathlib.Path) -> list[str]:
     """The integrations that Home Assistant sets up whatever its configuration says."""
     names: list[str] = []
     source = (core / "bootstrap.py").read_text()
-    sets = r"^(?:CORE|DEFAULT|CRITICAL|FRONTEND|LOGGING)_\w*INTEGRATIONS\w*\s*(?::[^=\n]+)?=\s*\{(.*?)\}"
+    sets = r"^(?:CORE|DEFAULT|CRITICAL|FRONTEND|LOGGING)_\w*INTEGRATIONS\s*(?::[^=\n]+)?=\s*\{(.*?)\}"
     for block in re.findall(sets, source, re.DOTALL | re.MULTILINE):
         text = re.sub(r"#.*", "", block)
         names += re.findall(r'"(\w+)"', text)

@@ -1,4 +1,4 @@
-"""A running Home Assistant: its process, its log, and what it knows."""
+"""A running Home Assistant: its process, and what it knows."""
 
 from __future__ import annotations
 
@@ -7,44 +7,34 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import signal
 from typing import Any
 
 import aiohttp
 from failure import Failure, require, until
+from log import Log
 from processes import Process, free_port
 from releases import Release
 from seed import seed
-
-RECORD = re.compile(r"^\d{4}-\d\d-\d\d \S+ (?P<level>[A-Z]+) \([^)]*\) \[(?P<logger>[^\]]+)\] (?P<text>.*)$")
-# What Home Assistant says of the machine that it runs on, and of a broker that goes away.
-NOISE = re.compile(
-    r"Skipping pip installation|running Python version|ffmpeg|turbojpeg|Disconnected from MQTT server|"
-    r"Failed to connect to MQTT server|Error returned from MQTT server|Unable to connect to the MQTT broker|"
-    r"remove_config_entry is deprecated|were blocking|setup of .* is taking|Connection lost|MQTT broker",
-    re.IGNORECASE)
 
 
 class HomeAssistant:
     """The process and one websocket to it."""
 
-    def __init__(self, release: Release, folder: pathlib.Path, broker_port: int, blueprints: pathlib.Path) -> None:
+    def __init__(self, release: Release, folder: pathlib.Path, broker_port: int) -> None:
         self.release = release
-        configuration = folder / "home-assistant"
+        self.configuration = folder / "home-assistant"
         port = free_port()
-        self._url = f"http://127.0.0.1:{port}"
-        self._token = seed(configuration, release, port, broker_port, blueprints)
-        self._log = configuration / "home-assistant.log"
+        self.url = f"http://127.0.0.1:{port}"
+        self.token = seed(self.configuration, release, port, broker_port)
+        self.log = Log(self.configuration / "home-assistant.log")
         environment = {"PATH": os.environ["PATH"], "HOME": "/config", "TZ": "UTC", "LANG": "C.UTF-8"}
-        self._process = Process(folder / "home-assistant.out", release.command(configuration), environment)
+        self._process = Process(folder / "home-assistant.out", release.command(self.configuration), environment)
         self._http: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._reader: asyncio.Task[None] | None = None
         self._number = 0
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._complaints: list[str] = []
-        self._log_position = 0
 
     # -- life
 
@@ -58,9 +48,7 @@ class HomeAssistant:
         """Ends it, as a person does or as a power cut does."""
         await self._disconnect()
         await self._process.stop(signal.SIGKILL if kill else signal.SIGTERM)
-        # The next start begins a new file.
-        self._complaints += self._read_log()
-        self._log_position = 0
+        self.log.close()
 
     async def _comes_up(self) -> bool:
         if not self._process.runs:
@@ -69,7 +57,7 @@ class HomeAssistant:
             if self._socket is None:
                 await self._connect()
             configuration = await self.ask("get_config")
-            require(not configuration.get("recovery_mode"), f"Home Assistant is in recovery mode, see {self._log}")
+            require(not configuration.get("recovery_mode"), f"Home Assistant is in recovery mode, see {self.log.path}")
             return configuration["state"] == "RUNNING"
         await self._disconnect()
         await asyncio.sleep(0.3)
@@ -82,10 +70,10 @@ class HomeAssistant:
     # -- questions
 
     async def _connect(self) -> None:
-        self._http = aiohttp.ClientSession(headers={"Authorization": f"Bearer {self._token}"})
-        self._socket = await self._http.ws_connect(self._url + "/api/websocket", max_msg_size=0)
+        self._http = aiohttp.ClientSession(headers={"Authorization": f"Bearer {self.token}"})
+        self._socket = await self._http.ws_connect(self.url + "/api/websocket", max_msg_size=0)
         await self._socket.receive_json()
-        await self._socket.send_json({"type": "auth", "access_token": self._token})
+        await self._socket.send_json({"type": "auth", "access_token": self.token})
         if (await self._socket.receive_json())["type"] != "auth_ok":
             raise Failure("Home Assistant refuses the token")
         self._reader = asyncio.create_task(self._read(self._socket))
@@ -127,7 +115,7 @@ class HomeAssistant:
         """One request of the HTTP interface."""
         if self._http is None:
             raise Failure("there is no connection to Home Assistant")
-        async with self._http.request(method, self._url + path, json=data) as response:
+        async with self._http.request(method, self.url + path, json=data) as response:
             text = await response.text()
             if response.status >= 400:
                 raise Failure(f"{method} {path}: {response.status} {text}")
@@ -150,6 +138,10 @@ class HomeAssistant:
         """The entries of the entity registry that are MQTT's, by unique id."""
         found = await self.ask("config/entity_registry/list")
         return {entity["unique_id"]: entity for entity in found if entity["platform"] == "mqtt"}
+
+    async def entity_ids(self) -> dict[str, str]:
+        """The entity ids of MQTT's entities, by unique id."""
+        return {name: entity["entity_id"] for name, entity in (await self.entities()).items()}
 
     async def states(self) -> dict[str, dict[str, Any]]:
         """All states, by entity id."""
@@ -181,6 +173,26 @@ class HomeAssistant:
         found = await self.ask("device_automation/trigger/list", device_id=device["id"])
         return [trigger for trigger in found if trigger["domain"] == "mqtt"]
 
+    async def delete_device(self, identifier: str) -> None:
+        """Deletes a device as a person does on its page."""
+        device = (await self.devices())[identifier]
+        entry = device["config_entries"][0]
+        await self.ask("config/device_registry/remove_config_entry", device_id=device["id"], config_entry_id=entry)
+
+    async def inventory(self) -> str:
+        """All entities and triggers of the devices, one a line."""
+        lines = []
+        states, entities = await self.states(), await self.entities()
+        for identifier, device in sorted((await self.devices()).items()):
+            lines.append(f"{identifier}: {device['name']}, {device['manufacturer']} {device['model']}")
+            for entity in sorted(entities.values(), key=lambda entity: entity["entity_id"]):
+                if entity["device_id"] == device["id"]:
+                    state = states.get(entity["entity_id"], {}).get("state", "(disabled)")
+                    lines.append(f"  {entity['entity_id']}  {entity['entity_category'] or 'main'}  {state}")
+            for trigger in await self.triggers(identifier):
+                lines.append(f"  trigger {trigger['type']} {trigger['subtype']}")
+        return "\n".join(lines) + "\n"
+
     async def automate(self, name: str, configuration: dict[str, Any]) -> None:
         """Makes an automation as the editor does; the same name replaces it."""
         settings = {"alias": name, "mode": "queued", "max": 200, **configuration}
@@ -198,32 +210,3 @@ class HomeAssistant:
     async def remove_automation(self, name: str) -> None:
         """Deletes an automation."""
         await self.request("DELETE", f"/api/config/automation/config/{name}")
-
-    # -- its log
-
-    def take_complaints(self) -> list[str]:
-        """The warnings and errors since the last call, with their continuation lines.
-
-        Of all loggers: a template that fails, a message that cannot be handled and an id that is used twice are not
-        reported by the MQTT integration.
-        """
-        found, self._complaints = self._complaints + self._read_log(), []
-        return found
-
-    def _read_log(self) -> list[str]:
-        if not self._log.exists():
-            return []
-        with self._log.open("rb") as log:
-            log.seek(self._log_position)
-            lines = log.read().decode(errors="replace").splitlines()
-            self._log_position = log.tell()
-        found: list[str] = []
-        wanted = False
-        for line in lines:
-            if record := RECORD.match(line):
-                wanted = record["level"] in ("WARNING", "ERROR", "CRITICAL") and not NOISE.search(record["text"])
-                if wanted:
-                    found.append(f"{record['level']} [{record['logger']}] {record['text']}")
-            elif wanted:
-                found[-1] += "\n" + line
-        return found

@@ -19,8 +19,17 @@ class Release:
     @property
     def knows_device_form(self) -> bool:
         """Whether it takes the device form of discovery."""
+        return self._month >= (2024, 11)
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether it has the trigger `event.received` and imports blueprints from any address."""
+        return self._month >= (2026, 11)
+
+    @property
+    def _month(self) -> tuple[int, int]:
         year, month = (int(part) for part in self.version.split(".")[:2])
-        return (year, month) >= (2024, 11)
+        return year, month
 
     @property
     def package(self) -> pathlib.Path:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
+import shutil
+from collections.abc import AsyncIterator
 from typing import Any
 
+from aiohttp import web
 from failure import require, until
-from world import TAG, World, fires
+from world import OTHER_TAG, TAG, World, fires
+
+BLUEPRINTS = pathlib.Path(__file__).resolve().parents[3] / "config" / "home-assistant"
 
 
 async def use(world: World, name: str, path: str, inputs: dict[str, Any]) -> None:
@@ -21,7 +28,37 @@ async def use(world: World, name: str, path: str, inputs: dict[str, Any]) -> Non
     await until(f"the automation {name} is on", is_on)
 
 
-async def blueprints_are_read_without_an_error(world: World) -> None:
+@contextlib.asynccontextmanager
+async def served(folder: pathlib.Path) -> AsyncIterator[str]:
+    """A web server for a folder; gives its address."""
+    application = web.Application()
+    application.router.add_static("/", folder)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def import_by_address(world: World) -> None:
+    """What the button "Import blueprint" does."""
+    async with served(BLUEPRINTS) as address:
+        for file in sorted(BLUEPRINTS.glob("*.yaml")):
+            url = f"{address}/{file.name}"
+            found = await world.home.ask("blueprint/import", url=url)
+            require(not found["validation_errors"], f"{file.name}: {found['validation_errors']}")
+            await world.home.ask(
+                "blueprint/save", domain="automation", path=f"jacquard2mqtt/{file.name}", yaml=found["raw_data"],
+                source_url=url)
+
+
+async def blueprints_are_imported(world: World) -> None:
+    if world.home.release.is_recent:
+        await import_by_address(world)
+    else:
+        shutil.copytree(BLUEPRINTS, world.home.configuration / "blueprints" / "automation" / "jacquard2mqtt")
     found = await world.home.ask("blueprint/list", domain="automation")
     ours = {path: content for path, content in found.items() if path.startswith("jacquard2mqtt/")}
     require(len(ours) == 3, f"blueprints {sorted(ours)}")
@@ -54,7 +91,7 @@ async def a_gesture_runs_an_action(world: World) -> None:
 
 
 async def a_low_battery_gives_one_notice(world: World) -> None:
-    battery = (await world.home.entities())[f"{TAG}_battery"]["entity_id"]
+    battery = (await world.home.entity_ids())[f"{TAG}_battery"]
     notice = {
         "service": "mqtt.publish",
         "data": {"topic": "test/fired/notice", "payload": "{{ tag }} {{ percent }}"},
@@ -87,7 +124,7 @@ async def a_low_battery_gives_one_notice(world: World) -> None:
 
 
 async def the_doorbell_flashes_the_led(world: World) -> None:
-    light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
     await use(world, "blueprint_doorbell", "doorbell.yaml", {
         "doorbell": "input_boolean.doorbell", "light": {"entity_id": light}, "color": [255, 0, 255], "flash": "short",
     })
@@ -101,7 +138,29 @@ async def the_doorbell_flashes_the_led(world: World) -> None:
     await world.home.remove_automation("blueprint_doorbell")
 
 
+async def a_doorbell_may_be_an_event(world: World) -> None:
+    """Here it is the other tag's gestures; that the bridge goes and comes back is nobody at the door."""
+    entities = await world.home.entities()
+    await use(world, "blueprint_event", "doorbell.yaml", {
+        "doorbell": entities[f"{OTHER_TAG}_gesture"]["entity_id"],
+        "light": {"entity_id": entities[f"{TAG}_led"]["entity_id"]},
+    })
+    before = len(world.tags.told("led"))
+    for rings in (1, 2):
+        await world.command_tags("gesture 0002 cover")
+        told = (await world.tags.wait_told("led", before + rings))[-1]
+        require(told["color"] == "#ffa000" and told["duration_ms"] == 5000, f"the tag was told {told}")
+    await world.bridge.stop()
+    await world.home.wait_state(f"{OTHER_TAG}_gesture", "unavailable")
+    world.bridge.start()
+    await world.connected("0001")
+    await world.connected("0002")
+    await world.home.wait_state(f"{TAG}_led", "off")
+    require(len(world.tags.told("led")) == before + 2, "it flashed without a ring")
+    await world.home.remove_automation("blueprint_event")
+
+
 ALL = [
-    blueprints_are_read_without_an_error, a_gesture_runs_an_action, a_low_battery_gives_one_notice,
-    the_doorbell_flashes_the_led,
+    blueprints_are_imported, a_gesture_runs_an_action, a_low_battery_gives_one_notice,
+    the_doorbell_flashes_the_led, a_doorbell_may_be_an_event,
 ]

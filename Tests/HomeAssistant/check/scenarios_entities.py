@@ -15,6 +15,7 @@ TAG_ENTITIES = {
     "haptic_sine_decrease": None, "haptic_linear_increase": None, "haptic_linear_decrease": None,
     "haptic_parabolic_increase": None, "haptic_parabolic_decrease": None,
 }
+EFFECTS = ["solid", "breathe", "pulse", "blink", "double_blink", "triple_blink"]
 BRIDGE_ENTITIES = {"connection": "on", "scan": "unknown", "connected_tags": "2", "problem": "off"}
 
 
@@ -44,11 +45,18 @@ async def entities_have_their_values(world: World) -> None:
                 require(entities[unique_id]["disabled_by"] == "integration", f"{unique_id} is not disabled")
             else:
                 await world.home.wait_state(unique_id, value)
+    await world.write_inventory()
 
 
 async def every_gesture_has_its_trigger(world: World) -> None:
     found = [(trigger["type"], trigger["subtype"]) for trigger in await world.home.triggers(TAG)]
     require(sorted(found) == sorted(("gesture", name) for name in GESTURES), f"triggers {found}")
+
+
+async def the_light_offers_the_patterns_of_the_tag(world: World) -> None:
+    offered = (await world.home.state(f"{TAG}_led"))["attributes"]
+    require(offered["effect_list"] == EFFECTS, f"effects {offered['effect_list']}")
+    require(offered["supported_color_modes"] == ["rgb"], f"modes {offered['supported_color_modes']}")
 
 
 async def battery_and_charging_follow_the_tag(world: World) -> None:
@@ -82,7 +90,7 @@ async def buttons_vibrate(world: World) -> None:
 
 
 async def touch_mode_is_selected(world: World) -> None:
-    entity = (await world.home.entities())[f"{TAG}_touch_mode"]["entity_id"]
+    entity = (await world.home.entity_ids())[f"{TAG}_touch_mode"]
     for mode in ("continuous", "gesture"):
         await world.home.call("select.select_option", entity, {"option": mode})
         await world.home.wait_state(f"{TAG}_touch_mode", mode)
@@ -90,7 +98,7 @@ async def touch_mode_is_selected(world: World) -> None:
 
 
 async def the_switch_disconnects_and_connects(world: World) -> None:
-    entity = (await world.home.entities())[f"{TAG}_connect"]["entity_id"]
+    entity = (await world.home.entity_ids())[f"{TAG}_connect"]
     await world.home.call("switch.turn_off", entity)
     await world.home.wait_state(f"{TAG}_connect", "off")
     await world.home.wait_state(f"{TAG}_connection", "off")
@@ -102,7 +110,7 @@ async def the_switch_disconnects_and_connects(world: World) -> None:
 
 
 async def the_button_scans(world: World) -> None:
-    entity = (await world.home.entities())[f"{BRIDGE}_scan"]["entity_id"]
+    entity = (await world.home.entity_ids())[f"{BRIDGE}_scan"]
     before = len(world.bus.heard)
     await world.home.call("button.press", entity)
     answer = await world.bus.expect("jacquard/bridge/attic/response/scan", 1, before)
@@ -110,7 +118,7 @@ async def the_button_scans(world: World) -> None:
 
 
 async def an_enabled_entity_shows_the_signal_strength(world: World) -> None:
-    entity = (await world.home.entities())[f"{TAG}_rssi"]["entity_id"]
+    entity = (await world.home.entity_ids())[f"{TAG}_rssi"]
     await world.home.ask("config/entity_registry/update", entity_id=entity, disabled_by=None)
 
     # Home Assistant loads the integration anew half a minute after an entity was enabled, and loses what happens then.
@@ -138,6 +146,7 @@ async def problems_are_shown(world: World) -> None:
 
 ALL = [
     devices_are_linked_to_the_bridge, entities_have_their_values, every_gesture_has_its_trigger,
+    the_light_offers_the_patterns_of_the_tag,
     battery_and_charging_follow_the_tag, without_gear_its_entities_are_unavailable_and_triggers_stay,
     buttons_vibrate, touch_mode_is_selected, problems_are_shown,
     the_switch_disconnects_and_connects, the_button_scans, an_enabled_entity_shows_the_signal_strength,

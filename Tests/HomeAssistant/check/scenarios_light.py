@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from failure import require, until
@@ -31,7 +32,7 @@ CALLS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 async def every_call_reaches_the_tag_and_is_confirmed(world: World) -> None:
-    light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
     for data, expected in CALLS:
         before = len(world.tags.told("led"))
         await world.home.call("light.turn_on", light, data)
@@ -44,7 +45,7 @@ async def every_call_reaches_the_tag_and_is_confirmed(world: World) -> None:
 
 
 async def the_state_has_colour_and_brightness(world: World) -> None:
-    light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
     await world.home.call("light.turn_on", light, {"rgb_color": [10, 20, 30], "brightness": 77, "effect": "blink"})
 
     async def is_right() -> bool:
@@ -57,7 +58,7 @@ async def the_state_has_colour_and_brightness(world: World) -> None:
 
 
 async def off_is_off(world: World) -> None:
-    light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
     for data in ({}, {"transition": 3}):
         await world.home.call("light.turn_on", light)
         await world.home.wait_state(f"{TAG}_led", "on")
@@ -70,15 +71,20 @@ async def off_is_off(world: World) -> None:
     await world.home.wait_state(f"{TAG}_led", "off")
 
 
-async def the_light_goes_dark_when_the_flash_is_over(world: World) -> None:
-    light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
-    await world.home.call("light.turn_on", light, {"flash": "short"})
-    await world.home.wait_state(f"{TAG}_led", "on")
-    await world.home.wait_state(f"{TAG}_led", "off")
+async def the_light_goes_dark_when_the_pattern_has_ended(world: World) -> None:
+    """A short flash after a second; an effect after the ten seconds of a light that is just on, and not before."""
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
+    for data, seconds in (({"flash": "short"}, 1), ({"effect": "breathe"}, 10)):
+        began = time.monotonic()
+        await world.home.call("light.turn_on", light, data)
+        await world.home.wait_state(f"{TAG}_led", "on")
+        await world.home.wait_state(f"{TAG}_led", "off")
+        lasted = time.monotonic() - began
+        require(seconds <= lasted < seconds + 2, f"turn_on {data}: dark after {lasted:.1f} s")
 
 
 async def an_effect_that_does_not_exist_changes_nothing(world: World) -> None:
-    light = (await world.home.entities())[f"{TAG}_led"]["entity_id"]
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
     before, told = len(world.bus.heard), len(world.tags.told("led"))
     await world.bus.publish("jacquard/tag/0001/led/set", {"state": "ON", "effect": "nonsense"})
     await world.bus.expect("jacquard/tag/0001/led/result", 1, before)
@@ -88,5 +94,5 @@ async def an_effect_that_does_not_exist_changes_nothing(world: World) -> None:
 
 ALL = [
     every_call_reaches_the_tag_and_is_confirmed, the_state_has_colour_and_brightness, off_is_off,
-    the_light_goes_dark_when_the_flash_is_over, an_effect_that_does_not_exist_changes_nothing,
+    the_light_goes_dark_when_the_pattern_has_ended, an_effect_that_does_not_exist_changes_nothing,
 ]

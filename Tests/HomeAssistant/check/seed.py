@@ -9,7 +9,6 @@ import json
 import pathlib
 import re
 import secrets
-import shutil
 import time
 
 from releases import Release
@@ -30,6 +29,10 @@ automation: !include automations.yaml
 input_boolean:
   doorbell:
     name: Doorbell
+counter:
+  triggers:
+  events:
+  received:
 logger:
   default: warning
   logs:
@@ -39,11 +42,10 @@ logger:
 STAMP = "2024-01-01T00:00:00.000000+00:00"
 
 
-def seed(folder: pathlib.Path, release: Release, port: int, broker_port: int, blueprints: pathlib.Path) -> str:
+def seed(folder: pathlib.Path, release: Release, port: int, broker_port: int) -> str:
     """Writes everything and gives a token for the interface."""
     (folder / ".storage").mkdir(parents=True)
     (folder / "automations.yaml").write_text("[]\n")
-    shutil.copytree(blueprints, folder / "blueprints" / "automation" / "jacquard2mqtt")
     (folder / "configuration.yaml").write_text(CONFIGURATION.format(http=_http(folder, release, port)))
     _store(folder, "onboarding", {"done": ["user", "core_config", "analytics", "integration"]}, version=4)
     # The multicast name service stays on the loopback interface, too.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import pathlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 from bus import Bus, Message
@@ -12,8 +14,9 @@ from home_assistant import HomeAssistant
 from processes import Bridge, Broker, Tags
 from releases import Release
 
-BLUEPRINTS = pathlib.Path(__file__).resolve().parents[3] / "config" / "home-assistant"
 GESTURES = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
+# The kinds of automations, with a counter for each in Home Assistant.
+KINDS = ["triggers", "events", "received"]
 # Home Assistant's identifiers of the devices.
 TAG, OTHER_TAG, BRIDGE = "jacquard_tag_0001", "jacquard_tag_0002", "jacquard_bridge_attic"
 
@@ -21,15 +24,21 @@ TAG, OTHER_TAG, BRIDGE = "jacquard_tag_0001", "jacquard_tag_0002", "jacquard_bri
 class World:
     """All of them, and what scenarios do with them."""
 
-    def __init__(self, folder: pathlib.Path, programs: pathlib.Path, release: Release) -> None:
+    def __init__(self, folder: pathlib.Path, programs: pathlib.Path, release: Release, is_long: bool = False) -> None:
+        self._is_long = is_long
         self.form = "device" if release.knows_device_form else "single"
         self.broker = Broker(folder)
         self.tags = Tags(folder, programs / "jacquard-simulator", 2)
-        self.home = HomeAssistant(release, folder, self.broker.port, BLUEPRINTS)
+        self.home = HomeAssistant(release, folder, self.broker.port)
         self._folder, self._programs = folder, programs
         self._bus: Bus | None = None
         self._bridge: Bridge | None = None
         self._forgiven: list[str] = []
+        self.expected_complaints = 0
+
+    def rounds(self, long: int, short: int = 1) -> range:
+        """How often something is done: more often in the long test."""
+        return range(long if self._is_long else short)
 
     @property
     def bus(self) -> Bus:
@@ -71,7 +80,14 @@ class World:
     def take_complaints(self) -> list[str]:
         """What Home Assistant has complained of since the last call, without what is expected."""
         forgiven, self._forgiven = self._forgiven, []
-        return [line for line in self.home.take_complaints() if not any(text in line for text in forgiven)]
+        all_complaints = self.home.log.take_complaints()
+        complaints = [line for line in all_complaints if not any(text in line for text in forgiven)]
+        self.expected_complaints += len(all_complaints) - len(complaints)
+        return complaints
+
+    async def write_inventory(self) -> None:
+        """Writes what Home Assistant shows now beside the logs."""
+        (self._folder / "entities.txt").write_text(await self.home.inventory())
 
     # -- the tags
 
@@ -97,10 +113,7 @@ class World:
         await until(f"the gear of {tag} is known", has_gear)
 
     async def gesture(self, name: str, count: int = 1) -> None:
-        """Makes gestures on tag 0001, a hundred a second, and waits until the bridge has told them.
-
-        Faster ones would come in the same millisecond, and the state of an event entity is its time in milliseconds.
-        """
+        """Makes gestures on tag 0001, a hundred a second, and waits until the bridge has told them."""
         before = len(self.bus.heard)
         self.tags.write(f"gesture 0001 {name} {count} 100")
         await self.bus.expect("jacquard/tag/0001/gesture", count, before, within=30)
@@ -136,28 +149,28 @@ class World:
         found = [t for t in await self.home.triggers(TAG) if t["subtype"] == gesture]
         require(len(found) == 1, f"{len(found)} triggers {gesture}")
         trigger = {key: value for key, value in found[0].items() if key not in ("metadata", "discovery_id")}
-        await self.home.automate(name, {"trigger": [trigger], "action": [fires(name)]})
+        await self.home.automate(name, {"trigger": [trigger], "action": [fires(name), counts("triggers")]})
 
     async def automate_event(self, name: str, gesture: str) -> None:
         """An automation on the event entity of tag 0001, with the guard of the manual."""
-        entity = (await self.home.entities())[f"{TAG}_gesture"]["entity_id"]
+        entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         guard = (
             "{{ trigger.from_state and trigger.from_state.state != 'unavailable' and trigger.to_state and "
             f"trigger.to_state.attributes.event_type == '{gesture}' }}}}")
         await self.home.automate(name, {
             "trigger": [{"platform": "state", "entity_id": entity, "not_to": ["unavailable", "unknown"]}],
             "condition": [{"condition": "template", "value_template": guard}],
-            "action": [fires(name)],
+            "action": [fires(name), counts("events")],
         })
 
     async def automate_received(self, name: str, gesture: str) -> None:
         """An automation on the trigger that releases of 2026 have for event entities."""
-        entity = (await self.home.entities())[f"{TAG}_gesture"]["entity_id"]
+        entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         await self.home.automate(name, {
             "triggers": [{
                 "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [gesture]},
             }],
-            "actions": [fires(name)],
+            "actions": [fires(name), counts("received")],
         })
 
     async def fired(self, name: str, count: int, since: int) -> list[Message]:
@@ -169,12 +182,33 @@ class World:
         require(len(found) == count, f"{name} ran {len(found)} times instead of {count}")
         return found
 
-    def nothing_fired(self, since: int) -> None:
-        """Ends the scenario if any automation ran."""
+    async def counted(self) -> dict[str, int]:
+        """How often automations of each kind ran so far, as Home Assistant itself has counted."""
+        states = await self.home.states()
+        return {kind: int(states[f"counter.{kind}"]["state"]) for kind in KINDS}
+
+    @contextlib.asynccontextmanager
+    async def nothing_fires(self, home_forgets: bool = False) -> AsyncIterator[int]:
+        """Ends the scenario if any automation runs meanwhile; gives the present place in what the bus has heard.
+
+        While the broker is away only Home Assistant's own count would show it; Home Assistant forgets its count
+        when it is killed.
+        """
+        since, before = len(self.bus.heard), await self.counted()
+        yield since
+        await asyncio.sleep(1)
         topics = [message.topic for message in self.bus.on("test/fired/#", since)]
         require(not topics, f"automations ran: {topics}")
+        after = await self.counted()
+        require(home_forgets or after == before, f"automations ran: {before} became {after}")
 
 
 def fires(name: str) -> dict[str, Any]:
     """An action that shows that an automation ran; in words that every release knows."""
-    return {"service": "mqtt.publish", "data": {"topic": f"test/fired/{name}", "payload": "{{ now().timestamp() }}"}}
+    data = {"topic": f"test/fired/{name}", "payload": "{{ now().timestamp() }}"}
+    return {"service": "mqtt.publish", "data": data, "continue_on_error": True}
+
+
+def counts(kind: str) -> dict[str, Any]:
+    """An action that counts in Home Assistant, which needs no broker."""
+    return {"service": "counter.increment", "target": {"entity_id": f"counter.{kind}"}}

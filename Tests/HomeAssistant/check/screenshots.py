@@ -1,0 +1,91 @@
+"""Takes the pictures of the documentation from a running Home Assistant.
+
+usage: screenshots.py RELEASE CACHE PROGRAMS LOGS PICTURES
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pathlib
+import signal
+import sys
+import time
+
+import releases
+from browser import Browser
+from world import OTHER_TAG, TAG, World
+
+AUTOMATION = "brush_to_flash"
+# The look of the tag's light, so that there is something to see.
+AMBER = {"rgb_color": [255, 160, 0], "effect": "breathe"}
+
+
+async def automate(world: World) -> None:
+    """Makes an automation as the editor writes it: a gesture on one tag flashes the other."""
+    trigger = next(trigger for trigger in await world.home.triggers(TAG) if trigger["subtype"] == "brush_in")
+    other = (await world.home.devices())[OTHER_TAG]["id"]
+    await world.home.automate(AUTOMATION, {
+        "alias": "Brush the left sleeve to flash the other tag",
+        "description": "",
+        "triggers": [{key: trigger[key] for key in ("domain", "device_id", "type", "subtype")} | {"trigger": "device"}],
+        "actions": [{
+            "action": "light.turn_on", "target": {"device_id": other},
+            "data": {"flash": "long", "rgb_color": [255, 160, 0]},
+        }],
+    })
+
+
+async def log_in(world: World, browser: Browser) -> None:
+    """Gives every page what the login would have stored, and takes the sidebar away."""
+    url = world.home.url
+    await browser.remember({
+        "hassTokens": {
+            "access_token": world.home.token, "token_type": "Bearer", "expires_in": 86400, "refresh_token": "",
+            "hassUrl": url, "clientId": f"{url}/", "expires": int(time.time() + 86400) * 1000,
+        },
+        "dockedSidebar": "always_hidden",
+    })
+
+
+async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
+    """Takes all pictures."""
+    await world.connected("0001")
+    await world.connected("0002")
+    await automate(world)
+    await log_in(world, browser)
+    device = (await world.home.devices())[TAG]["id"]
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
+    url = f"{world.home.url}/config/devices/device/{device}"
+    await browser.show(url, 900, 1320, "Left sleeve", "Trucker Jacket", "Vibrate short")
+    await browser.come_to_rest()
+    await world.gesture("brush_in")
+    await world.home.call("light.turn_on", light, AMBER)
+    await browser.come_to_rest()
+    await browser.picture(pictures / "home-assistant-device.png")
+    await browser.show(f"{world.home.url}/config/automation/edit/{AUTOMATION}", 1200, 660, "brush_in")
+    await browser.click("ha-automation-trigger-row")
+    await browser.come_to_rest()
+    await browser.click("ha-device-trigger-picker")
+    await browser.come_to_rest()
+    await browser.picture(pictures / "home-assistant-automation.png")
+
+
+async def main(
+    name: str, cache: pathlib.Path, programs: pathlib.Path, logs: pathlib.Path, pictures: pathlib.Path
+) -> None:
+    """Starts the world and the browser, and ends them."""
+    if task := asyncio.current_task():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    world = World(logs, programs, releases.named(name, cache))
+    browser = Browser(logs)
+    try:
+        await world.begin()
+        await browser.begin()
+        await take(world, browser, pictures)
+    finally:
+        await browser.end()
+        await world.end()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], *(pathlib.Path(path).resolve() for path in sys.argv[2:6])))
