@@ -1,4 +1,4 @@
-/// The version of the product: the one place where it is written.
+/// The version of the product. `deploy/package` holds it against that of the changelog, `deploy/debian/changelog`.
 enum Version {
     /// `major.minor.patch`, as `--version` prints it and `bridge/<instance>/info` publishes it.
     static let current = "0.1.0"
