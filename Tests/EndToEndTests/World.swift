@@ -53,17 +53,17 @@ final class World {
     }
 
     /// Starts the daemon again after it has ended.
-    func restartDaemon() throws {
-        daemon = try Self.daemon(environment)
+    func restartDaemon(with variables: [String: String] = [:]) throws {
+        daemon = try Self.daemon(environment.merging(variables) { $1 })
     }
 
-    /// Ends the daemon as a service manager does, and starts it again.
-    func stopAndStartDaemon() async throws {
+    /// Ends the daemon as a service manager does, and starts it again with further variables of the environment.
+    func stopAndStartDaemon(with variables: [String: String] = [:]) async throws {
         daemon.signal(SIGTERM)
         try await until("the daemon's end") { !daemon.isRunning }
         try await until("goodbye") { observer.latest(Self.bridge + "/state") == "offline" }
         observer.forget()
-        try restartDaemon()
+        try restartDaemon(with: variables)
         try await ready()
     }
 

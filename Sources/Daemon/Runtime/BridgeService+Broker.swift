@@ -27,6 +27,16 @@ extension BridgeService {
         }
     }
 
+    /// Without a connection this does nothing; the next one begins with everything.
+    func subscribe(to subscriptions: [(filter: String, qos: UInt8)]) {
+        client.subscribe(
+            to: subscriptions.compactMap { subscription in
+                (try? MQTTTopicFilter(subscription.filter)).map {
+                    ($0, MQTTQoS(rawValue: subscription.qos) ?? .atLeastOnce)
+                }
+            })
+    }
+
     /// A message that the client does not take will not be taken later either; one that found no connection is still in
     /// the outbox, which is told of the loss next.
     private func refused(_ delivery: Outbox.Delivery, _ error: MQTTError) {
@@ -45,12 +55,7 @@ extension BridgeService {
     /// Subscribe, then `online` and all facts, then what has waited: the order of the contract.
     private func connected(_ session: MQTTSession) {
         reconnects += 1
-        client.subscribe(
-            to: bridge.subscriptions.compactMap { subscription in
-                (try? MQTTTopicFilter(subscription.filter)).map {
-                    ($0, MQTTQoS(rawValue: subscription.qos) ?? .atLeastOnce)
-                }
-            })
+        subscribe(to: bridge.subscriptions)
         carryOut { bridge, now in bridge.brokerConnected(at: now) }
         carryOut { bridge, _ in bridge.broker(protocolVersion: session.version == .v5 ? 5 : 4) }
         send(outbox.connected(at: .now))

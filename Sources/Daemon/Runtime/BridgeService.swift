@@ -16,8 +16,11 @@ final class BridgeService {
     let sink: any LogSink
     let central: BlueZCentral
     let manager: JacquardManager
-    let client: MQTTClient
+    /// Another one when the broker is reached in another way.
+    var client: MQTTClient
     let store: TagStore
+    /// What the user has decided last.
+    var configuration: Configuration
     var bridge: BridgeState
     /// Whether Bluetooth can be used.
     var centralState = CentralState.unknown
@@ -53,6 +56,7 @@ final class BridgeService {
     ) {
         self.sink = sink
         self.store = store
+        self.configuration = configuration
         log = Logger("daemon", to: sink)
         let records = configuration.records(of: store.tags)
         bridge = BridgeState(
@@ -63,7 +67,7 @@ final class BridgeService {
         manager = JacquardManager(central: central, timing: configuration.timing, log: log.labelled("jacquard"))
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
         for tag in configuration.knownTags { book.add(tag.entry.id, serial: tag.entry.serial, address: tag.address) }
-        for record in records where book.identity(record.id) == nil { book.add(record.id, serial: record.serial) }
+        for record in records { book.add(record.id, serial: record.serial) }
     }
 
     /// Begins; returns when the bus has been asked for the first time.
