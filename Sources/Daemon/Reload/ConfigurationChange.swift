@@ -8,6 +8,8 @@ enum ConfigurationChange: Hashable, Sendable {
     case tagChanged(TagConfiguration)
     /// A tag that the bridge does not know yet.
     case tagAdded(TagConfiguration)
+    /// Where and how often the metrics are written.
+    case metrics(Configuration.Metrics)
     /// What is logged.
     case logLevel(Configuration.Log.Level)
     /// Something of `mqtt`: how the broker is reached.
@@ -36,6 +38,7 @@ extension Configuration {
             + tags.changed.map { .tagChanged($0) }
             + tags.added.map { .tagAdded($0) }
             + (next.log.level == log.level ? [] : [.logLevel(next.log.level)])
+            + (next.metrics == metrics ? [] : [.metrics(next.metrics)])
             + (next.mqtt == mqtt ? [] : [.broker])
             + next.keysOfNextStart(in: new).map { .nextStart(key: $0) }
     }

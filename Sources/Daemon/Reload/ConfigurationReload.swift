@@ -5,6 +5,9 @@ import Logging
 /// Reads the configuration again whenever SIGHUP comes, one time after the other. A broken one changes nothing.
 @LoopActor
 final class ConfigurationReload {
+    /// Who asks for a reload reads in the log what came of it, every time.
+    nonisolated static let logLabel = "reload"
+
     private let source: ConfigurationSource
     private let log: Logger
     private var signal: SignalSource?
@@ -14,7 +17,7 @@ final class ConfigurationReload {
 
     init(_ source: ConfigurationSource, log: Logger) {
         self.source = source
-        self.log = log
+        self.log = log.labelled(Self.logLabel)
     }
 
     /// Takes the signal from now on; what comes before ``begin(for:)`` counts then.
@@ -51,7 +54,8 @@ final class ConfigurationReload {
             errors.lines.forEach { log.error("the configuration is not taken", [(.error, $0)]) }
         case .success(let loaded):
             loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
-            await service.adopt(loaded.configuration)
+            let changes = await service.adopt(loaded.configuration)
+            log.notice("the configuration was read again", [(.count, "\(changes)")])
         }
         ServiceNotification.ready()
     }

@@ -14,6 +14,9 @@ extension BridgeService {
         case .rejected(let ticket, let error):
             log.warning("the broker refuses a message", [(.error, error.description)])
             acknowledged(ticket)
+            carryOut { bridge, now in bridge.brokerRefused("messages (\(error.code))", at: now) }
+        case .subscriptionRefused(let filter, _):
+            carryOut { bridge, now in bridge.brokerRefused("the subscription \(filter)", at: now) }
         }
     }
 

@@ -7,13 +7,14 @@ import MQTT
 /// What becomes of a running service when its configuration is another.
 extension BridgeService {
     /// Changes what is different, and nothing else.
-    func adopt(_ new: Configuration) async {
+    ///
+    /// - Returns: how many changes there were.
+    func adopt(_ new: Configuration) async -> Int {
         let paired = store.tags.values.filter(\.paired).sorted { $0.id < $1.id }
             .map { TagConfiguration(serial: $0.serial, id: $0.id) }
         let known = Set(bridge.knownTags.map(\.entry.id.text))
         let changes = configuration.changes(to: new, paired: paired, known: known)
         configuration = new.keepingWhatHolds(from: configuration)
-        log.notice("the configuration was read again", [(.count, "\(changes.count)")])
         // The list of tags counts even where no tag comes or goes: a command asks whether one is listed.
         let isConnected = client.isConnected
         for change in changes where change.isDeparture { await make(change) }
@@ -21,34 +22,40 @@ extension BridgeService {
             bridge.adopt(configuration.bridge, isBrokerConnected: isConnected, at: now)
         }
         for change in changes where !change.isDeparture { await make(change) }
+        return changes.count
     }
 
     private func make(_ change: ConfigurationChange) async {
         switch change {
         case .tagRemoved(let id):
-            log.notice("a tag is not listed any more", [(.tag, id)])
+            reloadLog.notice("a tag is not listed any more", [(.tag, id)])
             withTagID(id) { id in carryOut { bridge, now in bridge.release(id, at: now) } }
-        case .settings: log.notice("settings have changed")
+        case .settings: reloadLog.notice("settings have changed")
         case .tagChanged(let tag):
-            log.notice("a tag is listed otherwise", [(.tag, tag.id)])
+            reloadLog.notice("a tag is listed otherwise", [(.tag, tag.id)])
             guard let entry = tag.entry else { return }
             carryOut { bridge, now in bridge.change(entry, at: now) }
         case .tagAdded(let tag): add(tag)
         case .logLevel(let level):
             sink.level = LogLevel(level)
-            log.notice("the log level has changed", [(.state, level.rawValue)])
+            reloadLog.notice("the log level has changed", [(.state, level.rawValue)])
+        case .metrics(let settings):
+            reloadLog.notice("metrics are written elsewhere", [(.path, settings.file ?? "")])
+            metrics.follow(settings)
         case .broker: await changeBroker()
-        case .nextStart(let key): log.warning("this counts from the next start on", [(.reason, key)])
+        case .nextStart(let key): reloadLog.warning("this counts from the next start on", [(.reason, key)])
         }
     }
 
     private func add(_ tag: TagConfiguration) {
         guard let entry = tag.entry else { return }
-        log.notice("a tag is listed", [(.tag, tag.id)])
+        reloadLog.notice("a tag is listed", [(.tag, tag.id)])
         let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? $0.record : nil }
         book.add(entry.id, serial: entry.serial, address: tag.address.flatMap { BluetoothAddress($0) })
         carryOut { bridge, now in bridge.add(entry, record: record, at: now) }
     }
+
+    private var reloadLog: Logger { log.labelled(ConfigurationReload.logLabel) }
 
     private func withTagID(_ id: String, _ body: (TagID) -> Void) {
         if let id = TagID(id) { body(id) }
@@ -56,7 +63,7 @@ extension BridgeService {
 
     /// Says goodbye to the broker and goes to the one that is configured now, which may be the same by another way.
     private func changeBroker() async {
-        log.notice("the broker is reached in another way")
+        reloadLog.notice("the broker is reached in another way")
         do throws(MQTTError) {
             try client.publish(MQTTMessage(bridge.will), ticket: 0)
         } catch {

@@ -38,6 +38,9 @@ final class BridgeService {
         armed = nil
         carryOut { bridge, now in bridge.deadlineReached(at: now) }
     }
+    private(set) lazy var metrics = MetricsWriter(log: log) { [unowned self] in
+        bridge.metrics(measurement, at: .now)
+    }
     private lazy var healthTimer = LoopTimer { [unowned self] in measure() }
 
     /// How often the process measures itself.
@@ -77,6 +80,7 @@ final class BridgeService {
         carryOut { bridge, now in bridge.start(at: now) }
         client.start()
         measure()
+        metrics.follow(configuration.metrics)
         EventLoop.shared.begin { await self.askVersion() }
         await central.start()
     }
@@ -91,6 +95,7 @@ final class BridgeService {
     /// Says goodbye on both sides: at most three seconds for the radio, and two for the broker meanwhile.
     func stop() async {
         healthTimer.disarm()
+        metrics.stop()
         manager.onEvent = nil
         carryOut { bridge, now in bridge.stop(at: now) }
         async let radio: Void = central.stop()
@@ -120,6 +125,8 @@ final class BridgeService {
             residentKilobytes: ProcessMeasurement.residentKilobytes,
             queued: outbox.queued,
             dropped: outbox.dropped.total,
+            acknowledged: outbox.acknowledgements,
+            isBrokerConnected: client.isConnected,
             brokerReconnects: max(0, reconnects))
     }
 

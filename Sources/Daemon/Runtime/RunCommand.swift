@@ -31,7 +31,7 @@ struct RunCommand {
     private func serve(_ loaded: LoadedConfiguration, _ source: ConfigurationSource) {
         // A peer that has gone is told by the return value of the call that wrote to it.
         signal(SIGPIPE, SIG_IGN)
-        let sink = sink(loaded.configuration.log)
+        let sink = CalmSink(sink(loaded.configuration.log), answering: [ConfigurationReload.logLabel])
         let folder = StateFolder(option: state, environment: environment)
         let bus = SystemBus.address(environment)
         EventLoop.shared.begin {

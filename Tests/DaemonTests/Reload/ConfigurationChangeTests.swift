@@ -65,6 +65,9 @@ struct ConfigurationChangeTests {
         Row(change: { $0.mqtt.keepalive = .seconds(5) }, expected: [.broker]),
         Row(change: { $0.mqtt.tls = Configuration.TLS() }, expected: [.broker]),
         Row(change: { $0.mqtt.isPasswordInFile = true }, expected: []),
+        Row(
+            change: { $0.metrics.file = "/m.prom" },
+            expected: [.metrics(.init(file: "/m.prom", interval: .seconds(30)))]),
         Row(change: { $0.instance = "cellar" }, expected: [.nextStart(key: "instance")]),
         Row(change: { $0.mqtt.baseTopic = "tags" }, expected: [.nextStart(key: "mqtt.base_topic")]),
         Row(change: { $0.bluetooth.adapter = .name("hci1") }, expected: [.nextStart(key: "bluetooth.adapter")]),
