@@ -70,6 +70,7 @@ extension BridgeService {
             // Without a connection the old broker has said it already: it is the will.
         }
         await client.stop()
+        guard !isStopping else { return }
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
         client.onEvent = { [unowned self] in handle($0) }
         client.start()

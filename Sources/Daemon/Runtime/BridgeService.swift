@@ -33,6 +33,8 @@ final class BridgeService {
     var reconnects = -1
     private var actions: ArraySlice<BridgeAction> = []
     private var isActing = false
+    /// Whether the end has begun: a change of the broker that is under way comes to nothing then.
+    private(set) var isStopping = false
     private var armed: ContinuousClock.Instant?
     private lazy var bridgeTimer = LoopTimer { [unowned self] in
         armed = nil
@@ -94,6 +96,7 @@ final class BridgeService {
 
     /// Says goodbye on both sides: at most three seconds for the radio, and two for the broker meanwhile.
     func stop() async {
+        isStopping = true
         healthTimer.disarm()
         metrics.stop()
         manager.onEvent = nil
