@@ -77,6 +77,7 @@ struct Examination: Sendable {
             BrokerPermissionsCheck.finding(facts.permissions),
             HomeAssistantCheck.finding(configuration.homeAssistant, facts),
             BridgeCheck.finding(configuration.instance, facts, isRunningHere: BridgeCheck.probe()),
+            FirmwareCheck.finding(facts.bridgeHealth),
         ]
     }
 }
@@ -85,6 +86,6 @@ extension Check {
     /// Those that nothing can be said about without knowing the broker.
     static let ofBroker: [Check] = [
         .brokerName, .brokerReach, .brokerTLS, .brokerLogin, .brokerVersion, .brokerPermissions, .homeAssistant,
-        .bridge,
+        .bridge, .firmware,
     ]
 }

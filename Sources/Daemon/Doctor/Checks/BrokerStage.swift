@@ -29,6 +29,14 @@ extension BrokerContact {
         return known.first { $0.name == name }
     }
 
+    /// An encrypted connection that breaks before anything is said: the end overtakes the alert that would tell why.
+    var ofEncryption: BrokerContact {
+        guard case .failed(MQTTError.Code.connectionLost.name, let text) = self else { return self }
+        return .failed(
+            code: MQTTError.Code.tls.name,
+            text: "the encrypted connection breaks: the broker may want a client certificate (\(text))")
+    }
+
     /// What the client says of the failure; empty when there is none.
     var failureText: String {
         guard case .failed(_, let text) = self else { return "" }
