@@ -76,6 +76,35 @@ struct BrokerRoleTests {
         }
     }
 
+    @Test("are those of the example of mosquitto.conf, which a bridge reaches encrypted")
+    func example() async throws {
+        try await onLoop {
+            let certificates = try await Certificates()
+            let folder = try ScratchFolder()
+            let passwords = try await RoleBroker.writePasswords(in: folder)
+            let (plain, encrypted) = (try PrivateBroker.freePort(), try PrivateBroker.freePort())
+            let text = try RoleBroker.delivered("mosquitto.conf")
+                .replacing("/etc/mosquitto/passwd", with: passwords)
+                .replacing("/etc/mosquitto/acl.conf", with: try RoleBroker.writeRules(in: folder))
+                .replacing("/etc/mosquitto/certs/ca.pem", with: certificates.path("authority.crt"))
+                .replacing("/etc/mosquitto/certs/", with: certificates.path(""))
+                .replacing("broker.pem", with: "broker.crt")
+                .replacing("/var/lib/mosquitto/", with: folder.path + "/")
+                .replacing("listener 1883", with: "listener \(plain)")
+                .replacing("listener 8883", with: "listener \(encrypted)")
+            let mosquitto = try Program("mosquitto", ["-c", try folder.write("mosquitto.conf", text)])
+            var configuration = MQTTConfiguration(host: "localhost", port: encrypted, clientIdentifier: "bridge")
+            (configuration.username, configuration.password) = ("bridge", "secret")
+            configuration.tls = .init(caFile: certificates.path("authority.crt"))
+            let bridge = RolePlayer(configuration)
+            try await until("the bridge is connected: \(mosquitto.printed)") { bridge.client.isConnected }
+            #expect(try await bridge.isAllowedToPublish("jacquard/tag/0001/gesture"))
+            #expect(try await !bridge.isAllowedToPublish("somebody/else"))
+            await bridge.client.stop()
+            mosquitto.stop()
+        }
+    }
+
     private static func full(_ topic: String) -> String {
         topic.hasPrefix("./") ? "jacquard/" + topic.dropFirst(2) : topic
     }
@@ -89,21 +118,41 @@ private final class RoleBroker {
 
     init() async throws {
         let folder = try #require(folder)
-        let path = URL(filePath: "../../config/mosquitto/acl.conf", relativeTo: URL(filePath: #filePath))
-        let rules = try String(contentsOf: path, encoding: .utf8)
-        let acl = try folder.write("acl.conf", rules + "\nuser root\ntopic readwrite #\n")
-        let passwords = try folder.write("passwd", (BrokerRoleTests.roles + ["root"]).map { "\($0):secret\n" }.joined())
-        let hashing = try Program("mosquitto_passwd", ["-U", passwords])
-        try await until("the passwords") { hashing.hasEnded }
-        // The broker gives up its rights before it reads them.
-        for file in [folder.path, acl, passwords] {
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
-        }
+        let acl = try Self.writeRules(in: folder)
+        let passwords = try await Self.writePasswords(in: folder)
         // With Debian's mosquitto a queue without limit makes a refusal end the connection.
         broker = try await PrivateBroker(
             options: [
                 "allow_anonymous false", "password_file \(passwords)", "acl_file \(acl)", "max_queued_messages 1000",
             ])
+    }
+
+    /// A file of `config/mosquitto`.
+    static func delivered(_ name: String) throws -> String {
+        let path = URL(filePath: "../../config/mosquitto/" + name, relativeTo: URL(filePath: #filePath))
+        return try String(contentsOf: path, encoding: .utf8)
+    }
+
+    /// The delivered rules, and those of `root`.
+    static func writeRules(in folder: ScratchFolder) throws -> String {
+        let rules = try folder.write("acl.conf", delivered("acl.conf") + "\nuser root\ntopic readwrite #\n")
+        try share([folder.path, rules])
+        return rules
+    }
+
+    /// Every user, with the password `secret`.
+    static func writePasswords(in folder: ScratchFolder) async throws -> String {
+        let users = (BrokerRoleTests.roles + ["root"]).map { "\($0):secret\n" }
+        let passwords = try folder.write("passwd", users.joined())
+        let hashing = try Program("mosquitto_passwd", ["-U", passwords])
+        try await until("the passwords") { hashing.hasEnded }
+        try share([folder.path, passwords])
+        return passwords
+    }
+
+    /// The broker gives up its rights before it reads its files.
+    private static func share(_ files: [String]) throws {
+        for file in files { try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: file) }
     }
 
     func client(_ user: String?, _ password: String?) -> RolePlayer {
