@@ -25,6 +25,8 @@ public struct LogKey: Hashable, Sendable {
     public static let count = LogKey("count")
     /// Why something was done.
     public static let reason = LogKey("reason")
+    /// How often the same was held back since it was told last.
+    public static let repeated = LogKey("repeated")
     /// When the next attempt comes, in milliseconds.
     public static let retryIn = LogKey("retry_in_ms")
     /// A state that was entered.

@@ -71,7 +71,8 @@ public final class MQTTClient {
         try connection.publish(message, ticket: ticket)
     }
 
-    /// Subscribes on the present connection; without one it does nothing. A refusal is logged.
+    /// Subscribes on the present connection; without one it does nothing. A refusal comes as
+    /// ``MQTTEvent/subscriptionRefused(_:_:)``.
     ///
     /// With MQTT 5 messages keep the retain flag of their sender ("retain as published").
     public func subscribe(to filters: [(MQTTTopicFilter, MQTTQoS)]) {
@@ -150,6 +151,7 @@ public final class MQTTClient {
         case .published(let ticket, _): onEvent?(.acknowledged(ticket: ticket))
         case .refused(let filter, let reason):
             log.warning("the broker refuses a subscription", [(.topic, filter.description), (.reason, reason.name)])
+            onEvent?(.subscriptionRefused(filter, reason.error("the broker refuses the subscription")))
         case .closed: break
         }
     }

@@ -34,7 +34,7 @@ struct ForgetTests {
         #expect(rest.dropLast() == Self.retained.map { "jacquard/tag/003R/\($0) " }[...])
         let result = #"""
             jacquard/bridge/attic/response/forget {"bridge":"attic","data":{"configured":true,"id":"003R","note":\#
-            "The configuration still lists this tag; the bridge leaves it alone until its next start",\#
+            "The configuration still lists this tag; the bridge leaves it alone until its next start or reload",\#
             "serial":"003R"},"error":null,"final":true,"id":"003R","status":"ok",\#
             "time":"2026-11-20T10:15:03.114Z","took_ms":1000}
             """#

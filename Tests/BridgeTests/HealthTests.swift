@@ -26,6 +26,52 @@ struct HealthTests {
         #expect(gone[1].contains(#""text":"Bluetooth adapter hci0 is gone""#))
     }
 
+    @Test("what the broker refuses is a problem until the next connection")
+    func refusals() {
+        var scene = Scene()
+        scene.note(scene.state.brokerRefused("the subscription jacquard/tag/+/+/set", at: scene.now))
+        #expect(health(scene).contains(#""code":"broker_refuses""#))
+        #expect(health(scene).contains("the subscription jacquard/tag/+/+/set"))
+        #expect(health(scene).contains(#""status":"degraded""#))
+        scene.note(scene.state.brokerConnected(at: scene.now))
+        #expect(health(scene).contains(#""status":"ok""#))
+    }
+
+    @Test(
+        "a broker that acknowledges nothing from one minute to the next has failed",
+        arguments: [
+            (
+                HealthMeasurement(residentKilobytes: 1, queued: 3, dropped: 0, acknowledged: 7, brokerReconnects: 0),
+                true
+            ),
+            (
+                HealthMeasurement(residentKilobytes: 1, queued: 3, dropped: 0, acknowledged: 8, brokerReconnects: 0),
+                false
+            ),
+            (
+                HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, acknowledged: 7, brokerReconnects: 0),
+                false
+            ),
+            (
+                HealthMeasurement(residentKilobytes: 1, queued: 3, dropped: 0, acknowledged: 7, brokerReconnects: 1),
+                false
+            ),
+            (
+                HealthMeasurement(
+                    residentKilobytes: 1, queued: 3, dropped: 0, acknowledged: 7, isBrokerConnected: false,
+                    brokerReconnects: 0), false
+            ),
+        ])
+    func stalled(second: HealthMeasurement, isStalled: Bool) {
+        var scene = Scene()
+        let first = HealthMeasurement(
+            residentKilobytes: 1, queued: 2, dropped: 0, acknowledged: 7, brokerReconnects: 0)
+        scene.note(scene.state.measured(first, at: scene.now))
+        scene.note(scene.state.measured(second, at: scene.now))
+        #expect(health(scene).contains(#""code":"broker_stalled""#) == isStalled)
+        #expect(health(scene).contains(#""status":"failed""#) == isStalled)
+    }
+
     @Test("a scan that hears nothing for long is a problem")
     func silentScan() {
         var scene = Scene()

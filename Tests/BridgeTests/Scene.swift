@@ -133,7 +133,7 @@ extension BridgeAction {
         case .perform(_, _, let token), .readSignal(_, let token), .scan(_, let token), .stopScan(let token),
             .pair(_, _, let token), .forget(_, let token), .measure(let token):
             token
-        case .publish, .connect, .disconnect, .setLogLevel, .addTag, .removeTag, .remember: nil
+        case .publish, .connect, .disconnect, .subscribe, .setLogLevel, .addTag, .removeTag, .remember: nil
         }
     }
 }

@@ -73,8 +73,8 @@ final class World {
     }
 
     /// Starts the daemon again after it has ended.
-    func restartDaemon() throws {
-        daemon = try Self.daemon(environment, plan.runner)
+    func restartDaemon(with variables: [String: String] = [:]) throws {
+        daemon = try Self.daemon(environment.merging(variables) { $1 }, plan.runner)
     }
 
     /// Ends the daemon as a service manager does.
@@ -85,10 +85,10 @@ final class World {
         observer.forget()
     }
 
-    /// Ends the daemon as a service manager does, and starts it again.
-    func stopAndStartDaemon() async throws {
+    /// Ends the daemon as a service manager does, and starts it again with further variables of the environment.
+    func stopAndStartDaemon(with variables: [String: String] = [:]) async throws {
         try await stopDaemon()
-        try restartDaemon()
+        try restartDaemon(with: variables)
         try await ready()
     }
 

@@ -5,40 +5,6 @@ import Testing
 
 @testable import MQTT
 
-/// Two authorities, a broker's certificate for `localhost`, and a client's, made by the openssl program.
-private struct Certificates {
-    let folder: ScratchFolder
-
-    @LoopActor
-    init() async throws {
-        folder = try ScratchFolder()
-        try await make("authority", "/CN=Test authority")
-        try await make("other", "/CN=Other authority")
-        try await make("broker", "/CN=broker", "-addext", "subjectAltName=DNS:localhost", signer: "authority")
-        try await make("client", "/CN=client", signer: "authority")
-    }
-
-    func path(_ name: String) -> String { folder.path + "/" + name }
-
-    var brokerOptions: [String] {
-        ["cafile \(path("authority.crt"))", "certfile \(path("broker.crt"))", "keyfile \(path("broker.key"))"]
-    }
-
-    @LoopActor
-    private func make(_ name: String, _ subject: String, _ extra: String..., signer: String? = nil) async throws {
-        let signing = signer.map { ["-CA", path("\($0).crt"), "-CAkey", path("\($0).key")] } ?? []
-        let openssl = try Program(
-            "openssl",
-            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-                + ["-subj", subject, "-keyout", path("\(name).key"), "-out", path("\(name).crt")] + extra + signing)
-        try await until("the certificate") { !openssl.isRunning }
-        try #require(openssl.exitStatus == 0, "\(openssl.printed)")
-        // The broker gives up its rights before it reads its key.
-        let readable = try Program("chmod", ["644", path("\(name).key")])
-        try await until("the rights") { !readable.isRunning }
-    }
-}
-
 @Suite("TLS")
 struct MQTTTLSTests {
     @Test(
@@ -70,29 +36,52 @@ struct MQTTTLSTests {
             let certificates = try await Certificates()
             let broker = try await PrivateBroker(options: certificates.brokerOptions)
             let authority = certificates.path("authority.crt")
-            let cases: [(host: String, tls: MQTTConfiguration.TLS, text: String)] = [
-                ("localhost", .init(caFile: certificates.path("other.crt")), "certificate verify failed"),
-                ("localhost", .init(), "certificate verify failed"),
-                ("127.0.0.1", .init(caFile: authority), "host name verification failed"),
-                ("localhost", .init(caFile: "/nowhere.crt"), "cannot read /nowhere.crt: No such file or directory"),
-                ("localhost", .init(caFile: certificates.path("broker.key")), "Unable to load CA certificates"),
+            let cases: [(host: String, tls: MQTTConfiguration.TLS, code: MQTTError.Code, text: String)] = [
+                (
+                    "localhost", .init(caFile: certificates.path("other.crt")), .certificateUntrusted,
+                    "certificate verify failed"
+                ),
+                ("localhost", .init(), .certificateUntrusted, "no authority that is trusted"),
+                ("127.0.0.1", .init(caFile: authority), .certificateName, "names other hosts"),
+                (
+                    "localhost", .init(caFile: "/nowhere.crt"), .tls,
+                    "cannot read /nowhere.crt: No such file or directory"
+                ),
+                ("localhost", .init(caFile: certificates.path("broker.key")), .tls, "Unable to load CA certificates"),
                 (
                     "localhost",
                     .init(
                         caFile: authority, certificateFile: certificates.path("client.crt"),
-                        keyFile: certificates.path("other.key")), "key values mismatch"
+                        keyFile: certificates.path("other.key")), .tls, "key values mismatch"
                 ),
             ]
-            for (host, tls, text) in cases {
+            for (host, tls, code, text) in cases {
                 var configuration = MQTTConfiguration.test(broker.port)
                 configuration.host = host
                 configuration.tls = tls
                 let client = TestClient(configuration)
                 try await until("a failure") { !client.errors.isEmpty }
-                #expect(client.errors.first?.code == .tls)
+                #expect(client.errors.first?.code == code)
                 #expect(client.errors.first?.text.contains(text) == true, "\(client.errors)")
                 await client.client.stop()
             }
+        }
+    }
+
+    @Test("says that a certificate has expired")
+    func expired() async throws {
+        try await onLoop {
+            let certificates = try await Certificates()
+            try await certificates.expireBroker()
+            let broker = try await PrivateBroker(options: certificates.brokerOptions)
+            var configuration = MQTTConfiguration.test(broker.port)
+            configuration.host = "localhost"
+            configuration.tls = .init(caFile: certificates.path("authority.crt"))
+            let client = TestClient(configuration)
+            try await until("a failure") { !client.errors.isEmpty }
+            #expect(client.errors.first?.code == .certificateExpired)
+            #expect(client.errors.first?.text.hasPrefix("the broker's certificate has expired") == true)
+            await client.client.stop()
         }
     }
 
@@ -120,7 +109,9 @@ struct MQTTTLSTests {
             let stranger = TestClient(configuration)
             try await until("a failure") { !stranger.errors.isEmpty }
             // The broker's reset may overtake its alert, `certificate required`.
-            #expect([.tls, .connectionLost].contains(try #require(stranger.errors.first).code), "\(stranger.errors)")
+            #expect(
+                [.clientCertificate, .tls, .connectionLost].contains(try #require(stranger.errors.first).code),
+                "\(stranger.errors)")
             #expect(stranger.errors.first?.text.contains("certificate") == true, "\(stranger.errors)")
             await stranger.client.stop()
             configuration.tls?.certificateFile = certificates.path("client.crt")

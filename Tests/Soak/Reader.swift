@@ -23,7 +23,7 @@ final class Reader {
             case .connected: subscribe()
             case .message(let message): onMessage?(message)
             case .acknowledged(let ticket): onAcknowledged?(Int(ticket))
-            case .rejected, .disconnected: break
+            case .rejected, .subscriptionRefused, .disconnected: break
             }
         }
         client.start()

@@ -36,9 +36,10 @@ public final class PrivateBus: Sendable {
 
     /// Starts a bus and waits until it listens.
     ///
+    /// - Parameter rules: further rules of its policy, such as `<deny send_destination="org.bluez"/>`.
     /// - Throws: ``Overdue`` when it does not listen in time.
     @LoopActor
-    public init() async throws {
+    public init(rules: String = "") async throws {
         let folder = try ScratchFolder()
         self.folder = folder
         address = "unix:path=\(folder.path)/bus"
@@ -49,7 +50,7 @@ public final class PrivateBus: Sendable {
               "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
             <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
             <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-            <allow own="*"/></policy></busconfig>
+            <allow own="*"/>\(rules)</policy></busconfig>
             """)
         daemon = try Program("dbus-daemon", ["--nofork", "--nopidfile", "--config-file=\(configuration)"])
         try await until("the bus listens") { Self.listens(at: folder.path + "/bus") }

@@ -5,7 +5,7 @@ struct CommandDesk: Sendable {
     /// The bridge's instance name, for results.
     let bridge: String
     /// How many commands of one tag may be pending, and how many requests to the bridge.
-    let commandsPerTag: Int
+    var commandsPerTag: Int
 
     private var pending: [PendingCommand] = []
     private var answered = AnsweredCommands()

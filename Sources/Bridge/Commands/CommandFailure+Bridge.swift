@@ -13,11 +13,12 @@ extension CommandFailure {
     /// The tag was asked to disconnect, and has not yet.
     static let stillConnected = CommandFailure(
         .timeout, "The tag has not disconnected in time; it is held as soon as it has")
-    /// The tag is forgotten while a command for it waits.
-    static let forgottenBeforeSending = CommandFailure(.unknownTag, "The tag was forgotten; nothing was sent")
-    /// The tag is forgotten while it carries out a command.
+    /// The tag is forgotten, or taken off the list, while a command for it waits.
+    static let forgottenBeforeSending = CommandFailure(
+        .unknownTag, "The tag was forgotten or is not listed any more; nothing was sent")
+    /// The tag is forgotten, or taken off the list, while it carries out a command.
     static let forgottenAfterSending = CommandFailure(
-        .linkLost, "The tag was forgotten before its answer; whether it obeyed is not known")
+        .linkLost, "The tag was forgotten or taken off the list before its answer; whether it obeyed is not known")
 
     /// Bluetooth is not on, and so the request cannot be carried out.
     static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {

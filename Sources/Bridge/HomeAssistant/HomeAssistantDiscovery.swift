@@ -46,6 +46,21 @@ struct HomeAssistantDiscovery: Sendable {
         device(of: tag).topics(topics).map { .noFact($0) }
     }
 
+    /// Takes an announced bridge and all its tags away.
+    func withdrawal(of tags: [TagMirror]) -> [Publication] {
+        announcedTopics(tags).map { .noFact($0) }
+    }
+
+    /// Takes over from a configuration that has announced in another form or under another prefix.
+    mutating func succeed(_ other: HomeAssistantDiscovery, tags: [TagMirror]) {
+        guard other.life.hasAnnounced else { return }
+        life.inherit(other.announcedTopics(tags), objectIDs: objectIDs(tags))
+    }
+
+    private func announcedTopics(_ tags: [TagMirror]) -> [String] {
+        bridge.device.topics(topics) + tags.flatMap { device(of: $0).topics(topics) }
+    }
+
     /// The bridge's first, then those of the tags.
     private func objectIDs(_ tags: [TagMirror]) -> [String] {
         [bridge.objectID] + tags.map(\.entry.id.objectID)

@@ -42,6 +42,8 @@ public struct Outbox: Sendable {
     /// The first time that came in; times are kept as distances from it.
     private var origin: ContinuousClock.Instant?
     private var droppedStreams = 0
+    /// How many deliveries the broker has acknowledged since the start.
+    public private(set) var acknowledgements = 0
 
     /// An empty outbox without a connection.
     ///
@@ -110,8 +112,9 @@ public struct Outbox: Sendable {
     ///
     /// - Returns: what to hand to the client now that there is room.
     public mutating func acknowledged(_ ticket: UInt64, at now: ContinuousClock.Instant) -> [Delivery] {
-        if let acknowledged = removeUnacknowledged(ticket), let topic = acknowledged.clearedTopic {
-            facts.cleared(topic)
+        if let acknowledged = removeUnacknowledged(ticket) {
+            acknowledgements += 1
+            if let topic = acknowledged.clearedTopic { facts.cleared(topic) }
         }
         return backlog.isEmpty ? [] : drain(at: time(now))
     }

@@ -60,6 +60,6 @@ struct ForgottenDocument: Encodable {
         configured = isConfigured
         note =
             isConfigured
-            ? "The configuration still lists this tag; the bridge leaves it alone until its next start" : nil
+            ? "The configuration still lists this tag; the bridge leaves it alone until its next start or reload" : nil
     }
 }

@@ -11,6 +11,13 @@ extension BridgeState {
         return publish([healthFact(at: now)])
     }
 
+    /// The broker does not let the bridge do something, such as "the subscription jacquard/tag/+/+/set".
+    public mutating func brokerRefused(_ what: String, at now: Moment) -> [BridgeAction] {
+        guard !isStopped else { return [] }
+        health.refused(what, at: now)
+        return publish(healthChanged(at: now))
+    }
+
     /// Gestures of these topics were dropped by the ``Outbox`` (``Outbox/takeDroppedEvents()``).
     public mutating func eventsDropped(_ counts: [String: Int], at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }

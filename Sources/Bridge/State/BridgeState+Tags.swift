@@ -1,11 +1,16 @@
 // MARK: Tags come and go
 
-/// A tag that was forgotten and whose retained topics are still there.
+/// A tag that has left and whose retained topics are still there.
 struct Departure: Sendable {
+    /// Who has asked for it, and gets the result.
+    struct Request: Sendable {
+        let token: UInt64
+        let data: CommandData
+    }
+
     let entry: TagEntry
-    /// Of the request.
-    let token: UInt64
-    let data: CommandData
+    /// Nil when the configuration does not list the tag any more.
+    let request: Request?
     let retainedTopics: [String]
     let due: ContinuousClock.Instant
 
@@ -20,24 +25,34 @@ extension BridgeState {
     }
 
     /// Another tag is this bridge's from now on; nothing happens if its id is there already.
-    public mutating func add(_ entry: TagEntry, at now: Moment) -> [BridgeAction] {
+    ///
+    /// - Parameters:
+    ///   - entry: the tag.
+    ///   - record: what is remembered of it; nil for a tag that was never known.
+    ///   - now: the present.
+    /// - Returns: what to do.
+    public mutating func add(_ entry: TagEntry, record: TagRecord? = nil, at now: Moment) -> [BridgeAction] {
         guard !isStopped, position(of: entry.id) == nil else { return [] }
         defer { updateDeadline() }
-        return insert(entry, TagSighting(), at: now)
+        return insert(entry, record: record, TagSighting(address: record?.address, name: record?.name), at: now)
     }
 
     /// A tag has a bond with this host: it is this bridge's, if it was not before, and is connected as it should be.
     mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
-        guard let position = position(of: entry.id) else { return insert(entry, sighting, at: now) }
+        guard let position = position(of: entry.id) else {
+            return insert(entry, record: nil, sighting, at: now)
+        }
         tags[position].failure = nil
         tags[position].wish.askAgain()
         return publish(tags[position].sighted(sighting, at: now) + healthChanged(at: now)) + settle(position, at: now)
     }
 
-    private mutating func insert(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+    private mutating func insert(
+        _ entry: TagEntry, record: TagRecord?, _ sighting: TagSighting, at now: Moment
+    ) -> [BridgeAction] {
         let emptied = finishDepartures(at: now) { $0.entry.id == entry.id }
         var tag = TagMirror(
-            entry, record: nil, topics: topics, bridge: configuration.instance, boot: boot, startedAt: now)
+            entry, record: record, topics: topics, bridge: configuration.instance, boot: boot, startedAt: now)
         tag.sighting = sighting
         tag.remembered = tag.record
         tag.isOutOfService = isOutOfService
@@ -53,21 +68,31 @@ extension BridgeState {
     /// The bond of a tag is gone, and everything else goes: discovery at once, its topics a second later.
     mutating func forgot(_ id: TagID, token: UInt64, at now: Moment) -> [BridgeAction] {
         guard let position = position(of: id) else { return [] }
+        let tag = tags[position]
+        let document = ForgottenDocument(tag.entry, isConfigured: isConfigured(id))
+        let event = event(
+            .tagForgotten, id: id, serial: tag.entry.serial, address: tag.sighting.address, text: document.note, at: now
+        )
+        return depart(
+            position, telling: [event], of: Departure.Request(token: token, data: CommandData(document)), at: now)
+    }
+
+    /// A tag is not this bridge's any more: its commands end, its discovery goes at once, its topics a second later.
+    mutating func depart(
+        _ position: Int, telling events: [Publication], of request: Departure.Request?, at now: Moment
+    ) -> [BridgeAction] {
+        let id = tags[position].entry.id
         let refused = desk.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
         let tag = tags.remove(at: position)
         findPositions()
-        let document = ForgottenDocument(tag.entry, isConfigured: isConfigured(id))
         departures.append(
             Departure(
-                entry: tag.entry, token: token, data: CommandData(document), retainedTopics: tag.topics.retained,
+                entry: tag.entry, request: request, retainedTopics: tag.topics.retained,
                 due: now.instant.advanced(by: Departure.delay)))
-        let event = event(
-            .tagForgotten, id: id, serial: tag.entry.serial, address: tag.sighting.address, text: document.note, at: now
-        )
         let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact
-        return refused + [.removeTag(id)] + publish([event, infoFact] + discovery + healthChanged(at: now))
+        return refused + [.removeTag(id)] + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }
 
     /// Whether the configuration lists a tag.
@@ -75,13 +100,13 @@ extension BridgeState {
         configuration.tags.contains { $0.id == id }
     }
 
-    /// Empties the retained topics of forgotten tags, and gives the requests their results.
+    /// Empties the retained topics of tags that have left, and gives the requests their results.
     mutating func finishDepartures(at now: Moment, where isDue: (Departure) -> Bool) -> [BridgeAction] {
         let due = departures.filter(isDue)
         departures.removeAll(where: isDue)
         return due.flatMap { departure in
             publish(departure.retainedTopics.map(Publication.noFact))
-                + finish(departure.token, data: departure.data, at: now)
+                + (departure.request.map { finish($0.token, data: $0.data, at: now) } ?? [])
         }
     }
 }

@@ -5,7 +5,9 @@ public import JacquardProtocol
 /// Every method says what happened and gives back what to do about it. Time comes in as an argument; what becomes due
 /// without an event is announced by ``deadline``. After ``stop(at:)`` nothing comes out any more.
 public struct BridgeState: Sendable {
-    let configuration: BridgeConfiguration
+    var configuration: BridgeConfiguration {
+        didSet { gestureExpirySeconds = Self.expirySeconds(configuration) }
+    }
     let topics: BridgeTopics
     let boot: String
     let startedAt: Moment
@@ -27,7 +29,7 @@ public struct BridgeState: Sendable {
     var discovery: HomeAssistantDiscovery?
     private var gestures: GesturePayload
     /// The lifetime of a gesture as MQTT 5 has it: whole seconds, and 0 would mean at once.
-    private let gestureExpirySeconds: UInt32
+    private var gestureExpirySeconds: UInt32
     private(set) var isStopped = false
 
     /// When ``deadlineReached(at:)`` wants to be called; nil when nothing is due.
@@ -56,9 +58,13 @@ public struct BridgeState: Sendable {
         desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
-        gestureExpirySeconds = max(1, UInt32(clamping: configuration.gestureLifetime.components.seconds))
+        gestureExpirySeconds = Self.expirySeconds(configuration)
         gestures = GesturePayload(boot: boot, bridge: configuration.instance)
         findPositions()
+    }
+
+    private static func expirySeconds(_ configuration: BridgeConfiguration) -> UInt32 {
+        max(1, UInt32(clamping: configuration.gestureLifetime.components.seconds))
     }
 
     /// The tags of the configuration, then those that were paired by command; each id once, the first time.

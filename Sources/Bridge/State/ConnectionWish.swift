@@ -3,7 +3,10 @@ struct ConnectionWish: Hashable, Sendable {
     /// How long a tag that is connected on demand stays so after its last command.
     static let idle = Duration.seconds(30)
 
-    private let policy: TagEntry.ConnectPolicy
+    /// What the configuration wants.
+    var policy: TagEntry.ConnectPolicy {
+        didSet { if policy != .onDemand { neededUntil = nil } }
+    }
     /// Whether the user has disconnected it.
     private(set) var isHeld: Bool
     /// On demand: until when the last command keeps the tag connected.

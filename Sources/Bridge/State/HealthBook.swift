@@ -10,6 +10,8 @@ struct Problem: Hashable, Sendable {
         case lostBond = "peer_removed_pairing_info"
         case duplicateSerial = "duplicate_serial"
         case eventsDropped = "events_dropped"
+        case brokerRefuses = "broker_refuses"
+        case brokerStalled = "broker_stalled"
     }
 
     /// What makes it the same problem later, whatever its text says by then.
@@ -27,8 +29,8 @@ struct Problem: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether no tag can be reached because of it.
-    var isFatal: Bool { key.code == .noAdapter }
+    /// Whether nothing reaches anybody because of it.
+    var isFatal: Bool { key.code == .noAdapter || key.code == .brokerStalled }
 }
 
 /// What is known about the bridge's own health.
@@ -37,13 +39,36 @@ struct HealthBook: Sendable {
     private var measurement: HealthMeasurement?
     private var dropped = 0
     private var lastDropped: Moment?
+    /// What the broker does not let the bridge do, and since when it is not a problem any more.
+    private var refusals: [String: ContinuousClock.Instant] = [:]
+    private var isStalled = false
 
-    /// How long lost events are a problem.
+    /// How long lost and refused messages are a problem.
     private static let memory = Duration.seconds(600)
+    /// One more tells nobody anything.
+    private static let mostRefusals = 16
 
     /// Takes a fresh measurement.
-    mutating func measured(_ measurement: HealthMeasurement) {
-        self.measurement = measurement
+    mutating func measured(_ new: HealthMeasurement) {
+        if let old = measurement {
+            // A connection that answers probes and takes nothing: MQTT itself does not notice.
+            isStalled =
+                old.queued > 0 && new.queued > 0 && old.acknowledged == new.acknowledged
+                && old.isBrokerConnected && new.isBrokerConnected && old.brokerReconnects == new.brokerReconnects
+        }
+        measurement = new
+    }
+
+    /// There is another connection, which may allow what the one before it did not.
+    mutating func brokerConnected() {
+        refusals = [:]
+        isStalled = false
+    }
+
+    /// The broker does not let the bridge do something.
+    mutating func refused(_ what: String, at now: Moment) {
+        guard refusals.count < Self.mostRefusals else { return }
+        refusals[what] = now.instant.advanced(by: Self.memory)
     }
 
     /// Events were lost.
@@ -54,8 +79,17 @@ struct HealthBook: Sendable {
 
     /// The problems that the bridge has with itself.
     func problems(at now: Moment) -> [Problem] {
-        guard let lastDropped, lastDropped.instant.duration(to: now.instant) < Self.memory else { return [] }
-        return [Problem(.eventsDropped, "\(dropped) events were lost since the start: the broker was away too long")]
+        var problems = refusals.filter { $0.value > now.instant }.keys.map {
+            Problem(.brokerRefuses, about: $0, "The broker refuses \($0): see its access control list")
+        }
+        if isStalled {
+            problems.append(Problem(.brokerStalled, "Messages wait, and the broker acknowledges none"))
+        }
+        if let lastDropped, lastDropped.instant.duration(to: now.instant) < Self.memory {
+            problems.append(
+                Problem(.eventsDropped, "\(dropped) events were lost since the start: the broker was away too long"))
+        }
+        return problems
     }
 
     /// Takes the problems of now; those that were there before keep their time.

@@ -2,7 +2,9 @@ import JacquardProtocol
 
 /// What the bridge knows of one tag.
 struct TagMirror: Sendable {
-    let entry: TagEntry
+    var entry: TagEntry {
+        didSet { wish.policy = entry.connect }
+    }
     let topics: TagTopics
     /// The bridge's instance name.
     let bridge: String

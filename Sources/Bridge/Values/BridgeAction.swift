@@ -27,6 +27,8 @@ public enum BridgeAction: Hashable, Sendable {
     case forget(TagID, token: UInt64)
     /// Measure the process now; answered by ``RequestAnswer/measured(_:)``.
     case measure(token: UInt64)
+    /// Subscribe to these topics too, if there is a connection: the next one begins with all of them.
+    case subscribe([String])
     /// Log from this level on.
     case setLogLevel(LogThreshold)
     /// From now on this tag is known; its facts and its announcement have been published.

@@ -7,7 +7,7 @@ struct Configuration: Hashable, Sendable {
     enum Key: String, ConfigurationKey {
         case instance, mqtt, bluetooth
         case homeAssistant = "home_assistant"
-        case tags, log, defaults, limits
+        case tags, log, defaults, limits, metrics
     }
 
     /// The bridge's name in topics: `[a-z0-9-]{1,32}`; by default made of the host's name.
@@ -26,4 +26,6 @@ struct Configuration: Hashable, Sendable {
     var defaults = Defaults()
     /// How much may pile up.
     var limits = Limits()
+    /// Numbers for a monitoring system.
+    var metrics = Metrics()
 }

@@ -17,6 +17,7 @@ enum Check: String, CaseIterable, Sendable {
     case clock
     case stateFolder = "state_folder"
     case bridge
+    case firmware
 
     /// What people call it.
     var title: String {
@@ -38,6 +39,7 @@ enum Check: String, CaseIterable, Sendable {
         case .clock: "clock"
         case .stateFolder: "state folder"
         case .bridge: "bridge"
+        case .firmware: "firmware"
         }
     }
 }

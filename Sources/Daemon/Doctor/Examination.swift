@@ -1,6 +1,18 @@
 import EventLoop
 import Logging
 
+/// Where a machine tells what the doctor wants to know; a test has another one.
+struct Machine: Sendable {
+    /// The kernel's list of radios.
+    var radios = "/sys/class/rfkill"
+    /// BlueZ' own client.
+    var bluetoothTool = "bluetoothctl"
+    /// What Docker and Podman leave in a container.
+    var containerMarks = ["/.dockerenv", "/run/.containerenv"]
+    /// The time of day, in seconds since 1970.
+    var unixSeconds: @Sendable () -> Int64 = { ClockCheck.probe() }
+}
+
 /// Looks at everything, one after the other: each probe gives facts, each check makes a finding of them.
 struct Examination: Sendable {
     /// The configuration, or what is wrong with it.
@@ -9,6 +21,8 @@ struct Examination: Sendable {
     let busAddress: String
     /// Where the bridge remembers its tags.
     let stateFolder: String
+    /// Where this machine tells things.
+    var machine = Machine()
     /// For what the libraries report.
     let log: Logger
 
@@ -18,7 +32,7 @@ struct Examination: Sendable {
         var findings = [ConfigurationCheck.finding(loaded)]
         findings += await bluetooth()
         findings += await broker()
-        findings.append(ClockCheck.finding(unixSeconds: ClockCheck.probe()))
+        findings.append(ClockCheck.finding(unixSeconds: machine.unixSeconds()))
         findings.append(StateFolderCheck.finding(StateFolderCheck.probe(stateFolder)))
         let order = Check.allCases
         return findings.sorted {
@@ -33,14 +47,16 @@ struct Examination: Sendable {
     @LoopActor
     private func bluetooth() async -> [Finding] {
         let facts = await BluetoothProbe(busAddress: busAddress, log: log).facts()
-        let version = await HelperThread.shared.run { BlueZVersionCheck.probe() }
+        let tool = machine.bluetoothTool
+        let version = await HelperThread.shared.run { BlueZVersionCheck.probe(tool) }
         return [
-            SystemBusCheck.finding(busAddress, facts.busError),
+            SystemBusCheck.finding(
+                busAddress, facts.busError, isInContainer: SystemBusCheck.isInContainer(machine.containerMarks)),
             BluetoothServiceCheck.finding(facts),
             BluetoothPolicyCheck.finding(facts),
             BlueZVersionCheck.finding(version),
             AdapterCheck.finding(facts, configuration?.bluetooth.adapter ?? .automatic),
-            RadioSwitchCheck.finding(RadioSwitchCheck.probe()),
+            RadioSwitchCheck.finding(RadioSwitchCheck.probe(machine.radios)),
         ]
     }
 
@@ -61,6 +77,7 @@ struct Examination: Sendable {
             BrokerPermissionsCheck.finding(facts.permissions),
             HomeAssistantCheck.finding(configuration.homeAssistant, facts),
             BridgeCheck.finding(configuration.instance, facts, isRunningHere: BridgeCheck.probe()),
+            FirmwareCheck.finding(facts.bridgeHealth),
         ]
     }
 }
@@ -69,6 +86,6 @@ extension Check {
     /// Those that nothing can be said about without knowing the broker.
     static let ofBroker: [Check] = [
         .brokerName, .brokerReach, .brokerTLS, .brokerLogin, .brokerVersion, .brokerPermissions, .homeAssistant,
-        .bridge,
+        .bridge, .firmware,
     ]
 }

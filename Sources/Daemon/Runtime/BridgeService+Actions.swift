@@ -23,6 +23,7 @@ extension BridgeService {
         case .forget(let id, let token): forget(id, token)
         case .measure(let token): answer(token, .success(.measured(measurement)))
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
+        case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
         case .addTag(let entry, _): add(entry)
         case .removeTag(let id): book.remove(id)
         case .remember(let record): remember(record)

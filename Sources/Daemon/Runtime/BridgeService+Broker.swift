@@ -14,6 +14,9 @@ extension BridgeService {
         case .rejected(let ticket, let error):
             log.warning("the broker refuses a message", [(.error, error.description)])
             acknowledged(ticket)
+            carryOut { bridge, now in bridge.brokerRefused("messages (\(error.code))", at: now) }
+        case .subscriptionRefused(let filter, _):
+            carryOut { bridge, now in bridge.brokerRefused("the subscription \(filter)", at: now) }
         }
     }
 
@@ -25,6 +28,16 @@ extension BridgeService {
                 refused(delivery, error)
             }
         }
+    }
+
+    /// Without a connection this does nothing; the next one begins with everything.
+    func subscribe(to subscriptions: [(filter: String, qos: UInt8)]) {
+        client.subscribe(
+            to: subscriptions.compactMap { subscription in
+                (try? MQTTTopicFilter(subscription.filter)).map {
+                    ($0, MQTTQoS(rawValue: subscription.qos) ?? .atLeastOnce)
+                }
+            })
     }
 
     /// A message that the client does not take will not be taken later either; one that found no connection is still in
@@ -45,12 +58,7 @@ extension BridgeService {
     /// Subscribe, then `online` and all facts, then what has waited: the order of the contract.
     private func connected(_ session: MQTTSession) {
         reconnects += 1
-        client.subscribe(
-            to: bridge.subscriptions.compactMap { subscription in
-                (try? MQTTTopicFilter(subscription.filter)).map {
-                    ($0, MQTTQoS(rawValue: subscription.qos) ?? .atLeastOnce)
-                }
-            })
+        subscribe(to: bridge.subscriptions)
         carryOut { bridge, now in bridge.brokerConnected(at: now) }
         carryOut { bridge, _ in bridge.broker(protocolVersion: session.version == .v5 ? 5 : 4) }
         send(outbox.connected(at: .now))

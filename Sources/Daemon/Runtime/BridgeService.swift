@@ -16,8 +16,11 @@ final class BridgeService {
     let sink: any LogSink
     let central: BlueZCentral
     let manager: JacquardManager
-    let client: MQTTClient
+    /// Another one when the broker is reached in another way.
+    var client: MQTTClient
     let store: TagStore
+    /// What the user has decided last.
+    var configuration: Configuration
     var bridge: BridgeState
     /// Whether Bluetooth can be used.
     var centralState = CentralState.unknown
@@ -30,10 +33,15 @@ final class BridgeService {
     var reconnects = -1
     private var actions: ArraySlice<BridgeAction> = []
     private var isActing = false
+    /// Whether the end has begun: a change of the broker that is under way comes to nothing then.
+    private(set) var isStopping = false
     private var armed: ContinuousClock.Instant?
     private lazy var bridgeTimer = LoopTimer { [unowned self] in
         armed = nil
         carryOut { bridge, now in bridge.deadlineReached(at: now) }
+    }
+    private(set) lazy var metrics = MetricsWriter(log: log) { [unowned self] in
+        bridge.metrics(measurement, at: .now)
     }
     private lazy var healthTimer = LoopTimer { [unowned self] in measure() }
 
@@ -53,6 +61,7 @@ final class BridgeService {
     ) {
         self.sink = sink
         self.store = store
+        self.configuration = configuration
         log = Logger("daemon", to: sink)
         let records = configuration.records(of: store.tags)
         bridge = BridgeState(
@@ -63,7 +72,7 @@ final class BridgeService {
         manager = JacquardManager(central: central, timing: configuration.timing, log: log.labelled("jacquard"))
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
         for tag in configuration.knownTags { book.add(tag.entry.id, serial: tag.entry.serial, address: tag.address) }
-        for record in records where book.identity(record.id) == nil { book.add(record.id, serial: record.serial) }
+        for record in records { book.add(record.id, serial: record.serial) }
     }
 
     /// Begins; returns when the bus has been asked for the first time.
@@ -73,6 +82,7 @@ final class BridgeService {
         carryOut { bridge, now in bridge.start(at: now) }
         client.start()
         measure()
+        metrics.follow(configuration.metrics)
         EventLoop.shared.begin { await self.askVersion() }
         await central.start()
     }
@@ -86,7 +96,9 @@ final class BridgeService {
 
     /// Says goodbye on both sides: at most three seconds for the radio, and meanwhile two for the broker and the state file.
     func stop() async {
+        isStopping = true
         healthTimer.disarm()
+        metrics.stop()
         manager.onEvent = nil
         carryOut { bridge, now in bridge.stop(at: now) }
         async let radio: Void = central.stop()
@@ -118,6 +130,8 @@ final class BridgeService {
             residentKilobytes: ProcessMeasurement.residentKilobytes,
             queued: outbox.queued,
             dropped: outbox.dropped.total,
+            acknowledged: outbox.acknowledgements,
+            isBrokerConnected: client.isConnected,
             brokerReconnects: max(0, reconnects))
     }
 

@@ -67,15 +67,7 @@ extension Configuration {
 
     /// Every configured tag, and the address where one is fixed.
     var knownTags: [(entry: TagEntry, address: BluetoothAddress?)] {
-        tags.compactMap { tag in
-            // The id was checked when the file was read.
-            TagID(tag.id).map { id in
-                (
-                    TagEntry(id: id, serial: tag.serial, name: tag.name, connect: tag.policy),
-                    tag.address.flatMap { BluetoothAddress($0) }
-                )
-            }
-        }
+        tags.compactMap { tag in tag.entry.map { ($0, tag.address.flatMap { BluetoothAddress($0) }) } }
     }
 
     /// What is remembered of tags that are known: configured, or paired by command.
@@ -99,6 +91,11 @@ extension Configuration.HomeAssistant {
 }
 
 extension TagConfiguration {
+    /// For the mapping of tags to topics; never nil for one that was read, whose id was checked then.
+    var entry: TagEntry? {
+        TagID(id).map { TagEntry(id: $0, serial: serial, name: name, connect: policy) }
+    }
+
     fileprivate var policy: TagEntry.ConnectPolicy {
         switch connect {
         case .always: .always

@@ -17,24 +17,25 @@ struct RunCommand {
     ///
     /// - Returns: `done` after a clean stop, `wrongUsage` when the configuration has an error.
     func run() -> ExitCode {
-        switch ConfigurationFile.load(path: config, environment: environment) {
+        let source = ConfigurationSource(path: config, logLevel: logLevel, environment: environment)
+        switch source.load() {
         case .failure(let failure):
             failure.lines.forEach { OutputChannel.standardError.write($0) }
             return .wrongUsage
         case .success(let loaded):
-            serve(loaded)
+            serve(loaded, source)
             return .done
         }
     }
 
-    private func serve(_ loaded: LoadedConfiguration) {
+    private func serve(_ loaded: LoadedConfiguration, _ source: ConfigurationSource) {
         // A peer that has gone is told by the return value of the call that wrote to it.
         signal(SIGPIPE, SIG_IGN)
-        let sink = sink(loaded.configuration.log)
+        let sink = CalmSink(sink(loaded.configuration.log), answering: [ConfigurationReload.logLabel])
         let folder = StateFolder(option: state, environment: environment)
         let bus = SystemBus.address(environment)
         EventLoop.shared.begin {
-            await Self.serve(loaded, folder, bus, sink)
+            await Self.serve(loaded, source, folder, bus, sink)
             EventLoop.shared.stop()
         }
         EventLoop.shared.run()
@@ -42,12 +43,15 @@ struct RunCommand {
 
     @LoopActor
     private static func serve(
-        _ loaded: LoadedConfiguration, _ folder: StateFolder, _ bus: String, _ sink: any LogSink
+        _ loaded: LoadedConfiguration, _ source: ConfigurationSource, _ folder: StateFolder, _ bus: String,
+        _ sink: any LogSink
     ) async {
         let log = Logger("daemon", to: sink)
         let end = EndOfService()
+        let reload = ConfigurationReload(source, log: log)
         do throws(SystemError) {
             try end.listen()
+            try reload.listen()
         } catch {
             log.error("cannot take signals", [(.error, error.description)])
         }
@@ -64,6 +68,7 @@ struct RunCommand {
         await service.start()
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()
+        reload.begin(for: service)
         await end.wait()
         log.notice("stopping")
         ServiceNotification.stopping()
@@ -72,7 +77,7 @@ struct RunCommand {
     }
 
     private func sink(_ settings: Configuration.Log) -> any LogSink {
-        let level = LogLevel(logLevel ?? settings.level)
+        let level = LogLevel(settings.level)
         return switch settings.format {
         case .automatic where JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"]):
             JournalSink(level: level)

@@ -9,9 +9,9 @@ struct TagBook {
     private var ids: [TagIdentity: TagID] = [:]
     private(set) var sightings: [TagIdentity: AdvertisedTag] = [:]
 
-    /// Adds a tag; one whose serial is none, as in a file that was edited, is left out.
+    /// Adds a tag unless its id is there; one whose serial is none, as in a file that was edited, is left out.
     mutating func add(_ id: TagID, serial: String, address: BluetoothAddress? = nil) {
-        guard let serial = PairingSerial(serial) else { return }
+        guard identities[id] == nil, let serial = PairingSerial(serial) else { return }
         let identity = TagIdentity(serial: serial, address: address)
         identities[id] = identity
         ids[identity] = id

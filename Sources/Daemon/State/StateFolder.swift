@@ -72,30 +72,6 @@ struct StateFolder: Sendable {
         let stored = StoredTags(tags: tags.sorted { $0.id < $1.id })
         guard let data = try? encoder.encode(stored) else { throw FileError(EINVAL) }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(errno) }
-        let temporary = file + ".new"
-        try write(Array(data) + [UInt8(ascii: "\n")], to: temporary)
-        guard rename(temporary, file) == 0 else { throw FileError(errno) }
-        try sync(path, O_RDONLY | O_DIRECTORY)
-    }
-
-    private func write(_ bytes: [UInt8], to path: String) throws(FileError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError(errno) }
-        defer { close(descriptor) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw FileError(errno) }
-            rest = rest.dropFirst(count)
-        }
-        guard fsync(descriptor) == 0 else { throw FileError(errno) }
-    }
-
-    /// The name is on the disk only when its folder is.
-    private func sync(_ path: String, _ flags: Int32) throws(FileError) {
-        let descriptor = open(path, flags | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError(errno) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw FileError(errno) }
+        try AtomicFile.write(Array(data) + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
     }
 }

@@ -8,12 +8,18 @@ extension MQTTError {
     ///   - status: `MOSQ_ERR_x`.
     ///   - number: `errno` right after the call; counts for `MOSQ_ERR_ERRNO`.
     ///   - complaints: what the library wrote to its log, which is all that it tells about TLS.
-    init(library status: CInt, errno number: CInt = 0, complaints: [String] = []) {
+    ///   - certificate: what OpenSSL found of the broker's certificate, `X509_V_ERR_x`; 0 when nothing is wrong with it.
+    init(library status: CInt, errno number: CInt = 0, complaints: [String] = [], certificate: Int = 0) {
         let (name, code) = Self.names[status] ?? ("MOSQ_ERR", .libraryFailure)
+        let explanation = Self.explanation(of: complaints)
+        if let finding = CertificateFinding(certificate, complaints) {
+            self.init(finding.code, "\(finding.text) (\(explanation))", underlying: .init(name, Int(status)))
+            return
+        }
         let isTLS = code == .tls || complaints.contains { $0.hasPrefix(Self.openSSL) }
         let text =
             switch (status, number) {
-            case _ where isTLS: Self.explanation(of: complaints)
+            case _ where isTLS: explanation
             // What OpenSSL has nothing to say about (net_mosq.c, net__handle_ssl).
             case (MOSQ_ERR_ERRNO.rawValue, EPROTO): Self.resetInHandshake.text
             case (MOSQ_ERR_ERRNO.rawValue, 1...): Self.text(of: number)

@@ -87,4 +87,7 @@ private func keepComplaint(
     guard let context, let line, level & CInt(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 else { return }
     let owner = Unmanaged<MosquittoInstance>.fromOpaque(context).takeUnretainedValue()
     owner.complaints.withLock { $0.append(String(cString: line)) }
+    // The library frees its side of OpenSSL before it returns: this is the last moment to ask.
+    guard let library, let result = CertificateFinding.verifyResult(of: library), result != 0 else { return }
+    owner.certificate.store(result, ordering: .relaxed)
 }

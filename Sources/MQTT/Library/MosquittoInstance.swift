@@ -23,6 +23,8 @@ final class MosquittoInstance {
 
     /// What the library has complained of while it connected; the helper may add to it.
     nonisolated let complaints = Mutex<[String]>([])
+    /// What OpenSSL found of the broker's certificate when the library complained, `X509_V_ERR_x`.
+    nonisolated let certificate = Atomic(0)
     private nonisolated let isAbandoned = Atomic(false)
 
     private var signals: [Signal] = []
@@ -53,7 +55,10 @@ final class MosquittoInstance {
 
     /// Why the connection has ended: what the broker said, if it said something, else what the library returned.
     func error(for status: CInt, errno: CInt) -> MQTTError {
-        verdict ?? MQTTError(library: status, errno: errno, complaints: complaints.withLock { $0 })
+        verdict
+            ?? MQTTError(
+                library: status, errno: errno, complaints: complaints.withLock { $0 },
+                certificate: certificate.load(ordering: .relaxed))
     }
 
     /// What the callbacks have brought since the last time.

@@ -62,8 +62,16 @@ extension MQTTError.Code {
     public static let unreachable = Self("unreachable")
     /// The broker took the connection and did not answer in time.
     public static let timeout = Self("timeout")
-    /// Certificates, keys or the encryption itself.
+    /// Keys, files or the encryption itself.
     public static let tls = Self("tls")
+    /// No authority that is trusted has signed the broker's certificate.
+    public static let certificateUntrusted = Self("certificate_untrusted")
+    /// The broker's certificate has expired, or is not valid yet.
+    public static let certificateExpired = Self("certificate_expired")
+    /// The broker's certificate names other hosts.
+    public static let certificateName = Self("certificate_name")
+    /// The broker wants a certificate of the client, or another one.
+    public static let clientCertificate = Self("client_certificate")
     /// The connection broke.
     public static let connectionLost = Self("connection_lost")
     /// There is no connection to publish on.

@@ -34,4 +34,6 @@ public enum MQTTEvent: Sendable, Hashable {
     case acknowledged(ticket: UInt64)
     /// The broker has refused a QoS 1 message (MQTT 5), for instance by its access control list.
     case rejected(ticket: UInt64, MQTTError)
+    /// The broker has refused a subscription: nothing will come on its topics.
+    case subscriptionRefused(MQTTTopicFilter, MQTTError)
 }

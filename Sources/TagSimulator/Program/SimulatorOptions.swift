@@ -77,7 +77,7 @@ extension SimulatorOptions {
     private mutating func take(_ option: String, _ value: String) throws(UsageError) {
         switch option {
         case "--tags": tagCount = try Self.number(option, value, 1...250)
-        case "--adapters": adapters = try Self.number(option, value, 1...8)
+        case "--adapters": adapters = try Self.number(option, value, 0...8)
         case "--bus": bus = value
         case "--scenario": scenario = value
         case "--profile":

@@ -60,7 +60,7 @@ final class FakeBridge {
             client.subscribe(to: filters.compactMap { try? MQTTTopicFilter($0) }.map { ($0, .atLeastOnce) })
         case .message(let message): asked(message)
         case .acknowledged, .rejected: taken += 1
-        case .disconnected: break
+        case .disconnected, .subscriptionRefused: break
         }
     }
 

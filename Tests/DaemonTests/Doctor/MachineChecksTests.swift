@@ -1,3 +1,4 @@
+import Bridge
 import Testing
 
 @testable import Daemon
@@ -36,6 +37,16 @@ struct MachineChecksTests {
         #expect(StateFolderCheck.finding(facts).remedies == ["sudo -u bridge jacquard2mqtt doctor"])
         facts.isOwn = true
         #expect(StateFolderCheck.finding(facts).verdict == .failed)
+    }
+
+    @Test(
+        "a bad firmware is known from the health of the bridge",
+        arguments: [
+            (nil, .skipped), (["problems": []], .ok), (["problems": [["code": "no_adapter", "text": "x"]]], .ok),
+            (["problems": [["code": "bad_firmware", "text": "Tag 003R has firmware 1.0.6"]]], .warning),
+        ] as [(JSONValue?, Finding.Verdict)])
+    func firmware(health: JSONValue?, verdict: Finding.Verdict) {
+        #expect(FirmwareCheck.finding(health).verdict == verdict)
     }
 
     @Test("a configuration with errors fails, one with notices warns")

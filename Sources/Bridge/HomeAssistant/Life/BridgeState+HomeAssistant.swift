@@ -6,7 +6,8 @@ extension BridgeState {
         guard !isStopped else { return [] }
         defer { updateDeadline() }
         discovery?.life.brokerConnected(at: now.instant)
-        return []
+        health.brokerConnected()
+        return publish(healthChanged(at: now))
     }
 
     /// A message came that may be Home Assistant's, or an earlier run's.

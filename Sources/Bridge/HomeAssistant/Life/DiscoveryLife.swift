@@ -65,6 +65,11 @@ struct DiscoveryLife: Sendable {
         stage = .listening(until: now.advanced(by: Self.pause))
     }
 
+    /// The same run has announced the devices on these topics until now.
+    mutating func inherit(_ announced: [String], objectIDs: [String]) {
+        leftovers = Set(announced.compactMap { Leftover($0, not: topics, objectIDs: objectIDs) })
+    }
+
     /// Whether a topic is worth a closer look; that of a command is not.
     func mayConcern(_ topic: String) -> Bool {
         topic == statusTopic || topic.hasSuffix("/config")

@@ -10,6 +10,17 @@ extension BridgeTopics {
     /// One fact, event or command of a tag, such as `gesture` or `led/set`.
     func tag(_ id: String, _ rest: String) -> String { "\(base)/tag/\(id)/\(rest)" }
 
+    /// All that is retained of the bridge itself.
+    var factsOfBridge: [String] { [state, info, health, adapter, scan] }
+
+    /// All that is retained of a tag.
+    func facts(of tag: String) -> [String] {
+        [
+            "availability", "connection", "battery", "battery/level", "gear", "info", "touch_mode", "led", "rssi",
+            "stats",
+        ].map { self.tag(tag, $0) }
+    }
+
     /// A filter for everything of the bridge itself.
     var everythingOfBridge: String { "\(bridge)/#" }
     /// A filter for everything of a tag; nil: of all tags, whichever bridge has them.

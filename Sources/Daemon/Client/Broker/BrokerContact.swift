@@ -22,7 +22,8 @@ extension MQTTError {
     /// Not among them: a broker that does not like the version, which is then asked in the older one.
     var isDefinite: Bool {
         [
-            .nameNotResolved, .unreachable, .tls, .badUserNameOrPassword, .notAuthorized, .invalidConfiguration,
+            .nameNotResolved, .unreachable, .tls, .certificateUntrusted, .certificateExpired, .certificateName,
+            .clientCertificate, .badUserNameOrPassword, .notAuthorized, .invalidConfiguration,
         ].contains(code)
     }
 }

@@ -1,4 +1,5 @@
 import Bridge
+import MQTT
 
 /// What the broker retains of a bridge and of tags.
 struct RetainedFacts: Hashable, Sendable {
@@ -10,6 +11,11 @@ struct RetainedFacts: Hashable, Sendable {
     /// Nothing yet.
     init(_ topics: BridgeTopics) {
         self.topics = topics
+    }
+
+    /// Takes what is retained of these messages.
+    mutating func take(_ messages: [MQTTMessage]) {
+        for message in messages where message.isRetained { take(message.topic, message.payload) }
     }
 
     /// Takes a retained message; those of other bridges are left out.

@@ -13,13 +13,11 @@ struct StatusCommand: Sendable {
     func run() async throws(ClientFailure) {
         let topics = BridgeTopics(context.configuration)
         let progress = Progress(context.printer)
-        let messages = try await context.visit { session throws(ClientFailure) in
+        let facts = try await context.visit { session throws(ClientFailure) in
             defer { progress.end() }
             progress.say("reading what the broker retains")
-            return try await session.snapshot(of: [topics.everythingOfBridge, topics.everything(of: nil)])
+            return try await Self.facts(topics, session)
         }
-        var facts = RetainedFacts(topics)
-        for message in messages where message.isRetained { facts.take(message.topic, message.payload) }
         let report = StatusReport(facts, at: Moment.now.unixMilliseconds)
         guard let state = facts.bridge("state")?.string else { throw .bridgeUnknown(topics.instance) }
         context.printer.show(report.document, report.lines)
@@ -28,5 +26,20 @@ struct StatusCommand: Sendable {
             failure.isPrinted = true
             throw failure
         }
+    }
+
+    /// What the broker retains. Some give nothing for a wildcard (RabbitMQ before 3.13): to those the topics of the bridge,
+    /// and then of the tags that it lists, are named one by one.
+    @LoopActor
+    private static func facts(
+        _ topics: BridgeTopics, _ session: BrokerSession
+    ) async throws(ClientFailure) -> RetainedFacts {
+        var facts = RetainedFacts(topics)
+        facts.take(
+            try await session.snapshot(
+                of: topics.factsOfBridge + [topics.everythingOfBridge, topics.everything(of: nil)]))
+        let missing = facts.tags.filter { facts.tag($0, "availability") == nil }
+        if !missing.isEmpty { facts.take(try await session.snapshot(of: missing.flatMap(topics.facts))) }
+        return facts
     }
 }

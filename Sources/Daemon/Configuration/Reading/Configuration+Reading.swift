@@ -20,7 +20,8 @@ extension Configuration {
             tags: TagListReader.read(section.sections(.tags, &findings), &findings),
             log: Log(section.section(.log, &findings), &findings),
             defaults: Defaults(section.section(.defaults, &findings), &findings),
-            limits: Limits(section.section(.limits, &findings), &findings))
+            limits: Limits(section.section(.limits, &findings), &findings),
+            metrics: Metrics(section.section(.metrics, &findings), in: context.folder, &findings))
     }
 }
 
@@ -48,6 +49,16 @@ extension Configuration.Log {
     init(_ section: Section<Key>, _ findings: inout ConfigurationFindings) {
         section.read(.level, .choice, into: &level, &findings)
         section.read(.format, .choice, into: &format, &findings)
+    }
+}
+
+extension Configuration.Metrics {
+    /// Reads the section `metrics`.
+    init(
+        _ section: Section<Key>, in folder: ConfigurationFolder, _ findings: inout ConfigurationFindings
+    ) {
+        section.read(.file, .metricsFile(in: folder), into: &file, &findings)
+        section.read(.interval, .wholeSeconds(5...3600), into: &interval, &findings)
     }
 }
 

@@ -31,6 +31,7 @@ extension Configuration.Key {
         case .log: Configuration.Log.Key.paths
         case .defaults: Configuration.Defaults.Key.paths
         case .limits: Configuration.Limits.Key.paths
+        case .metrics: Configuration.Metrics.Key.paths
         }
     }
 }

@@ -49,6 +49,18 @@ extension ScalarRule where Value == String {
     }
 }
 
+extension ScalarRule where Value == String {
+    /// A path that node_exporter takes for metrics. Source: its README, "Textfile Collector".
+    static func metricsFile(in folder: ConfigurationFolder) -> ScalarRule {
+        let rule = path(in: folder)
+        return ScalarRule(allowed: "\(rule.allowed), whose name ends with .prom") { text throws(Rejection) in
+            let path = try rule.parse(text)
+            guard path.hasSuffix(".prom") else { throw Rejection("does not end with .prom") }
+            return path
+        }
+    }
+}
+
 extension ScalarRule where Value == Configuration.Bluetooth.Adapter {
     /// `auto`, a name of the kernel, or an address.
     static var adapter: ScalarRule {

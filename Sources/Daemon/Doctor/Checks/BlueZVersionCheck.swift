@@ -4,8 +4,8 @@ enum BlueZVersionCheck {
     private static let tested = (5, 66)
 
     /// Runs `bluetoothctl --version`. Blocks, at most for two seconds.
-    static func probe() -> String? {
-        Tool.output(of: "bluetoothctl", ["--version"], within: .seconds(2))
+    static func probe(_ program: String = "bluetoothctl") -> String? {
+        Tool.output(of: program, ["--version"], within: .seconds(2))
     }
 
     /// The version in what the program prints; nil where there is none.

@@ -15,6 +15,15 @@ enum BluetoothPolicyCheck {
                 .bluetoothPolicy, .failed, "bluetoothd does not answer: \(error.description)",
                 remedies: ["sudo systemctl restart bluetooth"])
         }
+        // dbus-daemon and dbus-broker say so in the error's text when AppArmor mediates the bus.
+        guard !error.text.contains("AppArmor") else {
+            return Finding(
+                .bluetoothPolicy, .failed, "AppArmor does not let this process talk to bluetoothd",
+                remedies: [
+                    "sudo journalctl -k -b | grep 'apparmor=\"DENIED\"'",
+                    "in a container: docker run --security-opt apparmor=unconfined ...",
+                ])
+        }
         return Finding(
             .bluetoothPolicy, .failed, "the bus does not let this user talk to bluetoothd",
             remedies: [

@@ -13,6 +13,8 @@ struct BrokerFacts: Hashable, Sendable {
     var bridgeState: String?
     /// `G/info`, if it is retained.
     var bridgeInfo: JSONValue?
+    /// `G/health`, if it is retained.
+    var bridgeHealth: JSONValue?
     /// What Home Assistant retains on its status topic, if anything.
     var homeAssistantStatus: String?
 }
@@ -52,6 +54,7 @@ struct BrokerProbe: Sendable {
         let session = BrokerSession(configuration, log: log)
         var facts = BrokerFacts(contact: await session.connect())
         if case .accepted = facts.contact { await look(session, &facts) }
+        if configuration.mqtt.tls != nil { facts.contact = facts.contact.ofEncryption }
         await session.close()
         return facts
     }
@@ -61,11 +64,12 @@ struct BrokerProbe: Sendable {
         let topics = session.topics
         let status = configuration.homeAssistant.statusTopic
         do throws(ClientFailure) {
-            for message in try await session.snapshot(of: [topics.state, topics.info, status]) {
+            for message in try await session.snapshot(of: [topics.state, topics.info, topics.health, status]) {
                 let text = String(decoding: message.payload, as: UTF8.self)
                 switch message.topic {
                 case topics.state: facts.bridgeState = text
                 case topics.info: facts.bridgeInfo = JSONValue(payload: message.payload)
+                case topics.health: facts.bridgeHealth = JSONValue(payload: message.payload)
                 case status: facts.homeAssistantStatus = text
                 default: break
                 }

@@ -11,6 +11,11 @@ enum BrokerReachCheck {
     }
 
     private static func remedies(_ mqtt: Configuration.MQTT) -> [String] {
+        let port = "check mqtt.port: a listener without encryption cannot be spoken to with it"
+        return (mqtt.tls == nil ? [] : [port]) + placeRemedies(mqtt)
+    }
+
+    private static func placeRemedies(_ mqtt: Configuration.MQTT) -> [String] {
         mqtt.isOnThisMachine
             ? ["sudo apt install mosquitto", "sudo systemctl enable --now mosquitto"]
             : [

@@ -12,10 +12,29 @@ extension BrokerContact {
     var failedStage: BrokerStage? {
         guard case .failed(let code, _) = self else { return nil }
         let stages: [(MQTTError.Code, BrokerStage)] = [
-            (.nameNotResolved, .name), (.tls, .tls), (.badUserNameOrPassword, .login), (.notAuthorized, .login),
+            (.nameNotResolved, .name), (.tls, .tls), (.certificateUntrusted, .tls),
+            (.certificateExpired, .tls), (.certificateName, .tls), (.clientCertificate, .tls),
+            (.badUserNameOrPassword, .login), (.notAuthorized, .login),
             (.unsupportedProtocolVersion, .version),
         ]
         return stages.first { $0.0.name == code }?.1 ?? .reach
+    }
+
+    /// The kind of the failure; nil when there is none, or none that the client knows.
+    var failureCode: MQTTError.Code? {
+        guard case .failed(let name, _) = self else { return nil }
+        let known: [MQTTError.Code] = [
+            .certificateUntrusted, .certificateName, .certificateExpired, .clientCertificate, .tls,
+        ]
+        return known.first { $0.name == name }
+    }
+
+    /// An encrypted connection that breaks before anything is said: the end overtakes the alert that would tell why.
+    var ofEncryption: BrokerContact {
+        guard case .failed(MQTTError.Code.connectionLost.name, let text) = self else { return self }
+        return .failed(
+            code: MQTTError.Code.tls.name,
+            text: "the encrypted connection breaks: the broker may want a client certificate (\(text))")
     }
 
     /// What the client says of the failure; empty when there is none.

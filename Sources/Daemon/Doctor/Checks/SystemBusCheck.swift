@@ -1,10 +1,21 @@
 import DBus
+import Glibc
 
 /// Whether the bus can be reached on which BlueZ is.
 enum SystemBusCheck {
+    /// Whether this is a container, by the marks of Docker and Podman.
+    static func isInContainer(_ marks: [String]) -> Bool {
+        marks.contains { access($0, F_OK) == 0 }
+    }
+
     /// Says why it cannot.
-    static func finding(_ address: String, _ error: DBusError?) -> Finding {
+    static func finding(_ address: String, _ error: DBusError?, isInContainer: Bool = false) -> Finding {
         guard let error else { return Finding(.systemBus, .ok, "reachable at \(address)") }
+        guard !isInContainer else {
+            return Finding(
+                .systemBus, .failed, "the host's bus is not in this container at \(address)",
+                remedies: ["docker run -v /run/dbus/system_bus_socket:/run/dbus/system_bus_socket ..."])
+        }
         return Finding(
             .systemBus, .failed, "not reachable at \(address): \(error.text.isEmpty ? error.name : error.text)",
             remedies: ["sudo apt install dbus", "sudo systemctl start dbus"])

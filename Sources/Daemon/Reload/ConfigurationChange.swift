@@ -1,0 +1,102 @@
+/// One thing that a configuration wants otherwise than the one before it.
+enum ConfigurationChange: Hashable, Sendable {
+    /// The tag with this id is not the bridge's any more, or is another tag from now on.
+    case tagRemoved(id: String)
+    /// Something of `home_assistant`, `defaults` or `limits`.
+    case settings
+    /// A known tag has another name, or is connected at other times.
+    case tagChanged(TagConfiguration)
+    /// A tag that the bridge does not know yet.
+    case tagAdded(TagConfiguration)
+    /// Where and how often the metrics are written.
+    case metrics(Configuration.Metrics)
+    /// What is logged.
+    case logLevel(Configuration.Log.Level)
+    /// Something of `mqtt`: how the broker is reached.
+    case broker
+    /// The value of this key, which counts from the next start on.
+    case nextStart(key: String)
+}
+
+extension Configuration {
+    /// What has to happen for another configuration to hold.
+    ///
+    /// - Parameters:
+    ///   - new: the other configuration.
+    ///   - paired: the tags that were paired by command, which are known without being listed.
+    ///   - known: the ids of the tags that the bridge has now: one that was forgotten by command comes back.
+    /// - Returns: the changes, in the order in which they have to be made: tags go before anything is announced otherwise,
+    ///   and come afterwards.
+    func changes(
+        to new: Configuration, paired: [TagConfiguration], known: Set<String>
+    ) -> [ConfigurationChange] {
+        let next = new.keepingWhatHolds(from: self)
+        let tags = TagChanges(
+            from: allTags(paired).filter { known.contains($0.id) }, to: next.allTags(paired))
+        return tags.removed.map { .tagRemoved(id: $0) }
+            + (next.hasSettings(of: self) ? [] : [.settings])
+            + tags.changed.map { .tagChanged($0) }
+            + tags.added.map { .tagAdded($0) }
+            + (next.log.level == log.level ? [] : [.logLevel(next.log.level)])
+            + (next.metrics == metrics ? [] : [.metrics(next.metrics)])
+            + (next.mqtt == mqtt ? [] : [.broker])
+            + next.keysOfNextStart(in: new).map { .nextStart(key: $0) }
+    }
+
+    /// This configuration with the values of a running one where only a start can change them.
+    func keepingWhatHolds(from running: Configuration) -> Configuration {
+        var copy = self
+        copy.instance = running.instance
+        copy.mqtt.baseTopic = running.mqtt.baseTopic
+        // It says where the password stood, and nothing about the broker.
+        copy.mqtt.isPasswordInFile = running.mqtt.isPasswordInFile
+        copy.bluetooth = running.bluetooth
+        copy.log.format = running.log.format
+        return copy
+    }
+
+    /// The keys whose values are others in a configuration that was read again.
+    private func keysOfNextStart(in new: Configuration) -> [String] {
+        let keys: [(String, Bool)] = [
+            ("instance", instance == new.instance),
+            ("mqtt.base_topic", mqtt.baseTopic == new.mqtt.baseTopic),
+            ("bluetooth.adapter", bluetooth.adapter == new.bluetooth.adapter),
+            ("bluetooth.connect_timeout_s", bluetooth.connectTimeout == new.bluetooth.connectTimeout),
+            ("bluetooth.reset_adapter", bluetooth.resetAdapter == new.bluetooth.resetAdapter),
+            ("log.format", log.format == new.log.format),
+        ]
+        return keys.filter { !$0.1 }.map(\.0)
+    }
+
+    private func hasSettings(of other: Configuration) -> Bool {
+        homeAssistant == other.homeAssistant && defaults == other.defaults && limits == other.limits
+    }
+
+    /// The listed tags, then those that were paired by command and are not among them.
+    private func allTags(_ paired: [TagConfiguration]) -> [TagConfiguration] {
+        tags + paired.filter { tag in !tags.contains { $0.serial == tag.serial || $0.id == tag.id } }
+    }
+}
+
+/// How two lists of tags differ, each in the order of its list.
+private struct TagChanges {
+    let removed: [String]
+    let changed: [TagConfiguration]
+    let added: [TagConfiguration]
+
+    init(from old: [TagConfiguration], to new: [TagConfiguration]) {
+        let before = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
+        let staying = new.filter { tag in before[tag.id].map { tag.isSameTag(as: $0) } ?? false }
+        let stayingIDs = Set(staying.map(\.id))
+        removed = old.map(\.id).filter { !stayingIDs.contains($0) }
+        changed = staying.filter { before[$0.id] != $0 }
+        added = new.filter { !stayingIDs.contains($0.id) }
+    }
+}
+
+extension TagConfiguration {
+    /// Whether both are the same piece of hardware, as far as can be said of it.
+    fileprivate func isSameTag(as other: TagConfiguration) -> Bool {
+        serial == other.serial && address == other.address
+    }
+}

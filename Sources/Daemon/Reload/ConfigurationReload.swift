@@ -1,0 +1,62 @@
+import EventLoop
+import Glibc
+import Logging
+
+/// Reads the configuration again whenever SIGHUP comes, one time after the other. A broken one changes nothing.
+@LoopActor
+final class ConfigurationReload {
+    /// Who asks for a reload reads in the log what came of it, every time.
+    nonisolated static let logLabel = "reload"
+
+    private let source: ConfigurationSource
+    private let log: Logger
+    private var signal: SignalSource?
+    private var service: BridgeService?
+    private var isReading = false
+    private var isAskedFor = false
+
+    init(_ source: ConfigurationSource, log: Logger) {
+        self.source = source
+        self.log = log.labelled(Self.logLabel)
+    }
+
+    /// Takes the signal from now on; what comes before ``begin(for:)`` counts then.
+    ///
+    /// - Throws: `SystemError` when the signal cannot be taken.
+    func listen() throws(SystemError) {
+        signal = try SignalSource(SIGHUP) { [unowned self] in
+            isAskedFor = true
+            readIfAsked()
+        }
+    }
+
+    /// The service is there and can be changed.
+    func begin(for service: BridgeService) {
+        self.service = service
+        readIfAsked()
+    }
+
+    private func readIfAsked() {
+        guard isAskedFor, !isReading, let service else { return }
+        isReading = true
+        EventLoop.shared.begin {
+            while self.isAskedFor { await self.read(for: service) }
+            self.isReading = false
+        }
+    }
+
+    private func read(for service: BridgeService) async {
+        isAskedFor = false
+        ServiceNotification.reloading()
+        let source = source
+        switch await HelperThread.shared.run({ source.load() }) {
+        case .failure(let errors):
+            errors.lines.forEach { log.error("the configuration is not taken", [(.error, $0)]) }
+        case .success(let loaded):
+            loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
+            let changes = await service.adopt(loaded.configuration)
+            log.notice("the configuration was read again", [(.count, "\(changes)")])
+        }
+        ServiceNotification.ready()
+    }
+}

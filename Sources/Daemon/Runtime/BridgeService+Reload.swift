@@ -1,0 +1,85 @@
+import Bluetooth
+import Bridge
+import EventLoop
+import Logging
+import MQTT
+
+/// What becomes of a running service when its configuration is another.
+extension BridgeService {
+    /// Changes what is different, and nothing else.
+    ///
+    /// - Returns: how many changes there were.
+    func adopt(_ new: Configuration) async -> Int {
+        let paired = store.tags.values.filter(\.paired).sorted { $0.id < $1.id }
+            .map { TagConfiguration(serial: $0.serial, id: $0.id) }
+        let known = Set(bridge.knownTags.map(\.entry.id.text))
+        let changes = configuration.changes(to: new, paired: paired, known: known)
+        configuration = new.keepingWhatHolds(from: configuration)
+        // The list of tags counts even where no tag comes or goes: a command asks whether one is listed.
+        let isConnected = client.isConnected
+        for change in changes where change.isDeparture { await make(change) }
+        carryOut { bridge, now in
+            bridge.adopt(configuration.bridge, isBrokerConnected: isConnected, at: now)
+        }
+        for change in changes where !change.isDeparture { await make(change) }
+        return changes.count
+    }
+
+    private func make(_ change: ConfigurationChange) async {
+        switch change {
+        case .tagRemoved(let id):
+            reloadLog.notice("a tag is not listed any more", [(.tag, id)])
+            withTagID(id) { id in carryOut { bridge, now in bridge.release(id, at: now) } }
+        case .settings: reloadLog.notice("settings have changed")
+        case .tagChanged(let tag):
+            reloadLog.notice("a tag is listed otherwise", [(.tag, tag.id)])
+            guard let entry = tag.entry else { return }
+            carryOut { bridge, now in bridge.change(entry, at: now) }
+        case .tagAdded(let tag): add(tag)
+        case .logLevel(let level):
+            sink.level = LogLevel(level)
+            reloadLog.notice("the log level has changed", [(.state, level.rawValue)])
+        case .metrics(let settings):
+            reloadLog.notice("metrics are written elsewhere", [(.path, settings.file ?? "")])
+            metrics.follow(settings)
+        case .broker: await changeBroker()
+        case .nextStart(let key): reloadLog.warning("this counts from the next start on", [(.reason, key)])
+        }
+    }
+
+    private func add(_ tag: TagConfiguration) {
+        guard let entry = tag.entry else { return }
+        reloadLog.notice("a tag is listed", [(.tag, tag.id)])
+        let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? $0.record : nil }
+        book.add(entry.id, serial: entry.serial, address: tag.address.flatMap { BluetoothAddress($0) })
+        carryOut { bridge, now in bridge.add(entry, record: record, at: now) }
+    }
+
+    private var reloadLog: Logger { log.labelled(ConfigurationReload.logLabel) }
+
+    private func withTagID(_ id: String, _ body: (TagID) -> Void) {
+        if let id = TagID(id) { body(id) }
+    }
+
+    /// Says goodbye to the broker and goes to the one that is configured now, which may be the same by another way.
+    private func changeBroker() async {
+        reloadLog.notice("the broker is reached in another way")
+        do throws(MQTTError) {
+            try client.publish(MQTTMessage(bridge.will), ticket: 0)
+        } catch {
+            // Without a connection the old broker has said it already: it is the will.
+        }
+        await client.stop()
+        guard !isStopping else { return }
+        client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
+        client.onEvent = { [unowned self] in handle($0) }
+        client.start()
+    }
+}
+
+extension ConfigurationChange {
+    /// Whether a tag goes, which the old settings still have to tell.
+    fileprivate var isDeparture: Bool {
+        if case .tagRemoved = self { true } else { false }
+    }
+}

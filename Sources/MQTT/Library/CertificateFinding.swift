@@ -1,0 +1,61 @@
+internal import CMosquitto
+internal import Glibc
+
+/// What is wrong with a certificate, in words that say what to do about it.
+struct CertificateFinding: Hashable {
+    /// The kind of failure.
+    let code: MQTTError.Code
+    /// One sentence without a full stop.
+    let text: String
+
+    private init(_ code: MQTTError.Code, _ text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    /// Reads what OpenSSL and the library have told; nil when no certificate is to blame.
+    ///
+    /// - Parameters:
+    ///   - result: `X509_V_ERR_x`, 0 for none.
+    ///   - complaints: the lines of the library's log.
+    init?(_ result: Int, _ complaints: [String]) {
+        func told(_ words: String) -> Bool { complaints.contains { $0.contains(words) } }
+        if told("host name verification failed") {
+            self.init(.certificateName, "the broker's certificate names other hosts than the one that was asked for")
+        } else if let finding = Self.findings[result] {
+            self = finding
+        } else if told("alert certificate required") || told("alert handshake failure") {
+            self.init(.clientCertificate, "the broker wants a certificate of the client")
+        } else if told("alert unknown ca") || told("alert bad certificate") || told("alert certificate expired") {
+            self.init(.clientCertificate, "the broker refuses the certificate of the client")
+        } else {
+            return nil
+        }
+    }
+
+    private static let untrusted = CertificateFinding(
+        .certificateUntrusted, "no authority that is trusted has signed the broker's certificate")
+
+    /// Source: openssl/x509_vfy.h.
+    private static let findings: [Int: CertificateFinding] = [
+        2: untrusted, 7: untrusted, 18: untrusted, 19: untrusted, 20: untrusted, 21: untrusted,
+        9: CertificateFinding(.certificateExpired, "the broker's certificate is not valid yet; is the clock right?"),
+        10: CertificateFinding(.certificateExpired, "the broker's certificate has expired"),
+    ]
+
+    /// What OpenSSL has found of the peer's certificate; nil without TLS.
+    ///
+    /// The library tells only that the verification failed. OpenSSL is in the process because of it, but is no library of
+    /// ours: its function is looked up.
+    static func verifyResult(of library: OpaquePointer) -> Int? {
+        guard let session = mosquitto_ssl_get(library), let lookup = function else { return nil }
+        return lookup(session)
+    }
+
+    private static let function: (@convention(c) (UnsafeMutableRawPointer) -> CLong)? = {
+        // nil is RTLD_DEFAULT: everything that the process has loaded.
+        guard let symbol = dlsym(nil, "SSL_get_verify_result") else { return nil }
+        // `long SSL_get_verify_result(const SSL *ssl)`, openssl/ssl.h.
+        return unsafeBitCast(symbol, to: (@convention(c) (UnsafeMutableRawPointer) -> CLong).self)
+    }()
+}

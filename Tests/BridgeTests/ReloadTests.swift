@@ -1,0 +1,150 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("A configuration that changes")
+struct ReloadTests {
+    private static let device = "homeassistant/device/jacquard_tag_003R/config"
+    private static let bridgeDevice = "homeassistant/device/jacquard_bridge_attic/config"
+
+    private func adopt(
+        _ scene: inout Scene, isConnected: Bool = true, _ change: (inout BridgeConfiguration) -> Void
+    ) -> [String] {
+        var configuration = scene.state.configuration
+        change(&configuration)
+        return scene.note(scene.state.adopt(configuration, isBrokerConnected: isConnected, at: scene.now))
+    }
+
+    @Test("releases a tag: its discovery goes at once, its topics a second later, its bond stays")
+    func release() {
+        var scene = Scene.announced()
+        scene.powerOn()
+        _ = scene.takeActions()
+        let lines = scene.note(scene.state.release(.tag003R, at: scene.now))
+        #expect(scene.takeActions() == [.disconnect(.tag003R), .removeTag(.tag003R)])
+        #expect(lines.contains("\(Self.device) "))
+        #expect(!lines.contains { $0.contains("tag_forgotten") })
+        #expect(scene.wait(.milliseconds(999)).isEmpty)
+        let rest = scene.wait(.milliseconds(1))
+        #expect(rest.count == 10)
+        #expect(rest.allSatisfy { $0.hasPrefix("jacquard/tag/003R/") && $0.hasSuffix(" ") })
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("ends the commands of a tag that it releases")
+    func commands() {
+        var scene = Scene.connected()
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"sent"}"#)
+        scene.note(scene.state.release(.tag003R, at: scene.now))
+        #expect(scene.lastError?.code == "link_lost")
+        #expect(scene.note(scene.state.release(.tag003R, at: scene.now)) == [])
+    }
+
+    @Test("a released tag that is listed again at once keeps its topics")
+    func again() {
+        var scene = Scene.connected()
+        scene.note(scene.state.release(.tag003R, at: scene.now))
+        _ = scene.takeActions()
+        let record = TagRecord(id: .tag003R, serial: "003R", name: "Jacket", isHeld: true)
+        let lines = scene.note(scene.state.add(.tag003R, record: record, at: scene.now))
+        let availability = lines.filter { $0.hasPrefix("jacquard/tag/003R/availability") }
+        #expect(availability == ["jacquard/tag/003R/availability ", "jacquard/tag/003R/availability offline"])
+        #expect(!scene.takeActions().contains(.connect(.tag003R)), "it is held")
+        #expect(scene.wait(.seconds(2)) == [])
+    }
+
+    @Test("gives a tag another name, in its topics and in its announcement")
+    func name() {
+        var scene = Scene.announced()
+        var entry = TagEntry.sleeve
+        entry.name = "Right sleeve"
+        let lines = scene.note(scene.state.change(entry, at: scene.now))
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.contains(#""name":"Right sleeve""#) })
+    }
+
+    @Test("connects a tag at other times", arguments: TagEntry.ConnectPolicy.allCases)
+    func policy(policy: TagEntry.ConnectPolicy) {
+        var scene = Scene()
+        scene.powerOn()
+        scene.connect()
+        _ = scene.takeActions()
+        var entry = TagEntry.tag003R
+        entry.connect = policy
+        scene.note(scene.state.change(entry, at: scene.now))
+        #expect(scene.takeActions() == (policy == .always ? [] : [.disconnect(.tag003R)]))
+        entry.connect = .always
+        scene.note(scene.state.change(entry, at: scene.now))
+        #expect(scene.takeActions() == (policy == .always ? [] : [.connect(.tag003R)]))
+    }
+
+    @Test("takes every announcement away when discovery is switched off, and makes it again")
+    func discoveryOffAndOn() {
+        var scene = Scene.announced()
+        let settings = scene.state.configuration.homeAssistant
+        let gone = adopt(&scene) { $0.homeAssistant = nil }
+        #expect(gone == ["\(Self.bridgeDevice) ", "\(Self.device) ", "jacquard/bridge/attic/tags "])
+        _ = adopt(&scene) { $0.homeAssistant = settings }
+        guard case .subscribe(let filters)? = scene.takeActions().last else {
+            Issue.record("it does not listen")
+            return
+        }
+        #expect(filters.contains("homeassistant/status") && filters.contains("+/device/jacquard_tag_003R/config"))
+        #expect(scene.wait(.seconds(1)).discoveryTopics == [Self.bridgeDevice, Self.device])
+    }
+
+    @Test("moves what is announced to another prefix")
+    func prefix() {
+        var scene = Scene.announced()
+        _ = adopt(&scene) { $0.homeAssistant?.prefix = "ha" }
+        let lines = scene.wait(.seconds(1))
+        #expect(Set(lines.filter { $0.hasPrefix("homeassistant/") }) == ["\(Self.bridgeDevice) ", "\(Self.device) "])
+        #expect(lines.discoveryTopics.suffix(2).allSatisfy { $0.hasPrefix("ha/device/") })
+    }
+
+    @Test("moves what is announced to the other form, in three steps")
+    func form() {
+        var scene = Scene.announced()
+        _ = adopt(&scene) { $0.homeAssistant?.form = .single }
+        let requests = scene.wait(.seconds(1))
+        #expect(Set(requests.discoveryTopics) == [Self.bridgeDevice, Self.device])
+        #expect(requests.allSatisfy { $0.contains("migrate_discovery") })
+        #expect(
+            scene.wait(.seconds(1)).discoveryTopics.contains("homeassistant/sensor/jacquard_tag_003R/battery/config"))
+        #expect(Set(scene.wait(.seconds(1))) == ["\(Self.bridgeDevice) ", "\(Self.device) "])
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("waits with another announcement for the broker")
+    func withoutBroker() {
+        var scene = Scene.announced()
+        _ = adopt(&scene, isConnected: false) { $0.homeAssistant?.prefix = "ha" }
+        #expect(scene.wait(.seconds(60)).discoveryTopics == [])
+        scene.note(scene.state.brokerConnected(at: scene.now))
+        #expect(scene.wait(.seconds(1)).discoveryTopics.count == 4)
+    }
+
+    @Test("takes other limits at once")
+    func limits() {
+        var scene = Scene.connected()
+        #expect(adopt(&scene) { ($0.commandsPerTag, $0.gestureLifetime) = (1, .seconds(9)) } == [])
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"1"}"#)
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"2"}"#)
+        #expect(scene.lastError?.code == "busy")
+        scene.tell(.gesture(.doubleTap))
+        #expect(scene.publications.contains { $0.messageExpirySeconds == 9 })
+    }
+
+    @Test("means nothing to a bridge that has stopped, and for a tag that is not known")
+    func nothing() {
+        var scene = Scene.announced()
+        var other = TagEntry.sleeve
+        other.id = .known("other")
+        #expect(scene.state.change(other, at: scene.now) == [])
+        scene.note(scene.state.stop(at: scene.now))
+        #expect(scene.state.change(.sleeve, at: scene.now) == [])
+        #expect(scene.state.release(.tag003R, at: scene.now) == [])
+        #expect(adopt(&scene) { $0.homeAssistant = nil } == [])
+    }
+}

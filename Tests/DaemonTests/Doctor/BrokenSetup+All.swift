@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+
+@testable import Daemon
+
+extension BrokenSetup {
+    static let all = bluetooth + broker + machine
+
+    private static let bluetooth: [BrokenSetup] = [
+        BrokenSetup(
+            name: "no bus", check: .systemBus, cause: "not reachable at unix:path=/nonexistent/bus",
+            remedy: "sudo systemctl start dbus"
+        ) { _ in },
+        BrokenSetup(
+            name: "a container without the host's bus", check: .systemBus, cause: "not in this container",
+            remedy: "docker run -v /run/dbus"
+        ) { $0.machine.containerMarks = [try $0.write("containerenv", "")] },
+        BrokenSetup(name: "no bluetoothd", check: .bluetoothService, cause: "not", remedy: "blue") {
+            try await $0.emptyBus()
+        },
+        BrokenSetup(
+            name: "a policy that denies", check: .bluetoothPolicy, cause: "the bus does not let this user",
+            remedy: "sudo adduser \"$USER\" bluetooth"
+        ) { _ = try await $0.bluetooth(rules: #"<deny send_destination="org.bluez"/>"#) },
+        BrokenSetup(name: "no adapter", check: .adapter, cause: "knows no adapter", remedy: "bluetoothctl list") {
+            _ = try await $0.bluetooth(["--adapters", "0"])
+        },
+        BrokenSetup(name: "another adapter", check: .adapter, cause: "there is hci0", remedy: "bluetooth.adapter") {
+            _ = try await $0.bluetooth()
+            $0.configuration.bluetooth.adapter = .name("hci7")
+        },
+        BrokenSetup(name: "the adapter is off", check: .adapter, cause: "switched off", remedy: "bluetoothctl power on")
+        {
+            let simulator = try await $0.bluetooth()
+            simulator.type("adapter off")
+            try await until("it is off") { simulator.printed.contains(#""event":"ok""#) }
+        },
+        BrokenSetup(
+            name: "rfkill", check: .radioSwitch, cause: "hci0 is blocked", remedy: "sudo rfkill unblock bluetooth"
+        ) {
+            $0.machine.radios = $0.folder.path
+            let radio = $0.folder.path + "/rfkill0"
+            try FileManager.default.createDirectory(atPath: radio, withIntermediateDirectories: false)
+            for (name, text) in [("type", "bluetooth"), ("name", "hci0"), ("soft", "1"), ("hard", "0")] {
+                _ = try $0.folder.write("rfkill0/" + name, text + "\n")
+            }
+        },
+        BrokenSetup(
+            name: "an old BlueZ", check: .bluezVersion, verdict: .warning, cause: "5.50; the bridge is tested with",
+            remedy: "apt install bluez"
+        ) { $0.machine.bluetoothTool = try $0.write("bluetoothctl", "#!/bin/sh\necho 'bluetoothctl: 5.50'\n") },
+    ]
+
+    private static let broker: [BrokenSetup] = [
+        BrokenSetup(
+            name: "a broker of no name", check: .brokerName, cause: "broker.invalid has no address",
+            remedy: "getent hosts broker.invalid"
+        ) { $0.configuration.mqtt.host = "broker.invalid" },
+        BrokenSetup(
+            name: "nobody at the port", check: .brokerReach, cause: "Connection refused",
+            remedy: "systemctl enable --now mosquitto"
+        ) { $0.configuration.mqtt.port = Int(try PrivateBroker.freePort()) },
+        BrokenSetup(
+            name: "a certificate of another authority", check: .brokerTLS, cause: "no authority that is trusted",
+            remedy: "set mqtt.tls.ca_file"
+        ) {
+            let certificates = try await $0.encryptedBroker()
+            $0.configuration.mqtt.tls?.authorityFile = certificates.path("other.crt")
+        },
+        BrokenSetup(
+            name: "a certificate of another host", check: .brokerTLS, cause: "names other hosts",
+            remedy: "set mqtt.host to one of these names"
+        ) {
+            _ = try await $0.encryptedBroker()
+            $0.configuration.mqtt.host = "127.0.0.1"
+        },
+        BrokenSetup(
+            name: "a certificate that has expired", check: .brokerTLS, cause: "has expired",
+            remedy: "renew the certificate"
+        ) { _ = try await $0.encryptedBroker(isExpired: true) },
+        BrokenSetup(
+            name: "a client certificate is missing", check: .brokerTLS, cause: "certificate",
+            remedy: "mqtt.tls.certificate_file"
+        ) { _ = try await $0.encryptedBroker(["require_certificate true"]) },
+        BrokenSetup(
+            name: "a wrong password", check: .brokerLogin, cause: "refused as bridge", remedy: "mosquitto_passwd"
+        ) {
+            let passwords = try $0.write("passwd", "bridge:right\n")
+            let hashing = try Program("mosquitto_passwd", ["-U", passwords])
+            try await until("the password") { hashing.hasEnded }
+            _ = try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: passwords)
+            try await $0.broker(["allow_anonymous false", "password_file \(passwords)"])
+            $0.configuration.mqtt.username = "bridge"
+            $0.configuration.mqtt.password = Secret(value: "wrong")
+        },
+        BrokenSetup(
+            name: "an access control list that forgets discovery", check: .brokerPermissions, cause: "homeassistant/",
+            remedy: "topic readwrite homeassistant/#"
+        ) {
+            let rules = try $0.write("acl", "topic readwrite jacquard/#\n")
+            // With Debian's mosquitto a queue without limit makes a refusal end the connection.
+            try await $0.broker(["acl_file \(rules)", "max_queued_messages 1000"])
+        },
+        BrokenSetup(
+            name: "no Home Assistant", check: .homeAssistant, verdict: .warning, cause: "not known whether it is there",
+            remedy: "retain the birth message"
+        ) { try await $0.broker() },
+    ]
+
+    private static let machine: [BrokenSetup] = [
+        BrokenSetup(name: "a clock that is off", check: .clock, cause: "1970-01-01", remedy: "timedatectl set-ntp true")
+        {
+            $0.machine.unixSeconds = { 86 }
+        }
+    ]
+}

@@ -1,0 +1,138 @@
+import Testing
+
+@testable import Daemon
+
+@Suite("Changes of a configuration")
+struct ConfigurationChangeTests {
+    private static let sleeve = TagConfiguration(serial: "003R", id: "sleeve", name: "Left sleeve")
+    private static let bag = TagConfiguration(serial: "0002", id: "0002")
+
+    /// What a configuration that lists two tags becomes, and what has to be done for it.
+    struct Row: Sendable {
+        let change: @Sendable (inout Configuration) -> Void
+        let expected: [ConfigurationChange]
+    }
+
+    private static var running: Configuration {
+        var configuration = Configuration(instance: "attic", mqtt: .init(clientID: "jacquard-attic"))
+        configuration.tags = [sleeve, bag]
+        return configuration
+    }
+
+    private static func changed(_ tag: TagConfiguration, _ change: (inout TagConfiguration) -> Void) -> TagConfiguration
+    {
+        var copy = tag
+        change(&copy)
+        return copy
+    }
+
+    static let tags: [Row] = [
+        Row(change: { _ in }, expected: []),
+        Row(change: { $0.tags.reverse() }, expected: []),
+        Row(change: { $0.tags = [sleeve] }, expected: [.tagRemoved(id: "0002")]),
+        Row(change: { $0.tags = [] }, expected: [.tagRemoved(id: "sleeve"), .tagRemoved(id: "0002")]),
+        Row(
+            change: { $0.tags.append(TagConfiguration(serial: "0003", id: "0003")) },
+            expected: [.tagAdded(TagConfiguration(serial: "0003", id: "0003"))]),
+        Row(change: { $0.tags[0].name = nil }, expected: [.tagChanged(changed(sleeve) { $0.name = nil })]),
+        Row(change: { $0.tags[1].connect = .never }, expected: [.tagChanged(changed(bag) { $0.connect = .never })]),
+        Row(
+            change: { $0.tags[0].id = "cuff" },
+            expected: [.tagRemoved(id: "sleeve"), .tagAdded(changed(sleeve) { $0.id = "cuff" })]),
+        Row(
+            change: { $0.tags[0].serial = "0009" },
+            expected: [.tagRemoved(id: "sleeve"), .tagAdded(changed(sleeve) { $0.serial = "0009" })]),
+        Row(
+            change: { $0.tags[1].address = "F0:00:00:00:00:02" },
+            expected: [.tagRemoved(id: "0002"), .tagAdded(changed(bag) { $0.address = "F0:00:00:00:00:02" })]),
+    ]
+
+    static let others: [Row] = [
+        Row(change: { $0.homeAssistant.discovery = false }, expected: [.settings]),
+        Row(change: { $0.homeAssistant.form = .single }, expected: [.settings]),
+        Row(change: { $0.homeAssistant.prefix = "ha" }, expected: [.settings]),
+        Row(change: { $0.homeAssistant.statusTopic = "ha/state" }, expected: [.settings]),
+        Row(change: { $0.defaults.ledOn = .seconds(3) }, expected: [.settings]),
+        Row(change: { $0.limits.commandsPerTag = 4 }, expected: [.settings]),
+        Row(change: { $0.limits.gesturesWhileBrokerAway = .seconds(9) }, expected: [.settings]),
+        Row(change: { $0.log.level = .debug }, expected: [.logLevel(.debug)]),
+        Row(change: { $0.mqtt.host = "broker.lan" }, expected: [.broker]),
+        Row(change: { $0.mqtt.port = 8883 }, expected: [.broker]),
+        Row(change: { $0.mqtt.version = .v311 }, expected: [.broker]),
+        Row(change: { $0.mqtt.clientID = "other" }, expected: [.broker]),
+        Row(change: { $0.mqtt.username = "bridge" }, expected: [.broker]),
+        Row(change: { $0.mqtt.password = Secret(value: "new") }, expected: [.broker]),
+        Row(change: { $0.mqtt.keepalive = .seconds(5) }, expected: [.broker]),
+        Row(change: { $0.mqtt.tls = Configuration.TLS() }, expected: [.broker]),
+        Row(change: { $0.mqtt.isPasswordInFile = true }, expected: []),
+        Row(
+            change: { $0.metrics.file = "/m.prom" },
+            expected: [.metrics(.init(file: "/m.prom", interval: .seconds(30)))]),
+        Row(change: { $0.instance = "cellar" }, expected: [.nextStart(key: "instance")]),
+        Row(change: { $0.mqtt.baseTopic = "tags" }, expected: [.nextStart(key: "mqtt.base_topic")]),
+        Row(change: { $0.bluetooth.adapter = .name("hci1") }, expected: [.nextStart(key: "bluetooth.adapter")]),
+        Row(
+            change: { $0.bluetooth.connectTimeout = .seconds(5) },
+            expected: [.nextStart(key: "bluetooth.connect_timeout_s")]),
+        Row(change: { $0.bluetooth.resetAdapter = true }, expected: [.nextStart(key: "bluetooth.reset_adapter")]),
+        Row(change: { $0.log.format = .json }, expected: [.nextStart(key: "log.format")]),
+    ]
+
+    @Test("each is found, and nothing else", arguments: tags + others)
+    func each(row: Row) {
+        var new = Self.running
+        row.change(&new)
+        let changes = Self.running.changes(to: new, paired: [], known: ["sleeve", "0002"])
+        #expect(changes == row.expected)
+    }
+
+    @Test("are ordered: tags go, the rest is said, tags come, the broker is last")
+    func order() {
+        var new = Self.running
+        new.tags = [TagConfiguration(serial: "0003", id: "0003"), Self.changed(Self.bag) { $0.name = "Bag" }]
+        new.homeAssistant.discovery = false
+        new.mqtt.port = 1884
+        new.log.level = .error
+        new.instance = "cellar"
+        let changes = Self.running.changes(to: new, paired: [], known: ["sleeve", "0002"])
+        #expect(
+            changes == [
+                .tagRemoved(id: "sleeve"), .settings, .tagChanged(new.tags[1]), .tagAdded(new.tags[0]),
+                .logLevel(.error), .broker, .nextStart(key: "instance"),
+            ])
+    }
+
+    @Test("bring back a listed tag that was forgotten by command")
+    func forgotten() {
+        let changes = Self.running.changes(to: Self.running, paired: [], known: ["sleeve"])
+        #expect(changes == [.tagAdded(Self.bag)])
+    }
+
+    @Test("leave a tag that was paired by command when it is not listed any more, without its name")
+    func paired() {
+        var new = Self.running
+        new.tags = [Self.bag]
+        let paired = [TagConfiguration(serial: "003R", id: "sleeve")]
+        let changes = Self.running.changes(to: new, paired: paired, known: ["sleeve", "0002"])
+        #expect(changes == [.tagChanged(paired[0])])
+    }
+
+    @Test("give a tag that was paired by command the id under which it is listed")
+    func listedLater() {
+        var new = Self.running
+        let listed = TagConfiguration(serial: "0007", id: "collar")
+        new.tags.append(listed)
+        let paired = [TagConfiguration(serial: "0007", id: "0007")]
+        let changes = Self.running.changes(to: new, paired: paired, known: ["sleeve", "0002", "0007"])
+        #expect(changes == [.tagRemoved(id: "0007"), .tagAdded(listed)])
+    }
+
+    @Test("of what only a start can change are found again the next time")
+    func nextStart() {
+        var new = Self.running
+        new.bluetooth.resetAdapter = true
+        let held = new.keepingWhatHolds(from: Self.running)
+        #expect(held == Self.running)
+        #expect(held.changes(to: new, paired: [], known: ["sleeve", "0002"]).count == 1)
+    }
+}

@@ -1,0 +1,48 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Metrics of a running bridge")
+struct MetricsTests {
+    private static func settings(_ file: String) -> String { "metrics:\n  file: \(file)\n  interval_s: 5" }
+
+    @Test("are a file that others may read, as a whole, and follow a reload")
+    func file() async throws {
+        let folder = try ScratchFolder()
+        try await inWorld(settings: Self.settings(folder.path + "/a.prom")) { world in
+            func value(_ file: String, _ metric: String) -> String? {
+                let text = try? String(contentsOfFile: "\(folder.path)/\(file)", encoding: .utf8)
+                return text?.split(separator: "\n").first { $0.hasPrefix(metric + " ") }
+                    .map { String($0.dropFirst(metric.count + 1)) }
+            }
+            try await until("the first file") { value("a.prom", "jacquard_tag_connected{tag=\"0001\"}") != nil }
+            let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/a.prom")[.posixPermissions]
+            #expect(mode as? Int == 0o644)
+            try await world.connected()
+            // A reload writes at once, and the interval would be waited for in vain here.
+            try await world.reload(WorldPlan(settings: Self.settings(folder.path + "/b.prom")))
+            try await until("the other file") { value("b.prom", "jacquard_tag_connected{tag=\"0001\"}") == "1" }
+            #expect(value("b.prom", "jacquard_tag_battery_percent{tag=\"0001\"}") == "87")
+            #expect(value("b.prom", "jacquard_bridge_broker_connected") == "1")
+            #expect(value("b.prom", #"jacquard_bridge_health{status="ok"}"#) == "1")
+            try await world.stopBroker()
+            try await until("that the broker is away", within: .seconds(30)) {
+                value("b.prom", "jacquard_bridge_broker_connected") == "0"
+            }
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(Set(files).subtracting(["b.prom.new"]) == ["a.prom", "b.prom"])
+        }
+    }
+
+    @Test("that cannot be written are one line in the log, and nothing else")
+    func nowhere() async throws {
+        try await inWorld(settings: Self.settings("/nonexistent/a.prom")) { world in
+            try await world.connected()
+            try await until("the line") { world.daemon.printed.contains("cannot write metrics") }
+            try await world.reload(WorldPlan(settings: Self.settings("/nonexistent/b.prom")))
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            #expect(world.daemon.printed.matches(of: /cannot write metrics/).count == 1)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Reload by SIGHUP")
+struct ReloadTests {
+    private static func tag(_ number: Int, _ rest: String = "") -> String {
+        "  - serial: \(World.serial(number))\n\(rest)"
+    }
+
+    @Test("connects a tag that is listed from now on, and releases one that is not, and leaves the third alone")
+    func tags() async throws {
+        try await inWorld(WorldPlan(tags: 3, tagList: Self.tag(1) + Self.tag(2))) { world in
+            try await world.connected(1...2)
+            world.observer.forget()
+            try await world.reload(WorldPlan(tagList: Self.tag(2) + Self.tag(3)))
+            try await until("the new one is connected") { world.isConnected("0003") }
+            try await until("the other one's topics are empty") {
+                ["availability", "connection", "battery", "battery/level", "gear", "info", "touch_mode", "led", "rssi"]
+                    .allSatisfy { world.observer.latest("jacquard/tag/0001/\($0)") == "" }
+            }
+            #expect(world.observer.latest("homeassistant/device/jacquard_tag_0001/config") == "")
+            #expect(world.observer.latest("homeassistant/device/jacquard_tag_0003/config")?.isEmpty == false)
+            #expect(world.observer.payloads(of: "jacquard/tag/0002/availability").isEmpty, "nothing happened to it")
+            #expect(world.observer.document(World.bridge + "/info")["tags"] as? [String] == ["0002", "0003"])
+            #expect(World.code(of: try await world.command("jacquard/tag/0001/led/set", "flash")) == "unknown_tag")
+            // The bond is still there: listed again, it is connected without being paired.
+            try await world.reload(WorldPlan(tags: 3))
+            try await until("it is back") { world.isConnected("0001") }
+        }
+    }
+
+    @Test("gives a tag another name without touching its connection")
+    func name() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.reload(WorldPlan(tagList: Self.tag(1, "    name: Collar\n")))
+            try await until("the name") {
+                world.observer.document("jacquard/tag/0001/info")["name"] as? String == "Collar"
+            }
+            try await until("the name in the announcement") {
+                world.observer.latest("homeassistant/device/jacquard_tag_0001/config")?.contains("Collar") == true
+            }
+            #expect(world.told("connected").count == 1)
+            #expect(world.isConnected("0001"))
+        }
+    }
+
+    @Test("takes announcements away and makes them in the other form")
+    func discovery() async throws {
+        try await inWorld { world in
+            let device = "homeassistant/device/jacquard_tag_0001/config"
+            try await until("it is announced") { world.observer.latest(device)?.isEmpty == false }
+            try await world.reload(WorldPlan(settings: "home_assistant:\n  discovery: false"))
+            try await until("the announcement is gone") { world.observer.latest(device) == "" }
+            try await world.reload(WorldPlan(settings: "home_assistant:\n  form: single"))
+            try await until("it is announced in the other form") {
+                world.observer.latest("homeassistant/sensor/jacquard_tag_0001/battery/config")?.isEmpty == false
+            }
+        }
+    }
+
+    @Test("keeps the old configuration and logs every error of a broken one")
+    func broken() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.reload("mqtt:\n  port: 99999\nlgo:\n  level: debug\n")
+            #expect(world.daemon.printed.contains("mqtt.port"))
+            #expect(world.daemon.printed.contains("lgo"))
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            try FileManager.default.removeItem(atPath: world.folder.path + "/config.yaml")
+            let lines = world.daemon.printed.count
+            world.daemon.signal(SIGHUP)
+            try await until("that there is no file") {
+                world.daemon.printed.dropFirst(lines).contains("cannot be read")
+            }
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+        }
+    }
+
+    @Test("goes to another broker, and says goodbye to the old one")
+    func broker() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let other = try await PrivateBroker()
+            let observer = try await Observer(port: other.port)
+            try await world.reload(WorldPlan().configuration(port: other.port))
+            try await until("all facts at the other broker") {
+                observer.latest(World.bridge + "/state") == "online"
+                    && observer.latest("jacquard/tag/0001/availability") == "online"
+            }
+            try await until("goodbye") { world.observer.latest(World.bridge + "/state") == "offline" }
+            #expect(world.told("connected").count == 1, "the tag has noticed nothing")
+            await observer.stop()
+        }
+    }
+
+    @Test("changes the log level, and says what has to wait for the next start")
+    func level() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let plan = WorldPlan(mqtt: ["base_topic: other"], settings: "bluetooth:\n  reset_adapter: true")
+            try await world.reload(
+                plan.configuration(port: world.broker.port).replacing("level: debug", with: "level: notice"))
+            try await until("what has to wait") { world.daemon.printed.contains("reason=bluetooth.reset_adapter") }
+            #expect(world.daemon.printed.contains("reason=mqtt.base_topic"))
+            #expect(world.daemon.printed.contains("the log level has changed state=notice"))
+            let before = world.daemon.printed.count
+            try await world.settled()
+            #expect(!world.daemon.printed.dropFirst(before).contains("debug "))
+        }
+    }
+
+    @Test("tells the service manager that it reloads, and when it is done")
+    func serviceManager() async throws {
+        try await inWorld { world in
+            let socket = try NotifySocket(in: world.folder.path)
+            try await world.stopAndStartDaemon(with: ["NOTIFY_SOCKET": socket.path])
+            try await until("it is ready") { socket.received.contains("READY=1") }
+            world.daemon.signal(SIGHUP)
+            try await until("it is ready again") { socket.received.filter { $0 == "READY=1" }.count == 2 }
+            let reloading = try #require(socket.received.first { $0.hasPrefix("RELOADING=1\n") })
+            let time = try #require(
+                reloading.split(separator: "\n").last?.split(separator: "=").last.flatMap { UInt64($0) })
+            #expect(reloading.contains("MONOTONIC_USEC=") && time > 0)
+        }
+    }
+}

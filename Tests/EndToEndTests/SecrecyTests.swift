@@ -1,0 +1,91 @@
+import EventLoop
+import Foundation
+import MQTT
+import TestSupport
+import Testing
+
+@Suite("What the bridge keeps to itself")
+struct SecrecyTests {
+    private static let secret = "c0rrect-horse"
+
+    /// A broker that knows the user `bridge`, and wants a login of nobody else.
+    @LoopActor
+    private static func loginOptions(_ folder: ScratchFolder, password: String) async throws -> [String] {
+        let file = try folder.write("passwd", "bridge:\(password)\n")
+        let hashing = try Program("mosquitto_passwd", ["-U", file])
+        try await until("the password") { hashing.hasEnded }
+        for path in [folder.path, file] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        }
+        return ["password_file \(file)"]
+    }
+
+    @Test(
+        "is a password that opens the door: it is in no message, line of the log, argument or variable of the process",
+        arguments: ["password: c0rrect-horse", "password_file: bridge-password"])
+    func password(setting: String) async throws {
+        let folder = try ScratchFolder()
+        let options = try await onLoop { try await Self.loginOptions(folder, password: Self.secret) }
+        let plan = WorldPlan(mqtt: ["username: bridge", setting], broker: options, isBridgeExpected: false)
+        try await inWorld(plan) { world in
+            if setting.hasPrefix("password_file") {
+                // A name without a slash is a credential of systemd first.
+                _ = try folder.write("bridge-password", Self.secret + "\n")
+                try await until("it has ended for want of the file") { !world.daemon.isRunning }
+                try world.restartDaemon(with: ["CREDENTIALS_DIRECTORY": folder.path])
+            }
+            try await world.connected()
+            try await world.request("health")
+            try await world.request("log_level", "trace")
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            try await world.reload(WorldPlan(mqtt: ["username: bridge", "password: \(Self.secret)x"], broker: options))
+            try await until("it is refused") { world.daemon.printed.contains("not_authorized") }
+            try Self.expectNothing(in: world)
+        }
+    }
+
+    @LoopActor
+    private static func expectNothing(in world: World) throws {
+        let process = "/proc/\(world.daemon.identifier)"
+        for file in ["cmdline", "environ", "comm"] {
+            let bytes = try Data(contentsOf: URL(filePath: "\(process)/\(file)"))
+            #expect(!String(decoding: bytes, as: UTF8.self).contains(secret), "\(file)")
+        }
+        #expect(!world.daemon.printed.contains(secret))
+        #expect(!world.observer.messages.contains { String(decoding: $0.payload, as: UTF8.self).contains(secret) })
+    }
+
+    @Test("is nothing that a network could ask: it listens nowhere")
+    func sockets() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let process = "/proc/\(world.daemon.identifier)"
+            let links = try FileManager.default.contentsOfDirectory(atPath: process + "/fd").compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "\(process)/fd/\($0)")
+            }
+            let own = Set(links.compactMap { $0.firstMatch(of: /^socket:\[(\d+)\]$/).map { String($0.1) } })
+            #expect(!own.isEmpty)
+            for table in ["tcp", "tcp6"] {
+                #expect(try Self.listeners(process + "/net/" + table).isDisjoint(with: own), "\(table)")
+            }
+            for table in ["udp", "udp6", "raw", "raw6"] {
+                #expect(try Self.inodes(process + "/net/" + table).isDisjoint(with: own), "\(table)")
+            }
+        }
+    }
+
+    /// The sockets of a table of the kernel (proc(5), `/proc/net/tcp`): the tenth column is the inode.
+    private static func inodes(_ file: String) throws -> Set<String> {
+        Set(try rows(file).compactMap { $0.count > 9 ? $0[9] : nil })
+    }
+
+    /// Those that wait for connections: the fourth column is the state, 0A is `TCP_LISTEN`.
+    private static func listeners(_ file: String) throws -> Set<String> {
+        Set(try rows(file).compactMap { $0.count > 9 && $0[3] == "0A" ? $0[9] : nil })
+    }
+
+    private static func rows(_ file: String) throws -> [[String]] {
+        String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self).split(separator: "\n").dropFirst()
+            .map { $0.split(separator: " ").map(String.init) }
+    }
+}

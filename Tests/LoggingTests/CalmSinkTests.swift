@@ -1,0 +1,78 @@
+import Synchronization
+import Testing
+
+@testable import Logging
+
+@Suite("Calm sink")
+struct CalmSinkTests {
+    private final class Clock: Sendable {
+        private let time = Mutex(ContinuousClock.now)
+
+        var now: ContinuousClock.Instant { time.withLock { $0 } }
+
+        func advance(_ duration: Duration) { time.withLock { $0 += duration } }
+    }
+
+    private let clock = Clock()
+    private let kept = MemorySink()
+
+    private var logger: Logger {
+        Logger("part", to: CalmSink(kept, answering: ["answer"], now: { [clock] in clock.now }))
+    }
+
+    @Test("lets one condition through once a minute, and says how often it was held back")
+    func once() {
+        let logger = logger
+        for second in 0..<120 {
+            logger.warning("lost", [(.tag, "003R"), (.attempt, "\(second)"), (.retryIn, "\(second)")])
+            clock.advance(.seconds(1))
+        }
+        #expect(
+            kept.records.map(\.line) == [
+                "part: lost tag=003R attempt=0 retry_in_ms=0",
+                "part: lost tag=003R attempt=60 retry_in_ms=60 repeated=59",
+            ])
+    }
+
+    @Test("takes another tag, part, level or error for another condition")
+    func others() {
+        let logger = logger
+        logger.warning("lost", [(.tag, "003R")])
+        logger.warning("lost", [(.tag, "0002")])
+        logger.warning("lost", [(.tag, "003R"), (.error, "no route")])
+        logger.error("lost", [(.tag, "003R")])
+        logger.labelled("other").warning("lost", [(.tag, "003R")])
+        #expect(kept.records.count == 5)
+    }
+
+    @Test("lets everything through that is for developers, or answers somebody who has asked")
+    func exceptions() {
+        let logger = logger
+        for _ in 0..<3 {
+            logger.debug("seen")
+            logger.labelled("answer").notice("read")
+        }
+        #expect(kept.records.count == 6)
+    }
+
+    @Test("has the threshold of the sink behind it")
+    func level() {
+        let calm = CalmSink(kept)
+        calm.level = .error
+        #expect(kept.level == .error && calm.level == .error)
+    }
+
+    @Test("remembers so many conditions and no more")
+    func bounded() {
+        var book = RepeatBook()
+        let start = clock.now
+        func condition(_ number: Int) -> RepeatBook.Condition {
+            RepeatBook.Condition(LogRecord(level: .info, label: "a", message: "\(number)", metadata: []))
+        }
+        for number in 0...RepeatBook.most {
+            #expect(book.tell(condition(number), at: start + .milliseconds(number)) == 0)
+        }
+        #expect(book.tell(condition(RepeatBook.most), at: start + .seconds(1)) == nil)
+        #expect(book.tell(condition(0), at: start + .seconds(1)) == 0, "the oldest was forgotten")
+    }
+}
