@@ -1,3 +1,5 @@
+import JSON
+
 /// Why a command of the client has not done what it should, and with which status the process ends.
 struct ClientFailure: Error, Hashable, Sendable {
     /// The status: `failed` or `noConnection`.

@@ -1,4 +1,5 @@
 import EventLoop
+import JSON
 
 /// What the command line says about an LED, and the payload of `led/set` that says the same.
 struct LEDWish: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import JSON
+
 /// `check-config`: reads the configuration as the bridge would and says what it thinks of it.
 struct CheckConfigCommand {
     /// The file of `--config`; nil: wherever the bridge would look.

@@ -1,3 +1,5 @@
+import JSON
+
 /// All findings, for people and for machines.
 struct DoctorReport: Hashable, Sendable {
     /// In the order of ``Check``.

@@ -1,5 +1,6 @@
 import EventLoop
 import FoundationEssentials
+import JSON
 import Logging
 import MQTT
 import Synchronization

@@ -1,4 +1,5 @@
 import EventLoop
+import JSON
 import TestSupport
 import Testing
 

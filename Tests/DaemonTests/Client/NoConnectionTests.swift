@@ -1,4 +1,5 @@
 import EventLoop
+import JSON
 import Logging
 import TestSupport
 import Testing

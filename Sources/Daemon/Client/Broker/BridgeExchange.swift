@@ -1,3 +1,4 @@
+import JSON
 import MQTT
 
 /// One request and what comes back, as a value: knows which messages belong to it and what they mean.
@@ -53,6 +54,6 @@ struct BridgeExchange: Sendable {
         }
         if let serial = event["serial"]?.string, serial != request.payload["serial"]?.string { return .none }
         let detail = event["text"]?.string ?? event["stage"]?.string
-        return .stage(type.replacing("_", with: " ") + (detail.map { ": \($0)" } ?? ""))
+        return .stage(type.asWords + (detail.map { ": \($0)" } ?? ""))
     }
 }

@@ -1,3 +1,5 @@
+import JSON
+
 /// A question to the bridge, and how its answer is known.
 struct BridgeRequest: Hashable, Sendable {
     /// Where it is asked.

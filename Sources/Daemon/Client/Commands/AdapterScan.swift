@@ -1,6 +1,7 @@
 import BlueZ
 import Bluetooth
 import EventLoop
+import JSON
 import Jacquard
 import JacquardProtocol
 import Logging

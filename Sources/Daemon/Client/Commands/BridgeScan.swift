@@ -1,4 +1,5 @@
 import EventLoop
+import JSON
 import MQTT
 
 /// Lets the running bridge scan, and collects what it publishes meanwhile.

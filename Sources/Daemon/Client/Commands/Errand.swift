@@ -1,4 +1,5 @@
 import EventLoop
+import JSON
 
 /// A command that is one request to the bridge and one sentence about its result.
 ///

@@ -1,3 +1,5 @@
+import JSON
+
 /// A line of `monitor` for people: time, who, what, and what of it.
 struct MonitorLine: Hashable, Sendable {
     /// The whole line. A gesture has a `*` in front, what was there before the monitor a `=`.

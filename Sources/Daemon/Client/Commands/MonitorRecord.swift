@@ -1,3 +1,5 @@
+import JSON
+
 /// One message that `monitor` has seen.
 struct MonitorRecord: Hashable, Sendable {
     /// Where it was published.

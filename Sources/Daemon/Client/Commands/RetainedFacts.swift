@@ -1,3 +1,5 @@
+import JSON
+
 /// What the broker retains of a bridge and of tags.
 struct RetainedFacts: Hashable, Sendable {
     /// The topics of the bridge that is looked at.

@@ -1,3 +1,5 @@
+import JSON
+
 /// The tags that a scan has heard, each with its latest signal.
 ///
 /// For machines: `{"source","tags":[{"address","serial","name","rssi","known"}]}`; `source` is `bridge` or `adapter`.

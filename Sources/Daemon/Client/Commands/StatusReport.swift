@@ -1,3 +1,5 @@
+import JSON
+
 /// What `status` prints.
 ///
 /// For machines: `{"bridge":{"instance","state","info","health","adapters"},"tags":[{"id","availability","connection",

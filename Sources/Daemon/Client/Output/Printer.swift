@@ -1,3 +1,5 @@
+import JSON
+
 /// Where a command prints, and for whom.
 struct Printer: Sendable {
     /// Whether machines read standard output.
