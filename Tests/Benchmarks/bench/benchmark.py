@@ -121,7 +121,7 @@ def arguments():
     parser.add_argument("--growth", type=numbers, default="1,20,100,400", help="numbers of tags, in the first round")
     parser.add_argument("--rates", type=numbers, default="100,2000", help="gestures a second")
     parser.add_argument("--seconds", type=float, default=2.0, help="for each rate")
-    parser.add_argument("--idle", type=float, default=5.0, help="seconds")
+    parser.add_argument("--idle", type=float, default=3.0, help="seconds")
     parser.add_argument("--commands", type=int, default=150)
     parser.add_argument("--burst", type=int, default=10000, help="gestures as fast as the candidate takes them")
     parser.add_argument("--endurance", type=int, default=0, metavar="GESTURES", help="only this, with the daemon alone")
