@@ -51,6 +51,7 @@ let package = Package(
 
         module("EventLoop", "CSystemd"),
         module("Logging", "CSystemd"),
+        module("JSON"),
         module("ProtobufWire"),
         module("JacquardProtocol", "ProtobufWire"),
         module("Bluetooth"),
@@ -58,10 +59,11 @@ let package = Package(
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging"),
         module("MQTT", "CMosquitto", "EventLoop", "Logging"),
-        module("Bridge", "JacquardProtocol"),
+        module("Bridge", "JSON", "JacquardProtocol"),
         module("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging"),
         module(
-            "Daemon", "BlueZ", "Bluetooth", "Bridge", "CYAML", "DBus", "EventLoop", "Jacquard", "JacquardProtocol",
+            "Daemon", "BlueZ", "Bluetooth", "Bridge", "CYAML", "DBus", "EventLoop", "JSON", "Jacquard",
+            "JacquardProtocol",
             "Logging", "MQTT", "CSystemd"),
 
         .executableTarget(name: "jacquard2mqtt", dependencies: ["Daemon"], swiftSettings: settings),
@@ -76,6 +78,7 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         tests("EventLoop"),
         tests("Logging"),
+        tests("JSON"),
         tests("ProtobufWire"),
         tests("JacquardProtocol", "ProtobufWire"),
         tests("Bluetooth"),
@@ -83,9 +86,9 @@ let package = Package(
         tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "Logging", "TagSimulator"),
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging"),
         tests("MQTT", "EventLoop", "Logging"),
-        tests("Bridge", "JacquardProtocol"),
+        tests("Bridge", "JSON", "JacquardProtocol"),
         tests("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging"),
-        tests("Daemon", "DBus", "EventLoop", "Logging", "MQTT"),
+        tests("Daemon", "DBus", "EventLoop", "JSON", "Logging", "MQTT"),
         .executableTarget(
             name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport"], path: "Tests/Soak",
             swiftSettings: settings),

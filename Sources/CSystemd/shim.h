@@ -1,5 +1,5 @@
-// What of libsystemd the project uses, and the two things that Swift cannot import:
-// a variadic function and headers that the Glibc module lacks.
+// What of libsystemd the project uses, and the three things that Swift cannot import:
+// a variadic function, headers that the Glibc module lacks, and a global variable that any thread could change.
 #pragma once
 
 #include <sys/epoll.h>
@@ -7,3 +7,8 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 #include <systemd/sd-journal.h>
+
+// POSIX has the program declare it.
+extern char **environ;
+
+static inline char **process_environment(void) { return environ; }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// The program `jacquard2mqtt`: what was typed, done.
@@ -6,7 +5,7 @@ public enum CommandLineProgram {
     /// Reads the command line and the environment, does what they say and ends the process.
     public static func main() -> Never {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        exit(run(arguments, environment: ProcessInfo.processInfo.environment).rawValue)
+        exit(run(arguments, environment: ProcessEnvironment.variables).rawValue)
     }
 
     private static func run(_ arguments: [String], environment: [String: String]) -> ExitCode {

@@ -8,6 +8,7 @@ struct ImportTests {
     private static let allowed: [String: Set<String>] = [
         "EventLoop": ["CSystemd", "Glibc", "Synchronization"],
         "Logging": ["CSystemd", "Glibc", "Synchronization"],
+        "JSON": [],
         "ProtobufWire": [],
         "JacquardProtocol": ["ProtobufWire"],
         "Bluetooth": [],
@@ -15,12 +16,12 @@ struct ImportTests {
         "BlueZ": ["Bluetooth", "DBus", "EventLoop", "Glibc", "Logging"],
         "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging"],
         "MQTT": ["CMosquitto", "EventLoop", "Glibc", "Logging", "Synchronization"],
-        "Bridge": ["FoundationEssentials", "JacquardProtocol"],
+        "Bridge": ["JSON", "JacquardProtocol"],
         "TagSimulator": [
             "DBus", "EventLoop", "FoundationEssentials", "Glibc", "JacquardProtocol", "Logging", "Synchronization",
         ],
         "Daemon": [
-            "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CYAML", "DBus", "EventLoop", "FoundationEssentials", "Glibc",
+            "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CYAML", "DBus", "EventLoop", "Glibc", "JSON",
             "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Synchronization",
         ],
         "jacquard2mqtt": ["Daemon"],

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// The keys of a command, with the one way to say what is wrong with a value. `null` counts as not there.
@@ -119,7 +120,7 @@ struct CommandArguments: Hashable, Sendable {
         var list: [CommandArguments] = []
         for element in elements {
             guard case .object(let object) = element else {
-                throw .invalid(key, is: value, mayBe: "a list of objects, and one element is \(element)")
+                throw .invalid(key, is: value, mayBe: "a list of objects, and one element is \(element.quoted)")
             }
             list.append(CommandArguments(object))
         }

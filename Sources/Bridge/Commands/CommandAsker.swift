@@ -1,3 +1,5 @@
+import JSON
+
 /// Who waits for the result of a command: where it has to go, and what has to be in it.
 struct CommandAsker: Hashable, Sendable {
     /// `T/<command>/result` or `G/response/<verb>`.

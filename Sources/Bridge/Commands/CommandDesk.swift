@@ -18,7 +18,14 @@ struct CommandDesk: Sendable {
 
     /// When something is due without an event.
     var deadline: ContinuousClock.Instant? {
-        pending.lazy.flatMap { [$0.againAt ?? $0.expiresAt, $0.expiresAt] + $0.askers.compactMap(\.acceptedAt) }.min()
+        var earliest: ContinuousClock.Instant?
+        // By index: a command that is looped over is copied.
+        for index in pending.indices {
+            earliest.lower(to: pending[index].againAt)
+            earliest.lower(to: pending[index].expiresAt)
+            for asker in pending[index].askers.indices { earliest.lower(to: pending[index].askers[asker].acceptedAt) }
+        }
+        return earliest
     }
 }
 
@@ -87,9 +94,9 @@ extension CommandDesk {
 
     /// The commands that wait for something of a tag, in order.
     func waiting(for tag: TagID) -> [(token: UInt64, request: any TagRequest)] {
-        pending.compactMap { command in
-            guard !command.isSent, case .tag(tag, let request) = command.work else { return nil }
-            return (command.token, request)
+        pending.indices.compactMap { index in
+            guard !pending[index].isSent, case .tag(tag, let request) = pending[index].work else { return nil }
+            return (pending[index].token, request)
         }
     }
 

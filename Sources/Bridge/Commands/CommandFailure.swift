@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// Why a command was not carried out, as its result says it.
@@ -36,7 +37,7 @@ struct CommandFailure: Error, Hashable, Sendable {
 
     /// A key has a value that it may not have.
     static func invalid(_ key: String, is value: JSONValue, mayBe allowed: String) -> CommandFailure {
-        CommandFailure(.invalidArgument, "\(key.quoted) is \(value); it may be \(allowed)")
+        CommandFailure(.invalidArgument, "\(key.quoted) is \(value.quoted); it may be \(allowed)")
     }
 }
 

@@ -1,3 +1,5 @@
+import JSON
+
 /// What a command says: nothing, a word, or a JSON object.
 enum CommandPayload: Hashable, Sendable {
     case empty
@@ -30,7 +32,7 @@ enum CommandPayload: Hashable, Sendable {
     }
 
     private static func json(_ text: String) throws(CommandFailure) -> CommandPayload {
-        switch JSONValue(json: Array(text.utf8)) {
+        switch JSONValue(parsing: Array(text.utf8)) {
         case .object(let object): return .object(object)
         case .string(let text): return .text(text)
         case nil:

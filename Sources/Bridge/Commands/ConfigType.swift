@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// The eight types of values in a tag's store, by the words of the schema.

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// `led/set`: a pattern for the LED of the tag or its gear; ``LEDOrder`` reads its forms.

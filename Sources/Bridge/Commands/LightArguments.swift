@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// What a command says about a light, each key read and checked.

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// `name/set`: the tag's own name, as it is or in `name`; it may have spaces.

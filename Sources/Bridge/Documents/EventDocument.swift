@@ -1,3 +1,5 @@
+import JSON
+
 /// What `type` may be in `G/event`.
 enum BridgeEvent: String, Hashable, Sendable, CaseIterable, Encodable {
     case scanStarted = "scan_started"

@@ -1,3 +1,5 @@
+import JSON
+
 /// Writes `T/gesture` by hand: gestures come by the ten thousand a second, and an encoder takes microseconds.
 ///
 /// The bytes are those of an encoder with sorted keys: `boot`, `bridge`, `event_type`, `gesture`, `seq`, `time`.

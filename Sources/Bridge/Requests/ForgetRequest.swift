@@ -1,3 +1,5 @@
+import JSON
+
 /// `request/forget`: removes the bond, then discovery, then every retained topic.
 ///
 /// The tag is a bare word or `id`, which then is not the `id` that tells a repetition from another command; beside

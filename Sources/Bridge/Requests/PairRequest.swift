@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// `request/pair`: the serial, or an object with `serial` and `timeout_s`. Makes a bond, and from then on knows the tag.

@@ -171,12 +171,11 @@ extension BridgeState {
 
     /// A tag's circumstances may be others: connects or disconnects it, and refuses what waits in vain.
     mutating func settle(_ position: Int, at now: Moment) -> [BridgeAction] {
-        let tag = tags[position]
-        let vain: TagGoal = tag.wish.isHeld ? .connected : .disconnected
-        let refusal = tag.wish.isHeld ? tag.heldFailure : .askedToConnect
-        let refused = desk.waiting(for: tag.entry.id).filter { $0.request.goal == vain }
+        let isHeld = tags[position].wish.isHeld
+        let vain = desk.waiting(for: tags[position].entry.id)
+            .filter { $0.request.goal == (isHeld ? .connected : .disconnected) }
             .compactMap { desk.remove($0.token) }
-            .flatMap { failed($0, refusal, at: now) }
+        let refused = vain.flatMap { failed($0, isHeld ? tags[position].heldFailure : .askedToConnect, at: now) }
         return refused + tags[position].settle(at: now)
     }
 }

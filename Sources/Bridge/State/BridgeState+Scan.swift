@@ -1,3 +1,5 @@
+import JSON
+
 // MARK: Scanning
 
 extension BridgeState {

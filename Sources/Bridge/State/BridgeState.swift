@@ -163,10 +163,15 @@ extension BridgeState {
         publications.map(BridgeAction.publish)
     }
 
-    /// Looks for the earliest of all that is due.
+    /// Looks for the earliest of all that is due. In place and without arrays: it is looked for after every event but a
+    /// gesture, among all tags.
     mutating func updateDeadline() {
-        let others = [desk.deadline, scan.until?.instant, discovery?.life.deadline] + departures.map(\.due)
-        deadline = (tags.compactMap(\.deadline) + others.compactMap(\.self)).min()
+        var earliest = desk.deadline
+        earliest.lower(to: scan.until?.instant)
+        earliest.lower(to: discovery?.life.deadline)
+        for departure in departures { earliest.lower(to: departure.due) }
+        for position in tags.indices { tags[position].lower(&earliest) }
+        deadline = earliest
     }
 
     /// The hot path: bytes by hand, and the deadline moves only when statistics are held back.

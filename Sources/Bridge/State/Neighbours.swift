@@ -1,4 +1,4 @@
-import FoundationEssentials
+import JSON
 
 /// The other bridges of the same base topic.
 ///
@@ -22,7 +22,14 @@ struct Neighbours: Sendable {
     mutating func told(_ neighbour: String, info: [UInt8]) {
         guard neighbour != instance, tags[neighbour] != nil || tags.count < Self.most else { return }
         guard info.count <= Self.longestInfo else { return }
-        tags[neighbour] = try? Set(JSONDecoder().decode(TagList.self, from: Data(info)).tags)
+        tags[neighbour] = Self.tags(in: info)
+    }
+
+    /// The part of `G/info` that matters to other bridges.
+    private static func tags(in info: [UInt8]) -> Set<String>? {
+        guard let elements = JSONValue(parsing: info)?["tags"]?.elements else { return nil }
+        let tags = elements.compactMap(\.string)
+        return tags.count == elements.count ? Set(tags) : nil
     }
 
     /// A bridge came or went.
@@ -40,9 +47,4 @@ struct Neighbours: Sendable {
             tags[neighbour]?.contains(tag) != true && instance < neighbour
         }
     }
-}
-
-/// The part of `G/info` that matters to other bridges.
-private struct TagList: Decodable {
-    let tags: [String]
 }

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// The tag in the words of its topics.

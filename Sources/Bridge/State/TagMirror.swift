@@ -81,9 +81,13 @@ struct TagMirror: Sendable {
         set { if target == .tag { tagLED = newValue } else { gearLED = newValue } }
     }
 
-    /// When something is due without an event.
-    var deadline: ContinuousClock.Instant? {
-        [progress.due, stats.due, tagLED.darkAt, gearLED.darkAt, wish.neededUntil].compactMap(\.self).min()
+    /// Lowers a deadline to when something of the tag is due without an event. Mutating, so that the tag is not copied.
+    mutating func lower(_ deadline: inout ContinuousClock.Instant?) {
+        deadline.lower(to: progress.due)
+        deadline.lower(to: stats.due)
+        deadline.lower(to: tagLED.darkAt)
+        deadline.lower(to: gearLED.darkAt)
+        deadline.lower(to: wish.neededUntil)
     }
 
     /// What a restart must not forget.

@@ -19,6 +19,15 @@ public struct Moment: Hashable, Sendable {
     }
 }
 
+extension ContinuousClock.Instant? {
+    /// Becomes the earlier of both; nil is never.
+    mutating func lower(to other: ContinuousClock.Instant?) {
+        guard let other else { return }
+        if let instant = self, instant <= other { return }
+        self = other
+    }
+}
+
 extension Duration {
     /// Milliseconds, rounded down towards zero; far durations end at the largest number.
     var wholeMilliseconds: Int64 {

@@ -1,3 +1,5 @@
+import JSON
+
 /// One message for the broker, with what has to happen to it while the broker is away.
 ///
 /// It holds no `ContinuousClock.Instant`: the layout of that type is hidden from the compiler, and copying whatever

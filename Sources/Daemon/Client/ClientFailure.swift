@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// Why a command of the client has not done what it should, and with which status the process ends.
 struct ClientFailure: Error, Hashable, Sendable {

@@ -1,5 +1,5 @@
-import Bridge
 import EventLoop
+import JSON
 
 /// What the command line says about an LED, and the payload of `led/set` that says the same.
 struct LEDWish: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// `check-config`: reads the configuration as the bridge would and says what it thinks of it.
 struct CheckConfigCommand {

@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// All findings, for people and for machines.
 struct DoctorReport: Hashable, Sendable {

@@ -111,10 +111,11 @@ final class BridgeService {
     /// Lets the bridge take an event, and does what it wants done.
     func carryOut(_ event: (inout BridgeState, Moment) -> [BridgeAction]) {
         let now = Moment.now
-        actions += event(&bridge, now)
+        let due = event(&bridge, now)
         // What an action brings about at once comes behind the actions that are waiting, as it came behind their event.
-        guard !isActing else { return }
+        guard !isActing else { return actions += due }
         isActing = true
+        for action in due { perform(action, at: now) }
         while let action = actions.popFirst() { perform(action, at: now) }
         isActing = false
         guard armed != bridge.deadline else { return }

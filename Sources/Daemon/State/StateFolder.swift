@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Glibc
+import JSON
 
 /// The folder of `--state`, in which one file remembers the tags. Called on the helper thread: everything here may block.
 struct StateFolder: Sendable {
@@ -43,15 +43,11 @@ struct StateFolder: Sendable {
     }
 
     private func parsed(_ bytes: [UInt8]) -> Contents {
-        do {
-            let stored = try JSONDecoder().decode(StoredTags.self, from: Data(bytes))
-            guard stored.version == StoredTags.version else {
-                return .unreadable(reason: "version \(stored.version) of another release")
-            }
-            return .tags(stored.tags)
-        } catch {
-            return setAside()
+        guard let stored = JSONValue(parsing: bytes).flatMap({ StoredTags($0) }) else { return setAside() }
+        guard stored.version == StoredTags.version else {
+            return .unreadable(reason: "version \(stored.version) of another release")
         }
+        return .tags(stored.tags)
     }
 
     /// A damaged file is evidence: it is kept beside the new one and never overwritten.
@@ -67,11 +63,9 @@ struct StateFolder: Sendable {
     ///
     /// - Throws: ``FileError``; the file is then as it was.
     func save(_ tags: [StoredTag]) throws(FileError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let stored = StoredTags(tags: tags.sorted { $0.id < $1.id })
-        guard let data = try? encoder.encode(stored) else { throw FileError(EINVAL) }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(errno) }
-        try AtomicFile.write(Array(data) + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
+        try AtomicFile.write(
+            JSONText.indentedBytes(of: stored) + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
     }
 }

@@ -1,9 +1,10 @@
 import Bridge
+import JSON
 
 /// What the bridge remembers of a tag over a restart, as it stands in `tags.json`.
-struct StoredTag: Codable, Hashable, Sendable {
+struct StoredTag: Encodable, Hashable, Sendable {
     /// The gear that a tag was last clipped into.
-    struct Gear: Codable, Hashable, Sendable {
+    struct Gear: Encodable, Hashable, Sendable {
         var vendorID: String
         var productID: String
         var name: String
@@ -37,7 +38,7 @@ struct StoredTag: Codable, Hashable, Sendable {
 }
 
 /// The whole of `tags.json`.
-struct StoredTags: Codable, Hashable, Sendable {
+struct StoredTags: Encodable, Hashable, Sendable {
     /// The version of the format.
     static let version = 1
 
@@ -45,6 +46,39 @@ struct StoredTags: Codable, Hashable, Sendable {
     var version = Self.version
     /// All of them, by id.
     var tags: [StoredTag] = []
+}
+
+// MARK: Reading; nil for what no release has written
+
+extension StoredTags {
+    init?(_ document: JSONValue) {
+        guard let version = document["version"]?.integer.flatMap({ Int(exactly: $0) }),
+            let elements = document["tags"]?.elements
+        else { return nil }
+        let tags = elements.compactMap { StoredTag($0) }
+        guard tags.count == elements.count else { return nil }
+        self.init(version: version, tags: tags)
+    }
+}
+
+extension StoredTag {
+    fileprivate init?(_ document: JSONValue) {
+        guard let serial = document["serial"]?.string, let id = document["id"]?.string,
+            let held = document["held"]?.flag, let paired = document["paired"]?.flag
+        else { return nil }
+        self.init(
+            serial: serial, id: id, address: document["address"]?.string, name: document["name"]?.string, held: held,
+            paired: paired, lastGear: document["last_gear"].flatMap { Gear($0) })
+    }
+}
+
+extension StoredTag.Gear {
+    fileprivate init?(_ document: JSONValue) {
+        guard let vendorID = document["vendor_id"]?.string, let productID = document["product_id"]?.string,
+            let name = document["name"]?.string
+        else { return nil }
+        self.init(vendorID: vendorID, productID: productID, name: name)
+    }
 }
 
 extension StoredTag {

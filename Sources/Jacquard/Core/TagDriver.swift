@@ -84,20 +84,25 @@ final class TagDriver {
             for action in next { perform(action) }
         }
         isPerforming = false
-        arm()
-        tellChange()
+        let (deadline, isLooking) = Self.look(at: &session)
+        arm(deadline)
+        tellChange(isLooking)
     }
 
-    private func arm() {
-        guard armed != session.deadline else { return }
-        armed = session.deadline
-        timer.arm(at: armed)
+    /// Asks a session in its place: a session is large, and to ask it as a property of this object would copy it.
+    private static func look(at session: inout TagSession) -> (deadline: ContinuousClock.Instant?, isLooking: Bool) {
+        (session.deadline, session.isLinking)
     }
 
-    private func tellChange() {
-        let now = (isLooking: isLooking, isStopped: facts.isStopped)
-        guard now != told else { return }
-        told = now
+    private func arm(_ deadline: ContinuousClock.Instant?) {
+        guard armed != deadline else { return }
+        armed = deadline
+        timer.arm(at: deadline)
+    }
+
+    private func tellChange(_ isLooking: Bool) {
+        guard isLooking != told.isLooking || facts.isStopped != told.isStopped else { return }
+        told = (isLooking, facts.isStopped)
         onChange(self)
     }
 

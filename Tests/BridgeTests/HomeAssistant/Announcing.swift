@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 @testable import Bridge
@@ -57,7 +58,7 @@ struct Announcement {
 
     init?(_ publication: Publication) {
         guard publication.topic.hasSuffix("/config"), publication.isRetained, publication.qos == 1,
-            case .object(let document)? = JSONValue(json: publication.payload)
+            case .object(let document)? = JSONValue(parsing: publication.payload)
         else { return nil }
         topic = publication.topic
         self.document = document
@@ -84,8 +85,4 @@ extension JSONValue {
     var text: String? { if case .string(let text) = self { text } else { nil } }
 
     var list: [JSONValue] { if case .array(let list) = self { list } else { [] } }
-
-    subscript(key: String) -> JSONValue? {
-        if case .object(let object) = self { object[key] } else { nil }
-    }
 }

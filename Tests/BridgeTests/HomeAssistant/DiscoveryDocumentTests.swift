@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import JacquardProtocol
 import Testing
 
@@ -101,7 +102,7 @@ struct DiscoveryDocumentTests {
         for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
             guard let template = item["value_template"]?.text, let topic = item["state_topic"]?.text,
                 let fact = scene.publications.last(where: { $0.topic == topic && $0.isRetained }),
-                case .object(let document)? = JSONValue(json: fact.payload)
+                case .object(let document)? = JSONValue(parsing: fact.payload)
             else { continue }
             for match in template.matches(of: pattern) {
                 #expect(document.keys.contains(String(match.1)), "\(key): \(match.1) in \(fact.text)")

@@ -1,4 +1,5 @@
 import Bridge
+import JSON
 import MQTT
 import Testing
 

@@ -1,5 +1,5 @@
-import Bridge
 import EventLoop
+import JSON
 import MQTT
 import TestSupport
 import Testing

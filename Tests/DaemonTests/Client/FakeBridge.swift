@@ -1,6 +1,7 @@
 import Bridge
 import EventLoop
 import FoundationEssentials
+import JSON
 import Logging
 import MQTT
 import Synchronization

@@ -1,6 +1,7 @@
 import Bridge
 import EventLoop
 import Glibc
+import JSON
 import Logging
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Bridge
+import JSON
 import Testing
 
 @testable import Daemon

@@ -1,4 +1,5 @@
 import EventLoop
+import JSON
 import MQTT
 import TestSupport
 import Testing

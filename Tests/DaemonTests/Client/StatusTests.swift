@@ -1,5 +1,6 @@
 import Bridge
 import EventLoop
+import JSON
 import TestSupport
 import Testing
 

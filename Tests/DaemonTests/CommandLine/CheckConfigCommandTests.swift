@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 import Testing
 
 @testable import Daemon

@@ -1,5 +1,6 @@
 import DBus
 import EventLoop
+import JSON
 import Logging
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Bridge
+import JSON
 import MQTT
 
 /// One request and what comes back, as a value: knows which messages belong to it and what they mean.
@@ -54,6 +55,6 @@ struct BridgeExchange: Sendable {
         }
         if let serial = event["serial"]?.string, serial != request.payload["serial"]?.string { return .none }
         let detail = event["text"]?.string ?? event["stage"]?.string
-        return .stage(type.replacing("_", with: " ") + (detail.map { ": \($0)" } ?? ""))
+        return .stage(type.asWords + (detail.map { ": \($0)" } ?? ""))
     }
 }

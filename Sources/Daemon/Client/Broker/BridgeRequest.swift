@@ -1,4 +1,5 @@
 import Bridge
+import JSON
 
 /// A question to the bridge, and how its answer is known.
 struct BridgeRequest: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Bridge
 import EventLoop
+import JSON
 import MQTT
 
 extension BrokerSession {

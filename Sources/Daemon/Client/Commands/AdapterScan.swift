@@ -1,7 +1,7 @@
 import BlueZ
 import Bluetooth
-import Bridge
 import EventLoop
+import JSON
 import Jacquard
 import JacquardProtocol
 import Logging

@@ -1,5 +1,6 @@
 import Bridge
 import EventLoop
+import JSON
 import MQTT
 
 /// Lets the running bridge scan, and collects what it publishes meanwhile.

@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// `T/connection` for people.
 struct ConnectionText: Hashable, Sendable {
@@ -11,7 +11,7 @@ struct ConnectionText: Hashable, Sendable {
 
     /// `initializing 6/14`.
     var short: String {
-        let state = (document["state"]?.string ?? "unknown").replacing("_", with: " ")
+        let state = (document["state"]?.string ?? "unknown").asWords
         guard let step = document["step"]?.integer, let of = document["of"]?.integer else { return state }
         return "\(state) \(step)/\(of)"
     }

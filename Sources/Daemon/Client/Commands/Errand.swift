@@ -1,5 +1,6 @@
 import Bridge
 import EventLoop
+import JSON
 
 /// A command that is one request to the bridge and one sentence about its result.
 ///

@@ -1,4 +1,5 @@
 import Bridge
+import JSON
 
 /// A line of `monitor` for people: time, who, what, and what of it.
 struct MonitorLine: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// One message that `monitor` has seen.
 struct MonitorRecord: Hashable, Sendable {

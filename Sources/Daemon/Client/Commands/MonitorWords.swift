@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// What the documents of the contract say, in a few words.
 enum MonitorWords {
@@ -95,14 +95,14 @@ extension MonitorWords {
     }
 
     private static func adapter(_ document: JSONValue) -> String {
-        ["id", "state"].compactMap { document[$0]?.word }.joined(separator: " ").replacing("_", with: " ")
+        ["id", "state"].compactMap { document[$0]?.word }.joined(separator: " ").asWords
     }
 
     private static func event(_ document: JSONValue) -> String {
         guard case .object(let keys) = document else { return document.text }
         let rest = keys.filter { $0.key != "type" && $0.key != "time" }.sorted { $0.key < $1.key }
         let words = rest.compactMap { key, value in value.word.map { "\(key) \($0)" } }
-        return ([document["type"]?.word?.replacing("_", with: " ") ?? "event"] + words).joined(separator: ", ")
+        return ([document["type"]?.word?.asWords ?? "event"] + words).joined(separator: ", ")
     }
 
     private static func advertisement(_ document: JSONValue) -> String {

@@ -1,4 +1,5 @@
 import Bridge
+import JSON
 import MQTT
 
 /// What the broker retains of a bridge and of tags.

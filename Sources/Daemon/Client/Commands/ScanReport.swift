@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// The tags that a scan has heard, each with its latest signal.
 ///

@@ -1,5 +1,6 @@
 import Bridge
 import EventLoop
+import JSON
 import MQTT
 
 /// `status`: how the bridge and its tags are, by what the broker retains; works for a bridge that is away, too.

@@ -1,4 +1,5 @@
 import Bridge
+import JSON
 
 /// What `status` prints.
 ///

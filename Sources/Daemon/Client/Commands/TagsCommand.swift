@@ -1,5 +1,6 @@
 import Bridge
 import EventLoop
+import JSON
 
 /// `tags`: all tags that the bridge knows or has heard.
 ///

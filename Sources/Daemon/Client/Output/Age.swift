@@ -1,12 +1,17 @@
-import FoundationEssentials
+import Glibc
 
 /// How long ago something was, in words.
 enum Age {
     /// Milliseconds since 1970 of a time of the contract, `2026-11-20T10:15:02.114Z`; nil for any other text.
     static func unixMilliseconds(_ text: String) -> Int64? {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard let date = try? Date(text, strategy: style) else { return nil }
-        return Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let numbers = text.split { "-T:.Z".contains($0) }.compactMap { Int32($0) }
+        guard numbers.count == 7, (1970...9999).contains(numbers[0]) else { return nil }
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])
+        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[3], numbers[4], numbers[5])
+        let milliseconds = Int64(timegm(&parts)) * 1000 + Int64(numbers[6])
+        // Whatever is no such time, such as a 30th of February, would be written otherwise.
+        return ClockText.utc(milliseconds) == text ? milliseconds : nil
     }
 
     /// `now`, `40 s ago`, `12 min ago`, `5 h ago` or `3 d ago`; a time to come counts as now.

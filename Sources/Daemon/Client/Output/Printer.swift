@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// Where a command prints, and for whom.
 struct Printer: Sendable {

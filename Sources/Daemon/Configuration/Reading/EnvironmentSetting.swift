@@ -14,8 +14,23 @@ struct EnvironmentSetting: Hashable, Sendable {
     init?(variable: String) {
         guard variable.hasPrefix(Self.prefix), variable != Self.fileVariable else { return nil }
         self.variable = variable
-        path = variable.dropFirst(Self.prefix.count).lowercased()
-            .split(separator: "__", omittingEmptySubsequences: false).map(String.init)
+        path = Self.parts(of: variable.dropFirst(Self.prefix.count).lowercased())
+    }
+
+    /// What stands between double underscores. The standard library splits at one character; what splits at two is the
+    /// engine of regular expressions, a megabyte of program.
+    private static func parts(of name: String) -> [String] {
+        var parts = [""]
+        var rest = name[...]
+        while let character = rest.popFirst() {
+            if character == "_", rest.first == "_" {
+                rest.removeFirst()
+                parts.append("")
+            } else {
+                parts[parts.count - 1].append(character)
+            }
+        }
+        return parts
     }
 
     /// The key in the dotted form of `ConfigurationKey.paths`, with `N` in the place of a number; nil for a name that

@@ -35,7 +35,9 @@ extension ScalarRule where Value == String {
             guard !topic.contains(where: { $0 == "+" || $0 == "#" }) else { throw Rejection("holds a wildcard") }
             guard !topic.hasPrefix("$") else { throw Rejection("begins with $") }
             guard !topic.hasPrefix("/"), !topic.hasSuffix("/") else { throw Rejection("begins or ends with a slash") }
-            guard !topic.contains("//") else { throw Rejection("holds an empty level") }
+            guard topic.split(separator: "/", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }) else {
+                throw Rejection("holds an empty level")
+            }
             return topic
         }
     }

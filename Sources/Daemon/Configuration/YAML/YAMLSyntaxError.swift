@@ -54,7 +54,7 @@ extension YAMLSyntaxError {
             "a list item (\"- \") where none can stand; begin it on a line of its own"
         case "control characters are not allowed":
             "a control character; the file must be text"
-        case _ where problem.contains("UTF-8"), "invalid Unicode character":
+        case _ where problem.split(separator: " ").contains("UTF-8"), "invalid Unicode character":
             "not UTF-8 text; save the file as UTF-8"
         case "":
             "there is not enough memory to read the file"

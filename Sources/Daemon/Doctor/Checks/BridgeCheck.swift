@@ -1,11 +1,10 @@
-import FoundationEssentials
+import JSON
 
 /// Whether a bridge of this name is online, and whether it is this machine's.
 enum BridgeCheck {
     /// Whether a process of this machine is a bridge, by `/proc/<id>/cmdline`: words that end with a zero byte each.
     static func probe(_ folder: String = "/proc") -> Bool {
-        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return entries.contains { entry in
+        return FolderEntries.names(in: folder).contains { entry in
             guard entry.utf8.allSatisfy(ASCII.isDigit) else { return false }
             let contents = try? FileContents(path: "\(folder)/\(entry)/cmdline", limit: 65_536)
             return isBridge((contents?.bytes ?? []).split(separator: 0).map { String(decoding: $0, as: UTF8.self) })

@@ -17,7 +17,7 @@ enum BrokerPermissionsCheck {
     private static func reason(_ outcome: TopicTrial.Outcome) -> String {
         switch outcome {
         case .pending, .returned: ""
-        case .refused(let reason): reason.replacing("_", with: " ")
+        case .refused(let reason): reason.asWords
         case .swallowed: "it does not come back"
         }
     }

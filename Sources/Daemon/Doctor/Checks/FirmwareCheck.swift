@@ -1,4 +1,4 @@
-import Bridge
+import JSON
 
 /// Whether a tag has a firmware that is known to be bad. The bridge knows; it says so in its health.
 enum FirmwareCheck {

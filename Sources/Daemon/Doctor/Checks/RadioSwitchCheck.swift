@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Whether the kernel or a switch of the machine keeps the radio silent (rfkill).
 enum RadioSwitchCheck {
     /// A radio of the kernel's list.
@@ -14,8 +12,7 @@ enum RadioSwitchCheck {
 
     /// The Bluetooth radios of `/sys/class/rfkill`; none where the kernel has no such list.
     static func probe(_ folder: String = "/sys/class/rfkill") -> [Radio] {
-        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return entries.sorted().compactMap { entry in
+        return FolderEntries.names(in: folder).sorted().compactMap { entry in
             func attribute(_ name: String) -> String {
                 let contents = try? FileContents(path: "\(folder)/\(entry)/\(name)", limit: 4096)
                 return String(decoding: contents?.bytes ?? [], as: UTF8.self).filter { !$0.isWhitespace }

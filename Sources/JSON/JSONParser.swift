@@ -1,0 +1,198 @@
+/// Reads JSON by RFC 8259. The bytes come from anybody: whatever they are, they end in a value or in nil.
+struct JSONParser {
+    /// How many lists and objects may lie in one another, so that no text exhausts the stack.
+    private static let deepest = 512
+
+    private let text: UnsafeBufferPointer<UInt8>
+    private var position = 0
+    private var depth = 0
+
+    /// The only value of a text.
+    static func document(_ text: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+        var parser = JSONParser(text: text)
+        guard let value = parser.value(), parser.next() == nil else { return nil }
+        return value
+    }
+
+    private init(text: UnsafeBufferPointer<UInt8>) {
+        self.text = text
+    }
+
+    private var current: UInt8? { position < text.count ? text[position] : nil }
+
+    /// The next byte that is no space; it stays.
+    private mutating func next() -> UInt8? {
+        while let byte = current {
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): position += 1
+            default: return byte
+            }
+        }
+        return nil
+    }
+
+    /// Takes the next byte that is no space, if it is this one.
+    private mutating func take(_ byte: Unicode.Scalar) -> Bool {
+        guard next() == UInt8(ascii: byte) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func take(_ word: StaticString, as value: JSONValue) -> JSONValue? {
+        let rest = text[position...]
+        guard word.withUTF8Buffer({ rest.starts(with: $0) }) else { return nil }
+        position += word.utf8CodeUnitCount
+        return value
+    }
+
+    private mutating func value() -> JSONValue? {
+        switch next() {
+        case UInt8(ascii: "{"): nested { $0.object() }
+        case UInt8(ascii: "["): nested { $0.array() }
+        case UInt8(ascii: "\""): string().map(JSONValue.string)
+        case UInt8(ascii: "t"): take("true", as: .bool(true))
+        case UInt8(ascii: "f"): take("false", as: .bool(false))
+        case UInt8(ascii: "n"): take("null", as: .null)
+        case nil: nil
+        default: number()
+        }
+    }
+
+    private mutating func nested(_ body: (inout JSONParser) -> JSONValue?) -> JSONValue? {
+        guard depth < Self.deepest else { return nil }
+        depth += 1
+        position += 1
+        defer { depth -= 1 }
+        return body(&self)
+    }
+
+    private mutating func array() -> JSONValue? {
+        var elements: [JSONValue] = []
+        if take("]") { return .array(elements) }
+        repeat {
+            guard let element = value() else { return nil }
+            elements.append(element)
+        } while take(",")
+        return take("]") ? .array(elements) : nil
+    }
+
+    private mutating func object() -> JSONValue? {
+        var members: [String: JSONValue] = [:]
+        if take("}") { return .object(members) }
+        repeat {
+            guard next() == UInt8(ascii: "\""), let key = string(), take(":"), let member = value() else { return nil }
+            if members[key] == nil { members[key] = member }
+        } while take(",")
+        return take("}") ? .object(members) : nil
+    }
+}
+
+// MARK: Strings
+
+extension JSONParser {
+    private mutating func string() -> String? {
+        position += 1
+        let start = position
+        while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+            guard byte >= 0x20 else { return nil }
+            position += 1
+        }
+        guard current == UInt8(ascii: "\\") else {
+            guard current != nil else { return nil }
+            position += 1
+            return String(validating: text[start..<position - 1], as: UTF8.self)
+        }
+        return stringWithEscapes(from: start)
+    }
+
+    private mutating func stringWithEscapes(from start: Int) -> String? {
+        var bytes = Array(text[start..<position])
+        while let byte = current {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(validating: bytes, as: UTF8.self)
+            case UInt8(ascii: "\\"): guard escape(into: &bytes) else { return nil }
+            case 0x20...: bytes.append(byte)
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    private mutating func escape(into bytes: inout [UInt8]) -> Bool {
+        guard let byte = current else { return false }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
+        case UInt8(ascii: "b"): bytes.append(0x08)
+        case UInt8(ascii: "f"): bytes.append(0x0C)
+        case UInt8(ascii: "n"): bytes.append(0x0A)
+        case UInt8(ascii: "r"): bytes.append(0x0D)
+        case UInt8(ascii: "t"): bytes.append(0x09)
+        case UInt8(ascii: "u"):
+            guard let scalar = scalar() else { return false }
+            bytes += Array(String(scalar).utf8)
+        default: return false
+        }
+        return true
+    }
+
+    /// What follows `\u`: four digits, or a pair of surrogates of which the second has its own `\u`.
+    private mutating func scalar() -> Unicode.Scalar? {
+        guard let first = codeUnit() else { return nil }
+        guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
+        guard current == UInt8(ascii: "\\") else { return nil }
+        position += 1
+        guard current == UInt8(ascii: "u") else { return nil }
+        position += 1
+        guard let second = codeUnit(), UTF16.isTrailSurrogate(second) else { return nil }
+        return Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
+    }
+
+    private mutating func codeUnit() -> UInt16? {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let digit = current.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else { return nil }
+            unit = unit << 4 | UInt16(digit)
+            position += 1
+        }
+        return unit
+    }
+}
+
+// MARK: Numbers
+
+extension JSONParser {
+    /// `-`, digits without a needless zero before them, then a fraction, then an exponent.
+    private mutating func number() -> JSONValue? {
+        let start = position
+        if current == UInt8(ascii: "-") { position += 1 }
+        let first = position
+        guard digits(), text[first] != UInt8(ascii: "0") || position == first + 1 else { return nil }
+        let wholeEnd = position
+        if current == UInt8(ascii: ".") {
+            position += 1
+            guard digits() else { return nil }
+        }
+        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+            position += 1
+            if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
+            guard digits() else { return nil }
+        }
+        let spelled = String(decoding: text[start..<position], as: UTF8.self)
+        if position == wholeEnd {
+            if let integer = Int64(spelled) { return .integer(integer) }
+            if let unsigned = UInt64(spelled) { return .unsigned(unsigned) }
+        }
+        guard let number = Double(spelled), number.isFinite else { return nil }
+        if let integer = Int64(exactly: number) { return .integer(integer) }
+        return UInt64(exactly: number).map(JSONValue.unsigned) ?? .number(number)
+    }
+
+    /// One digit at least.
+    private mutating func digits() -> Bool {
+        let start = position
+        while let byte = current, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        return position > start
+    }
+}

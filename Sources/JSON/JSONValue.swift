@@ -1,0 +1,73 @@
+/// Any JSON value: what other people write, and documents that are made key by key.
+public enum JSONValue: Hashable, Sendable {
+    /// `null`
+    case null
+    /// `true` or `false`
+    case bool(Bool)
+    /// A whole number, however it is written: `1`, `1.0` and `1e0` are the same.
+    case integer(Int64)
+    /// A whole number that is too large for the case above.
+    case unsigned(UInt64)
+    /// Any other number; it is finite.
+    case number(Double)
+    /// A string, its escapes resolved.
+    case string(String)
+    /// A list.
+    case array([JSONValue])
+    /// An object; of a key that comes twice the first value counts.
+    case object([String: JSONValue])
+
+    /// Reads one document, which is all there may be in the text but for spaces; nil for what is not JSON, or has a number
+    /// that no `Double` holds.
+    ///
+    /// - Parameter text: UTF-8, by RFC 8259. At most 512 lists and objects lie in one another.
+    public init?(parsing text: [UInt8]) {
+        guard let value = text.withUnsafeBufferPointer({ JSONParser.document($0) }) else { return nil }
+        self = value
+    }
+}
+
+/// What a reader asks of a document; whatever is not there, or is something else, is nil.
+extension JSONValue {
+    /// The value of a key.
+    public subscript(key: String) -> JSONValue? {
+        if case .object(let object) = self { object[key] } else { nil }
+    }
+
+    /// A string.
+    public var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    /// A whole number.
+    public var integer: Int64? {
+        if case .integer(let value) = self { value } else { nil }
+    }
+
+    /// True or false.
+    public var flag: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    /// The elements of a list.
+    public var elements: [JSONValue]? {
+        if case .array(let value) = self { value } else { nil }
+    }
+}
+
+extension JSONValue: Encodable {
+    /// Encodes what the value holds, as if it stood alone.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}

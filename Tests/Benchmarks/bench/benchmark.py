@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Measures the daemon beside a single-threaded C program and a Python bridge that do the same work, in turn."""
+import argparse
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+
+import report
+from rig import flat, memory
+from scenario import Run
+
+
+def candidates(options):
+    """Name and command line; the order is reversed every other round."""
+    peers = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers")
+    return {
+        "floor": f"{options.rig}/floor {{bus}} {{port}} {{base}} {{instance}} {{serials}} {{mode}}",
+        "python": f"env PYTHONPATH={options.rig} {options.python} {peers}/python_bridge.py "
+                  "{port} {base} {instance} {serials} {mode}",
+        "jacquard2mqtt": f"{options.daemon} run --config {{config}} --state {{state}}",
+    }
+
+
+def with_tags(options, name, command, tags, body):
+    with tempfile.TemporaryDirectory(prefix="bench.") as work:
+        run = Run(options, name, command, tags, work)
+        try:
+            return body(run)
+        except Exception:
+            sys.stderr.write(run.p.tail())
+            raise
+        finally:
+            run.close()
+
+
+def whole(options):
+    """Everything with one number of tags."""
+    def body(run):
+        figures = {"start": run.start()}
+        time.sleep(1.5)  # what follows a connection: the gear's turn
+        figures["idle"] = run.idle(options.idle)
+        figures["memory"] = memory(run.p.pid)
+        run.warm_up()
+        for rate in options.rates:
+            figures[str(rate)] = run.events("gesture", rate, max(200, int(rate * options.seconds)))
+        figures["led"] = run.commands(50, options.commands)
+        figures["burst"] = run.events("gesture", 0, options.burst)
+        figures["after"] = memory(run.p.pid)
+        return figures
+    return body
+
+
+def small(run):
+    """Memory and the cost of a gesture, for the growth with the number of tags."""
+    run.start()
+    time.sleep(2)
+    used = memory(run.p.pid)
+    run.warm_up()
+    return {"rss_mb": used["rss_mb"], "cpu_us": run.events("gesture", 1000, 2000)["cpu_us"]}
+
+
+def growth(options, name, command):
+    sizes = {}
+    for tags in options.growth:
+        try:
+            sizes[str(tags)] = with_tags(options, name, command, tags, small)
+        except Exception as error:  # what has been measured stays good
+            print(f"# {name}, {tags} tags: {error}", file=sys.stderr)
+    if len(sizes) > 1:
+        low, high = min(sizes, key=int), max(sizes, key=int)
+        sizes["kb_per_tag"] = (sizes[high]["rss_mb"] - sizes[low]["rss_mb"]) * 1024 / (int(high) - int(low))
+    return sizes
+
+
+def measure(options, mode):
+    options.mode = mode
+    rounds = {name: [] for name in options.candidates}
+    commands = candidates(options)
+    for number in range(options.rounds):
+        for name in options.candidates if number % 2 == 0 else reversed(options.candidates):
+            try:
+                figures = with_tags(options, name, commands[name], options.tags, whole(options))
+                if number == 0:
+                    figures["growth"] = growth(options, name, commands[name])
+                rounds[name].append(flat(figures))
+            except Exception as error:
+                print(f"# {name}: {error}", file=sys.stderr)
+    return {name: figures for name, figures in rounds.items() if figures}
+
+
+def endurance(options):
+    """So many gestures through QoS 1, in ten parts; the memory after each."""
+    options.mode = "acquire"
+
+    def body(run):
+        run.start()
+        run.warm_up()
+        faults, sizes = {}, []
+        for _ in range(10):
+            part = run.events("gesture", 4000, options.endurance // 10)
+            for key in report.FAULTS:
+                faults[key] = faults.get(key, 0) + part.get(key, 0)
+            sizes.append(round(memory(run.p.pid)["rss_mb"], 2))
+        return {"gestures": options.endurance, "rss_mb": sizes, **faults}
+    return with_tags(options, "jacquard2mqtt", candidates(options)["jacquard2mqtt"], options.tags, body)
+
+
+def arguments():
+    numbers = lambda text: [int(part) for part in text.split(",") if part]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rig", required=True, help="folder of the built rig")
+    parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt, a release build")
+    parser.add_argument("--python", required=True, help="interpreter with bleak, paho-mqtt and protobuf")
+    parser.add_argument("--mode", default="acquire,signal", type=lambda text: text.split(","))
+    parser.add_argument("--candidates", default="floor,python,jacquard2mqtt", type=lambda text: text.split(","))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tags", type=int, default=20)
+    parser.add_argument("--growth", type=numbers, default="1,20,100,400", help="numbers of tags, in the first round")
+    parser.add_argument("--rates", type=numbers, default="100,2000", help="gestures a second")
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each rate")
+    parser.add_argument("--idle", type=float, default=3.0, help="seconds")
+    parser.add_argument("--commands", type=int, default=150)
+    parser.add_argument("--burst", type=int, default=10000, help="gestures as fast as the candidate takes them")
+    parser.add_argument("--endurance", type=int, default=0, metavar="GESTURES", help="only this, with the daemon alone")
+    parser.add_argument("--json", help="all rounds, for machines")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the rig's processes end with us
+    if options.endurance:
+        return print(json.dumps(endurance(options)))
+    results = {}
+    for mode in options.mode:
+        results[mode] = measure(options, mode)
+        print(report.table(options, mode, {name: report.best(figures) for name, figures in results[mode].items()}), flush=True)
+    if options.json:
+        with open(options.json, "w") as f:
+            json.dump(results, f, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Counts what a gesture and a quiet second cost: system calls, messages on the bus, instructions, allocations.
+
+Counts do not depend on the machine's speed. Each is the difference between N and 2 N gestures, which leaves out what does not
+grow with them. A bound is not a target: it says where somebody has made the path longer without noticing."""
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from types import SimpleNamespace
+
+from scenario import Run
+
+COUNT = 200  # gestures, and then twice as many
+RATE = 100  # a second: each has a wake-up of its own
+
+# What is allowed, and why it is not less.
+CALLS = 12  # two wake-ups (gesture, acknowledgement): 2 epoll_wait, 2 recvfrom, 2 write, 3 read; statistics once a second
+IDLE = 10  # in five seconds with twenty tags: a timer or two, no message to anybody
+BOUNDS = {  # by the kind of build, as an optimized one does a part of the work; a third above what was counted
+    "release": {"instructions": 54_000, "allocations": 26},
+    "debug": {"instructions": 250_000, "allocations": 43},
+}
+ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"}
+
+
+class Guard:
+    def __init__(self, options):
+        self.options, self.failures = options, 0
+
+    def check(self, what, value, bound):
+        self.failures += value > bound
+        print(f"{'ok  ' if value <= bound else 'FAIL'} {what}: {value:g}, at most {bound:g}")
+
+    def run(self, wrapper, tags, body):
+        """Runs the daemon under a tool that counts."""
+        with tempfile.TemporaryDirectory(prefix="guard.") as work:
+            command = f"{wrapper.format(work=work)} {self.options.daemon} run --config {{config}} --state {{state}}"
+            options = SimpleNamespace(rig=self.options.rig, mode="acquire")
+            run = Run(options, "jacquard2mqtt", command, tags, work)
+            try:
+                run.start()
+                time.sleep(1)  # what follows a connection
+                run.warm_up()
+                body(run, work)
+            except Exception:
+                sys.stderr.write(run.p.tail())
+                raise
+            finally:
+                run.close()
+
+    def gestures(self, run, count):
+        figures = run.events("gesture", RATE, count)
+        if figures["lost"]:
+            raise RuntimeError(f"{figures['lost']} gestures were lost")
+
+    def system_calls(self):
+        def body(run, work):
+            traced = lambda: sum(1 for _ in open(os.path.join(work, "calls")))
+            marks = [traced()]
+            for count in (COUNT, 2 * COUNT):
+                self.gestures(run, count)
+                marks.append(traced())
+            self.check("system calls of a gesture", (marks[2] - 2 * marks[1] + marks[0]) / COUNT, CALLS)
+        # The tracer is no parent of the daemon, which so gets its signals.
+        self.run("strace -D -f -qq -o {work}/calls", 1, body)
+
+    def silence(self):
+        def body(run, work):
+            path = os.path.join(work, "calls")
+            time.sleep(2)  # the statistics of the first gestures
+            begin = os.path.getsize(path)
+            time.sleep(5)
+            with open(path) as f:
+                f.seek(begin)
+                lines = f.readlines()
+            self.check("messages on the bus in five idle seconds", sum("sendmsg(" in line for line in lines), 0)
+            self.check("system calls in five idle seconds", len(lines), IDLE)
+        self.run("strace -D -f -qq -o {work}/calls", 20, body)
+
+    def instructions(self):
+        def body(run, work):
+            counts = []
+            for count in (0, COUNT, 2 * COUNT):
+                if count:
+                    self.gestures(run, count)
+                counts.append(self.dump(run.p.pid, work, len(counts) + 1))
+            for what, bound in BOUNDS[self.options.build].items():
+                self.check(f"{what} of a gesture", (counts[2][what] - counts[1][what]) / COUNT, bound)
+        self.run("valgrind --tool=callgrind --callgrind-out-file={work}/profile", 1, body)
+
+    def dump(self, pid, work, part):
+        """What was counted since the last time."""
+        subprocess.run(["callgrind_control", "-d", str(pid)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        path, end = os.path.join(work, f"profile.{part}"), time.monotonic() + 20
+        while not os.path.exists(path) or not re.search(r"^totals: ", open(path).read(), re.M):
+            if time.monotonic() > end:
+                raise RuntimeError(f"callgrind has written {glob.glob(work + '/profile*')}")
+            time.sleep(0.05)
+        return read_profile(path)
+
+
+def read_profile(path):
+    """Instructions, and calls of the allocator, of a profile: names are spelled once and then numbered."""
+    names, callee, allocations, instructions = {}, None, 0, 0
+    with open(path) as f:
+        for line in f:
+            if named := re.match(r"c?fn=\((\d+)\)(?: (\S+))?", line):
+                if named[2]:
+                    names[named[1]] = named[2]
+                callee = names.get(named[1]) if line.startswith("c") else None
+            elif line.startswith("calls=") and callee in ALLOCATORS:
+                allocations += int(line[6:].split()[0])
+            elif line.startswith("totals: "):
+                instructions = int(line.split()[1])
+    return {"instructions": instructions, "allocations": allocations}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rig", required=True, help="folder of the built rig")
+    parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt")
+    parser.add_argument("--build", choices=BOUNDS, default="debug", help="how it was built")
+    guard = Guard(parser.parse_args())
+    guard.system_calls()
+    guard.silence()
+    guard.instructions()
+    sys.exit(guard.failures > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import JSON
+import Testing
+
+/// What Foundation's decoder makes of a text, in the words of `JSONValue`.
+private struct Decoded: Decodable {
+    let value: JSONValue
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        value =
+            if container.decodeNil() {
+                .null
+            } else if let value = try? container.decode(Bool.self) {
+                .bool(value)
+            } else if let value = try? container.decode(Int64.self) {
+                .integer(value)
+            } else if let value = try? container.decode(UInt64.self) {
+                .unsigned(value)
+            } else if let value = try? container.decode(Double.self) {
+                .number(value)
+            } else if let value = try? container.decode(String.self) {
+                .string(value)
+            } else if let value = try? container.decode([Decoded].self) {
+                .array(value.map(\.value))
+            } else {
+                .object(try container.decode([String: Decoded].self).mapValues(\.value))
+            }
+    }
+
+    static func value(of text: String) -> JSONValue? {
+        try? JSONDecoder().decode(Decoded.self, from: Data(text.utf8)).value
+    }
+}
+
+@Suite("JSON value")
+struct JSONValueTests {
+    @Test(
+        "is what Foundation's decoder reads",
+        arguments: [
+            "null", "true", "false", "0", "-0", "1", "-1", "9223372036854775807", "-9223372036854775808",
+            "9223372036854775808", "18446744073709551615", "0.5", "-2.5e-3", "1E2", "1e400", "\"\"", "[]", "{}",
+            " [ 1 , 2 ]\n", #"{"a":{"b":[1,{"c":null}]},"d":"x"}"#, #""\"\\\/\b\f\n\r\t\u00e4\uD83D\uDE00""#, #""ä😀""#,
+            "\t{\r\n}", #"{"a":1,"b":2}"#, "1.5", "12345678901234567890123",
+        ])
+    func values(text: String) {
+        #expect(JSONValue(parsing: Array(text.utf8)) == Decoded.value(of: text))
+    }
+
+    @Test(
+        "is nil for what is not JSON",
+        arguments: [
+            "", " ", "nul", "nulll", "tru", "True", "01", "-", "+1", ".5", "1.", "1e", "1e+", "0x1", "NaN", "\"",
+            "\"\\",
+            "\"\\x\"", "\"\\u12\"", #""\u12g4""#, #""\uD800""#, #""\uDC00""#, #""\uD800\u0041""#, "\"\n\"", "'a'", "[",
+            "[1", "[1,", "[1,]", "[,1]", "[1 2]", "{", "{a:1}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{"a":1"#, "{}}",
+            "[]]", "1 2", "\u{FEFF}1", "/**/1",
+        ])
+    func refusals(text: String) {
+        #expect(JSONValue(parsing: Array(text.utf8)) == nil)
+    }
+
+    @Test(
+        "is nil for a string that is not UTF-8",
+        arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0x5C, 0x6E, 0xED, 0xA0, 0x80, 0x22]] as [[UInt8]])
+    func notText(bytes: [UInt8]) {
+        #expect(JSONValue(parsing: bytes) == nil)
+    }
+
+    @Test("has the first of several values of a key")
+    func repeated() {
+        #expect(JSONValue(parsing: Array(#"{"a":1,"a":2}"#.utf8)) == ["a": 1])
+    }
+
+    @Test("lies 512 deep at most")
+    func depth() {
+        let deep = { (count: Int) in
+            Array(repeating: UInt8(ascii: "["), count: count) + Array(repeating: UInt8(ascii: "]"), count: count)
+        }
+        #expect(JSONValue(parsing: deep(512)) != nil)
+        #expect(JSONValue(parsing: deep(513)) == nil)
+        #expect(JSONValue(parsing: deep(100_000)) == nil)
+    }
+}
