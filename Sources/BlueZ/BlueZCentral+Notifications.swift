@@ -11,12 +11,20 @@ extension BlueZCentral {
         }
         switch peripheral.notifications[characteristic] {
         case nil:
+            let isRoom = SpareDescriptors.areThere(beside: beginnings)
             peripheral.notifications[characteristic] = .beginning(requests: 1)
             let wish = Subscription(peripheral: peripheral, characteristic: characteristic, path: path)
-            if SpareDescriptors.areThere { acquire(wish, isFirst: true) } else { startNotify(wish) }
+            if isRoom { acquire(wish, isFirst: true) } else { startNotify(wish) }
         case .beginning(let requests):
             peripheral.notifications[characteristic] = .beginning(requests: requests + 1)
         case .byDescriptor, .bySignal: tellLater(.subscribed(address, characteristic))
+        }
+    }
+
+    /// How many characteristics have not been answered yet, and may be given a descriptor.
+    private var beginnings: Int {
+        peripherals.values.reduce(0) { count, peripheral in
+            count + peripheral.notifications.values.count { if case .beginning = $0 { true } else { false } }
         }
     }
 

@@ -5,16 +5,22 @@ import Glibc
 /// The last ones are needed for a new connection to the bus or the broker and for the state file. libdbus gives up its
 /// connection when a message brings a descriptor for which there is no room.
 enum SpareDescriptors {
-    /// How many are left alone: what the program opens now and then, and those of three requests on their way.
-    static let reserve = 10
+    /// How many are left alone: what the program opens now and then.
+    static let reserve = 8
 
-    /// A new descriptor has the lowest number that is free, and numbers end below the limit of getrlimit(2).
-    static var areThere: Bool {
+    /// Counts the numbers that are free from the top, where the first ones are unless the process is short of them.
+    ///
+    /// - Parameter expected: how many are on their way already.
+    /// - Returns: whether there is room for one more.
+    static func areThere(beside expected: Int) -> Bool {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
-        let lowest = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard lowest >= 0 else { return false }
-        close(lowest)
-        return rlim_t(lowest) + rlim_t(reserve) < limit.rlim_cur
+        var missing = reserve + expected + 1
+        var number = CInt(clamping: limit.rlim_cur)
+        while missing > 0, number > 0 {
+            number -= 1
+            if fcntl(number, F_GETFD) == -1 { missing -= 1 }
+        }
+        return missing == 0
     }
 }
