@@ -60,7 +60,7 @@ let package = Package(
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging"),
         module("MQTT", "CMosquitto", "EventLoop", "Logging"),
         module("Bridge", "JSON", "JacquardProtocol"),
-        module("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging"),
+        module("TagSimulator", "JSON", "JacquardProtocol", "DBus", "EventLoop", "Logging"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "CYAML", "DBus", "EventLoop", "JSON", "Jacquard",
             "JacquardProtocol",

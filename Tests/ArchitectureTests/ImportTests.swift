@@ -18,7 +18,7 @@ struct ImportTests {
         "MQTT": ["CMosquitto", "EventLoop", "Glibc", "Logging", "Synchronization"],
         "Bridge": ["JSON", "JacquardProtocol"],
         "TagSimulator": [
-            "DBus", "EventLoop", "FoundationEssentials", "Glibc", "JacquardProtocol", "Logging", "Synchronization",
+            "DBus", "EventLoop", "Glibc", "JSON", "JacquardProtocol", "Logging", "Synchronization",
         ],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CYAML", "DBus", "EventLoop", "Glibc", "JSON",

@@ -38,8 +38,9 @@ struct GestureLedger {
         let to: ContinuousClock.Instant
     }
 
-    /// The longest a gesture waits in the bridge, less what the bridge may need.
-    private static let lifetime = Duration.seconds(4)
+    /// The longest a gesture waits in the bridge, five seconds, less what the bridge may need to connect again: its delay
+    /// after two failures is up to two seconds, and a busy machine takes its time, too.
+    private static let lifetime = Duration.seconds(2)
     /// By then a gesture has arrived or will not.
     private static let patience = Duration.seconds(8)
 

@@ -25,7 +25,7 @@ final class Idle {
     /// Connects all tags, lets the time pass, and prints one line.
     func run() async throws {
         // The default of the configuration; the soak's own is the shortest.
-        try stage.startDaemon(keepAliveSeconds: 60)
+        try stage.startDaemon(keepAliveSeconds: 30)
         guard let daemon = stage.daemon?.identifier else { return }
         let wanted = options.tags * 3
         try await until("all tags are connected", within: .seconds(60)) { subscriptions >= wanted }

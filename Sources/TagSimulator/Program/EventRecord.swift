@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// An event as a JSON object; the keys are those of the bridge's contract where it has the same thing.
@@ -31,7 +32,7 @@ enum EventRecord {
         case .disconnect(let seconds, let onlyMovementWakes):
             [
                 "event": .string("disconnect"), "timeout_s": .integer(Int64(seconds)),
-                "wake_on_motion": .flag(onlyMovementWakes),
+                "wake_on_motion": .bool(onlyMovementWakes),
             ]
         }
     }
@@ -46,8 +47,8 @@ enum EventRecord {
             "event": .string("led"), "component": .string(target.word), "pattern": .string(pattern.kind.word),
             "color": pattern.frames.first.map { .string($0.color.hex) } ?? .null, "frames": .array(frames),
             "duration_ms": .integer(Int64(pattern.durationMilliseconds)),
-            "play": .string(pattern.playType == .play ? "play" : "toggle"), "resumable": .flag(pattern.isResumable),
-            "halt_all": .flag(pattern.haltsAll),
+            "play": .string(pattern.playType == .play ? "play" : "toggle"), "resumable": .bool(pattern.isResumable),
+            "halt_all": .bool(pattern.haltsAll),
         ]
     }
 
@@ -62,7 +63,7 @@ enum EventRecord {
 
     private static func value(of element: ConfigElement) -> JSONValue {
         switch element.value {
-        case .bool(let value): .flag(value)
+        case .bool(let value): .bool(value)
         case .uint32(let value): .integer(Int64(value))
         case .int32(let value): .integer(Int64(value))
         case .int64(let value): .integer(value)

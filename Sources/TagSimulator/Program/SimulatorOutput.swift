@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import JSON
 import JacquardProtocol
 
 /// What the simulator writes on its standard output, one line at a time, for people or as JSON.
@@ -14,26 +15,36 @@ struct SimulatorOutput {
         _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
     }
 
+    /// An object on one line: sorted keys, so that equal facts are equal lines.
+    nonisolated static func text(of members: [String: JSONValue]) -> String {
+        String(decoding: JSONText.bytes(of: JSONValue.object(members)), as: UTF8.self)
+    }
+
+    /// An object as it is.
+    func write(_ members: [String: JSONValue]) {
+        plain(Self.text(of: members))
+    }
+
     func event(_ event: SimulatorEvent) {
-        plain(isJSON ? JSONLine.text(EventRecord.members(of: event)) : EventText.line(for: event))
+        plain(isJSON ? Self.text(of: EventRecord.members(of: event)) : EventText.line(for: event))
     }
 
     /// The answer to a command that was carried out.
     func done(_ command: String) {
-        plain(isJSON ? JSONLine.text(["event": .string("ok"), "command": .string(command)]) : "ok")
+        plain(isJSON ? Self.text(of: ["event": .string("ok"), "command": .string(command)]) : "ok")
     }
 
     /// The answer to a command that was not.
     func refused(_ command: String, _ error: CommandError) {
         guard isJSON else { return plain("error: \(error)") }
         plain(
-            JSONLine.text([
+            Self.text(of: [
                 "event": .string("error"), "command": .string(command), "error": .string(error.description),
             ]))
     }
 
     func list(_ tags: [SimulatedTag]) {
-        for tag in tags { plain(isJSON ? JSONLine.text(record(of: tag)) : line(for: tag)) }
+        for tag in tags { plain(isJSON ? Self.text(of: record(of: tag)) : line(for: tag)) }
     }
 
     private func line(for tag: SimulatedTag) -> String {
@@ -49,7 +60,7 @@ struct SimulatorOutput {
         return [
             "event": .string("tag"), "tag": .string(tag.serial), "address": .string(tag.address),
             "state": .string(tag.state), "battery": .integer(Int64(firmware.battery.level)),
-            "charging": .flag(firmware.battery.isCharging),
+            "charging": .bool(firmware.battery.isCharging),
             "gear": firmware.gear.map { .string($0.gear.word) } ?? .null, "name": .string(firmware.name),
         ]
     }

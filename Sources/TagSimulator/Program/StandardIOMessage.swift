@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// A line that a radio sends to a tag.
@@ -13,36 +14,26 @@ enum StandardIOMessage: Equatable {
     /// `{"do":"gesture double_tap"}`: a command without the tag's serial.
     case command(String)
 
-    private struct Line: Decodable {
-        var connected: Bool?
-        var mtu: Int?
-        var write: String?
-        var on: String?
-        var subscribe: String?
-        var unsubscribe: String?
-        var `do`: String?
-    }
-
     /// Reads a line.
     ///
     /// - Throws: ``CommandError`` that says what would have been right.
     init(_ text: String) throws(CommandError) {
-        guard let line = try? JSONLine.decode(Line.self, from: text) else {
-            throw CommandError("no JSON object with the right types: \(text.prefix(80))")
+        guard let line = JSONValue(parsing: Array(text.utf8)), case .object = line else {
+            throw CommandError("no JSON object: \(text.prefix(80))")
         }
-        if let isConnected = line.connected {
-            self = isConnected ? .connected(mtu: line.mtu ?? 247) : .disconnected
-        } else if let hex = line.write {
+        if let isConnected = line["connected"]?.flag {
+            self = isConnected ? .connected(mtu: Int(line["mtu"]?.integer ?? 247)) : .disconnected
+        } else if let hex = line["write"]?.string {
             guard let value = [UInt8](hex: hex) else { throw CommandError("write takes an even number of hex digits") }
-            self = .write(value, on: try Self.channel(line.on))
-        } else if let word = line.subscribe {
+            self = .write(value, on: try Self.channel(line["on"]?.string))
+        } else if let word = line["subscribe"]?.string {
             self = .subscribe(try Self.channel(word), isOn: true)
-        } else if let word = line.unsubscribe {
+        } else if let word = line["unsubscribe"]?.string {
             self = .subscribe(try Self.channel(word), isOn: false)
-        } else if let command = line.do {
+        } else if let command = line["do"]?.string {
             self = .command(command)
         } else {
-            throw CommandError("a line has connected, write, subscribe, unsubscribe or do")
+            throw CommandError("a line has connected (true or false), write, subscribe, unsubscribe or do (texts)")
         }
     }
 
@@ -51,13 +42,6 @@ enum StandardIOMessage: Equatable {
             throw CommandError("a characteristic is command, response, notify or raw")
         }
         return channel
-    }
-}
-
-extension SimulatorOutput {
-    /// Writes an object as it is.
-    func write(_ members: [String: JSONValue]) {
-        plain(JSONLine.text(members))
     }
 }
 

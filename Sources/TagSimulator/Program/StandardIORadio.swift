@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import JSON
 import JacquardProtocol
 
 /// One tag's firmware on standard input and output, for a radio that somebody else simulates.
@@ -76,6 +77,6 @@ extension StandardIORadio: PeripheralLink {
 
     /// Asks the radio to end the link; it says so when it has gone.
     func drop() {
-        output.write(["drop_link": .flag(true)])
+        output.write(["drop_link": .bool(true)])
     }
 }

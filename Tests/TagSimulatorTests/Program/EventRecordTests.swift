@@ -53,7 +53,7 @@ struct EventRecordTests {
     @Test("shows an event as JSON and for people", arguments: events)
     func shows(kind: SimulatorEvent.Kind, json: String, text: String) {
         let event = SimulatorEvent(tag: "0001", kind: kind)
-        #expect(JSONLine.text(EventRecord.members(of: event)) == json)
+        #expect(SimulatorOutput.text(of: EventRecord.members(of: event)) == json)
         #expect(EventText.line(for: event) == text)
     }
 
