@@ -142,11 +142,9 @@ private final class RoleBroker {
 
     /// Every user, with the password `secret`.
     static func writePasswords(in folder: ScratchFolder) async throws -> String {
-        let users = (BrokerRoleTests.roles + ["root"]).map { "\($0):secret\n" }
-        let passwords = try folder.write("passwd", users.joined())
-        let hashing = try Program("mosquitto_passwd", ["-U", passwords])
-        try await until("the passwords") { hashing.hasEnded }
-        try share([folder.path, passwords])
+        let users = BrokerRoleTests.roles + ["root"]
+        let passwords = try await folder.writePasswords(Dictionary(uniqueKeysWithValues: users.map { ($0, "secret") }))
+        try share([folder.path])
         return passwords
     }
 

@@ -8,25 +8,14 @@ import Testing
 struct SecrecyTests {
     private static let secret = "c0rrect-horse"
 
-    /// A broker that knows the user `bridge`, and wants a login of nobody else.
-    @LoopActor
-    private static func loginOptions(_ folder: ScratchFolder, password: String) async throws -> [String] {
-        let file = try folder.write("passwd", "bridge:\(password)\n")
-        let hashing = try Program("mosquitto_passwd", ["-U", file])
-        try await until("the password") { hashing.hasEnded }
-        for path in [folder.path, file] {
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        }
-        return ["password_file \(file)"]
-    }
-
     @Test(
         "is a password that opens the door: it is in no message, line of the log, argument or variable of the process",
         arguments: ["password: c0rrect-horse", "password_file: bridge-password"])
     func password(setting: String) async throws {
         let folder = try ScratchFolder()
-        let options = try await onLoop { try await Self.loginOptions(folder, password: Self.secret) }
-        let plan = WorldPlan(mqtt: ["username: bridge", setting], broker: options, isBridgeExpected: false)
+        let passwords = try await onLoop { try await folder.writePasswords(["bridge": Self.secret]) }
+        let plan = WorldPlan(
+            mqtt: ["username: bridge", setting], broker: ["password_file \(passwords)"], isBridgeExpected: false)
         try await inWorld(plan) { world in
             if setting.hasPrefix("password_file") {
                 // A name without a slash is a credential of systemd first.
@@ -38,7 +27,9 @@ struct SecrecyTests {
             try await world.request("health")
             try await world.request("log_level", "trace")
             try await world.succeeds("jacquard/tag/0001/led/set", "flash")
-            try await world.reload(WorldPlan(mqtt: ["username: bridge", "password: \(Self.secret)x"], broker: options))
+            try await world.reload(
+                WorldPlan(
+                    mqtt: ["username: bridge", "password: \(Self.secret)x"], broker: ["password_file \(passwords)"]))
             try await until("it is refused") { world.daemon.printed.contains("not_authorized") }
             try Self.expectNothing(in: world)
         }

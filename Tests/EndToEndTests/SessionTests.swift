@@ -54,8 +54,7 @@ struct SessionTests {
     @Test("begins when the broker has been taught the password, without a restart of the bridge")
     func password() async throws {
         let folder = try ScratchFolder()
-        let file = folder.path + "/passwords"
-        try await onLoop { try await Self.write(password: "another", into: file) }
+        let file = try await onLoop { try await folder.writePasswords(["bridge": "another"]) }
         let plan = WorldPlan(
             mqtt: ["username: bridge", "password: right"], broker: ["password_file \(file)"], isBridgeExpected: false)
         try await inWorld(plan) { world in
@@ -66,20 +65,12 @@ struct SessionTests {
             #expect(world.daemon.isRunning)
             #expect(!world.daemon.printed.contains("right"))
             #expect(world.observer.latest(World.bridge + "/state") == nil)
-            try await Self.write(password: "right", into: file)
+            _ = try await folder.writePasswords(["bridge": "right"])
             world.broker.daemon.signal(SIGHUP)
             try await world.recovers(from: "wrong password, then right") {
                 world.observer.latest(World.bridge + "/state") == "online"
             }
             try await world.connected()
         }
-    }
-
-    @LoopActor
-    private static func write(password: String, into file: String) async throws {
-        let tool = try Program("mosquitto_passwd", ["-b", "-c", file, "bridge", password])
-        try await until("the password file") { tool.hasEnded }
-        // The broker may run as another user.
-        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
     }
 }

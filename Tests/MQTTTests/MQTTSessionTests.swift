@@ -170,10 +170,7 @@ struct MQTTSessionTests {
     func wrongPassword() async throws {
         let folder = try ScratchFolder()
         try await onLoop {
-            let file = try folder.write("users", "")
-            let hash = try Program("mosquitto_passwd", ["-b", file, "bridge", "right"])
-            try await until("the password file") { !hash.isRunning }
-            chmod(file, 0o644)
+            let file = try await folder.writePasswords(["bridge": "right"])
             let broker = try await PrivateBroker(options: ["allow_anonymous false", "password_file \(file)"])
             for version in [MQTTConfiguration.Version.v5, .v311] {
                 var configuration = MQTTConfiguration.test(broker.port)

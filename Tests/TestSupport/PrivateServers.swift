@@ -21,6 +21,24 @@ public final class ScratchFolder: Sendable {
         return file
     }
 
+    /// Writes a file of mosquitto's hashed passwords and returns its path.
+    ///
+    /// - Parameters:
+    ///   - logins: passwords by user.
+    ///   - name: of the file.
+    /// - Throws: ``Overdue`` when `mosquitto_passwd` does not end.
+    @LoopActor
+    public func writePasswords(_ logins: [String: String], name: String = "passwords") async throws -> String {
+        let file = try write(name, logins.map { "\($0):\($1)\n" }.joined())
+        let hashing = try Program("mosquitto_passwd", ["-U", file])
+        try await until("the passwords") { hashing.hasEnded }
+        // The broker gives up its rights before it reads its files.
+        for path in [path, file] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        }
+        return file
+    }
+
     deinit {
         try? FileManager.default.removeItem(atPath: path)
     }

@@ -85,10 +85,7 @@ extension BrokenSetup {
         BrokenSetup(
             name: "a wrong password", check: .brokerLogin, cause: "refused as bridge", remedy: "mosquitto_passwd"
         ) {
-            let passwords = try $0.write("passwd", "bridge:right\n")
-            let hashing = try Program("mosquitto_passwd", ["-U", passwords])
-            try await until("the password") { hashing.hasEnded }
-            _ = try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: passwords)
+            let passwords = try await $0.folder.writePasswords(["bridge": "right"])
             try await $0.broker(["allow_anonymous false", "password_file \(passwords)"])
             $0.configuration.mqtt.username = "bridge"
             $0.configuration.mqtt.password = Secret(value: "wrong")

@@ -105,7 +105,7 @@ struct TagStoreTests {
             let store = TagStore(folder, log: Logger("store", to: MemorySink()))
             await store.finish()
             for number in 0..<10 { store.remember(.sample("tag\(number)")) }
-            EventLoop.shared.atEndOfTurn { store.forget("tag3") }
+            EventLoop.shared.begin { store.forget("tag3") }
             await store.finish()
             guard case .tags(let tags) = folder.load() else {
                 Issue.record("no tags")
