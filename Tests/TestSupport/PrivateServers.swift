@@ -26,6 +26,7 @@ public final class ScratchFolder: Sendable {
     /// - Parameters:
     ///   - logins: passwords by user.
     ///   - name: of the file.
+    /// - Returns: the path of the file.
     /// - Throws: ``Overdue`` when `mosquitto_passwd` does not end.
     @LoopActor
     public func writePasswords(_ logins: [String: String], name: String = "passwords") async throws -> String {
