@@ -5,6 +5,9 @@ struct Throttle: Sendable {
     /// When what was held back may happen.
     private(set) var due: ContinuousClock.Instant?
 
+    /// Whether something is held back.
+    var isHolding: Bool { due != nil }
+
     init(every interval: Duration) {
         self.interval = interval
     }
