@@ -112,7 +112,7 @@ extension BlueZCentral {
         guard !notifying.isEmpty, let wish = notifying[message.path], let value = Self.value(in: message) else {
             return false
         }
-        if notifying[wish.path]?.echoes?.admits(value, at: .now) != false {
+        if wish.echoes == nil || notifying[wish.path]?.echoes?.admits(value, at: .now) == true {
             onEvent?(.notified(wish.peripheral.address, wish.characteristic, value))
         }
         return true

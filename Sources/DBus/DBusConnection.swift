@@ -129,16 +129,19 @@ public final class DBusConnection {
 
     // MARK: Receiving
 
+    /// There is something to hand out, and nobody is about to do it.
     private func dispatchLater() {
-        guard !isDispatchDue else { return }
+        guard !isDispatchDue, !watches.isServing else { return }
         isDispatchDue = true
         EventLoop.shared.atEndOfTurn { [weak self] in self?.dispatch() }
     }
 
     /// Hands out what has been read. Called by the loop, never from within a callback of libdbus.
     private func dispatch() {
-        isDispatchDue = false
+        // libdbus says after each message that there are more: they come in this loop.
+        isDispatchDue = true
         while isOpen, dbus_connection_dispatch(pointer) == DBUS_DISPATCH_DATA_REMAINS {}
+        isDispatchDue = false
     }
 
     private func handle(_ message: DBusMessage) -> DBusHandlerResult {

@@ -84,7 +84,7 @@ public final class DBusMessage {
     }
 
     /// Object path; empty in replies.
-    public var path: String { Self.text(dbus_message_get_path(pointer)) }
+    public private(set) lazy var path = Self.text(dbus_message_get_path(pointer))
     /// Interface; may be empty in calls.
     public var interface: String { Self.text(dbus_message_get_interface(pointer)) }
     /// Method or signal.
@@ -96,6 +96,12 @@ public final class DBusMessage {
 
     /// Whether it is this signal or call; cheaper than comparing the texts.
     public func isNamed(_ interface: StaticString, _ member: StaticString) -> Bool {
+        Self.equals(dbus_message_get_member(pointer), member)
+            && Self.equals(dbus_message_get_interface(pointer), interface)
+    }
+
+    /// The same for names that are not literals.
+    func isNamed(_ interface: String, _ member: String) -> Bool {
         Self.equals(dbus_message_get_member(pointer), member)
             && Self.equals(dbus_message_get_interface(pointer), interface)
     }
@@ -115,6 +121,10 @@ public final class DBusMessage {
 
     nonisolated static func text(_ pointer: UnsafePointer<CChar>?) -> String {
         pointer.map { String(cString: $0) } ?? ""
+    }
+
+    private nonisolated static func equals(_ pointer: UnsafePointer<CChar>?, _ text: String) -> Bool {
+        pointer.map { strcmp($0, text) == 0 } ?? false
     }
 
     nonisolated static func equals(_ pointer: UnsafePointer<CChar>?, _ text: StaticString) -> Bool {

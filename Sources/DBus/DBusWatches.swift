@@ -8,6 +8,9 @@ final class DBusWatches {
     /// Called when the watches have been served: there may be something to dispatch.
     var onServed: (() -> Void)?
 
+    /// Whether they are being served: ``onServed`` follows.
+    private(set) var isServing = false
+
     private var watches: [OpaquePointer] = []
     private var source: DescriptorSource?
 
@@ -60,11 +63,13 @@ final class DBusWatches {
         if events.contains(.error) { flags |= DBUS_WATCH_ERROR.rawValue }
         if events.contains(.hangUp) { flags |= DBUS_WATCH_HANGUP.rawValue }
         let always = DBUS_WATCH_ERROR.rawValue | DBUS_WATCH_HANGUP.rawValue
+        isServing = true
         // Serving one watch may remove another.
         for watch in watches where watches.contains(watch) && dbus_watch_get_enabled(watch) != 0 {
             let due = flags & (dbus_watch_get_flags(watch) | always)
             if due != 0 { dbus_watch_handle(watch, due) }
         }
+        isServing = false
         onServed?()
     }
 }

@@ -28,10 +28,9 @@ final class SignalTable {
     }
 
     func deliver(_ message: DBusMessage) {
-        let (member, interface, path, sender) = (message.member, message.interface, message.path, message.sender)
         for entry in entries
-        where entry.rule.member == member && entry.rule.interface == interface && entry.rule.covers(path)
-            && isFrom(entry.rule.sender, sender)
+        where message.isNamed(entry.rule.interface, entry.rule.member) && entry.rule.covers(message.path)
+            && isFrom(entry.rule.sender, message.sender)
         {
             if let wanted = entry.rule.argument0, message.arguments.first?.text != wanted { continue }
             entry.handler(message)

@@ -16,7 +16,8 @@ final class JSONNode {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
         write(to: &bytes, indentation)
-        return bytes
+        // A document may be kept for ever: without the room that it did not need.
+        return bytes.withUnsafeBufferPointer(Array.init)
     }
 
     /// How many elements a list has so far.
@@ -128,6 +129,11 @@ extension [UInt8] {
     /// Appends a text as a JSON string.
     fileprivate mutating func append(json text: String) {
         append(UInt8(ascii: "\""))
+        if text.utf8.contains(where: \.isEscapedInJSON) { append(escaped: text) } else { append(contentsOf: text.utf8) }
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func append(escaped text: String) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): self += [UInt8(ascii: "\\"), byte]
@@ -140,6 +146,10 @@ extension [UInt8] {
             default: append(byte)
             }
         }
-        append(UInt8(ascii: "\""))
     }
+}
+
+extension UInt8 {
+    /// Whether a string of JSON does not take this byte as it is.
+    fileprivate var isEscapedInJSON: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
 }

@@ -9,22 +9,31 @@ struct FactMirror: Sendable {
         case published
     }
 
+    /// What of a publication makes a fact; it neither expires nor answers anybody. Every tag has ten, so it is small.
+    private struct Fact {
+        let payload: [UInt8]
+        let qos: UInt8
+        var progress: Progress
+
+        func says(_ publication: Publication) -> Bool {
+            qos == publication.qos && payload == publication.payload
+        }
+    }
+
     private var topics: [String] = []
-    private var facts: [String: (publication: Publication, progress: Progress)] = [:]
+    private var facts: [String: Fact] = [:]
 
     /// Keeps a fact.
     ///
     /// - Returns: whether it has to be sent or put in line: not if the broker has the same, and not if the topic is in
     ///   line already.
     mutating func keep(_ publication: Publication) -> Bool {
-        guard let known = facts[publication.topic] else {
-            topics.append(publication.topic)
-            facts[publication.topic] = (publication, .stale)
-            return true
-        }
-        if known.progress == .published, known.publication == publication { return false }
-        let isWaiting = known.progress == .waiting
-        facts[publication.topic] = (publication, isWaiting ? .waiting : .stale)
+        let known = facts[publication.topic]
+        if known == nil { topics.append(publication.topic) }
+        if let known, known.progress == .published, known.says(publication) { return false }
+        let isWaiting = known?.progress == .waiting
+        facts[publication.topic] = Fact(
+            payload: publication.payload, qos: publication.qos, progress: isWaiting ? .waiting : .stale)
         return !isWaiting
     }
 
@@ -41,12 +50,12 @@ struct FactMirror: Sendable {
     /// The latest fact of a topic, which the client gets now.
     mutating func publish(_ topic: String) -> Publication? {
         facts[topic]?.progress = .published
-        return facts[topic]?.publication
+        return facts[topic].map { Publication(topic: topic, payload: $0.payload, qos: $0.qos, kind: .fact) }
     }
 
     /// The broker has taken back the fact of a topic: unless there is another one by now, nothing is kept of it.
     mutating func cleared(_ topic: String) {
-        guard let known = facts[topic], known.progress == .published, known.publication.isClearing else { return }
+        guard let known = facts[topic], known.progress == .published, known.payload.isEmpty else { return }
         facts[topic] = nil
         topics.removeAll { $0 == topic }
     }

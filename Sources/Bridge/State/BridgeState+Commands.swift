@@ -45,7 +45,7 @@ extension BridgeState {
         let payload = try payload.get()
         let envelope = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds)
         try desk.checkRoom(for: receiver.tag.map { tags[$0].entry.id })
-        defer { updateDeadline() }
+        defer { updateDeadline(of: receiver.tag.map { [$0] } ?? Array(tags.indices)) }
         if desk.join(asker) { return [] }
         switch receiver {
         case .tag(let position, let row):

@@ -20,7 +20,7 @@ extension BridgeState {
         _ token: UInt64, _ result: Result<TagCommandAnswer, TagCommandError>, of position: Int, at now: Moment
     ) -> [BridgeAction] {
         guard let command = desk.command(token), command.tag == tags[position].entry.id else { return [] }
-        defer { updateDeadline() }
+        defer { updateDeadline(of: [position]) }
         switch result {
         case .success(let answer): return ended(token, .success(.tag(answer)), at: now)
         case .failure(.notConnected): return tagWasAway(token, at: now)

@@ -12,6 +12,7 @@ public struct BridgeState: Sendable {
     let boot: String
     let startedAt: Moment
     private var positions: [TagID: Int] = [:]
+    private var agenda: Agenda
 
     var tags: [TagMirror]
     var desk: CommandDesk
@@ -49,6 +50,7 @@ public struct BridgeState: Sendable {
         self.configuration = configuration
         self.boot = boot
         self.startedAt = startedAt
+        agenda = Agenda(from: startedAt.instant)
         let topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
         self.topics = topics
         tags = Self.entries(configuration, records).map { entry, record in
@@ -129,13 +131,15 @@ public struct BridgeState: Sendable {
     /// Something is due.
     public mutating func deadlineReached(at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
-        defer { updateDeadline() }
-        let expired = desk.removeExpired(at: now.instant).flatMap { ranOut($0, at: now) }
+        let late = desk.removeExpired(at: now.instant)
+        let expired = late.flatMap { ranOut($0, at: now) }
         let accepted = desk.acceptOverdue(at: now)
-        let facts = tags.indices.flatMap { tags[$0].deadlineReached(at: now) }
-        let again = desk.takeTagsToTryAgain(at: now.instant).compactMap(position).sorted()
-            .flatMap { sendWaiting(of: $0, at: now) }
-        let idle = tags.indices.flatMap { restIfIdle($0, at: now) }
+        let due = agenda.tags(dueAt: now.instant)
+        let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
+        let rested = desk.takeTagsToTryAgain(at: now.instant).compactMap(position).sorted()
+        defer { late.isEmpty ? updateDeadline(of: due + rested) : updateDeadline() }
+        let again = rested.flatMap { sendWaiting(of: $0, at: now) }
+        let idle = due.flatMap { restIfIdle($0, at: now) }
         let departed = finishDepartures(at: now) { $0.due <= now.instant }
         return expired + publish(accepted + facts + discoveryDue(at: now)) + again + idle + endScanInTime(at: now)
             + departed
@@ -149,6 +153,8 @@ extension BridgeState {
     /// The list of tags is another one.
     mutating func findPositions() {
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
+        agenda = Agenda(tags: tags.count, from: startedAt.instant)
+        updateDeadline()
     }
 
     /// Disconnects a tag on demand that no command has needed for a while.
@@ -163,18 +169,28 @@ extension BridgeState {
         publications.map(BridgeAction.publish)
     }
 
-    /// Looks for the earliest of all that is due. In place and without arrays: it is looked for after every event but a
-    /// gesture, among all tags.
+    /// Looks for the earliest of all that is due, at every tag.
     mutating func updateDeadline() {
+        updateDeadline(of: Array(tags.indices))
+    }
+
+    /// Looks for the earliest of all that is due, after an event that can have changed it for these tags only. It is looked
+    /// for after every event but most gestures, so in place.
+    mutating func updateDeadline(of positions: [Int]) {
+        for position in positions {
+            var due: ContinuousClock.Instant?
+            tags[position].lower(&due)
+            agenda.set(due, of: position)
+        }
         var earliest = desk.deadline
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: discovery?.life.deadline)
         for departure in departures { earliest.lower(to: departure.due) }
-        for position in tags.indices { tags[position].lower(&earliest) }
+        earliest.lower(to: agenda.next)
         deadline = earliest
     }
 
-    /// The hot path: bytes by hand, and the deadline moves only when statistics are held back.
+    /// The hot path: bytes by hand, and the deadline is looked for only when statistics begin or cease to be held back.
     private mutating func gesture(_ gesture: Gesture, of position: Int, at now: Moment) -> [BridgeAction] {
         let name = GestureName(gesture)
         let sequence = tags[position].countGesture(name, at: now)
@@ -183,13 +199,14 @@ extension BridgeState {
             payload: gestures.bytes(name: name, number: gesture.rawValue, sequence: sequence, at: now),
             kind: .event(lifetime: configuration.gestureLifetime),
             messageExpirySeconds: gestureExpirySeconds)
+        let wasHolding = tags[position].stats.isHolding
         let stats = tags[position].statsChanged(at: now)
-        if let due = tags[position].stats.due, due < deadline ?? due.advanced(by: .seconds(1)) { deadline = due }
+        if tags[position].stats.isHolding != wasHolding { updateDeadline(of: [position]) }
         return stats.isEmpty ? [.publish(publication)] : publish([publication] + stats)
     }
 
     private mutating func told(_ event: TagEvent, by position: Int, at now: Moment) -> [BridgeAction] {
-        defer { updateDeadline() }
+        defer { updateDeadline(of: [position]) }
         let wasConnected = tags[position].isConnected
         let publications = tags[position].take(event, at: now)
         switch event {

@@ -5,6 +5,9 @@ struct Throttle: Sendable {
     /// When what was held back may happen.
     private(set) var due: ContinuousClock.Instant?
 
+    /// Whether something is held back. Stored, so that to ask for it copies no time.
+    private(set) var isHolding = false
+
     init(every interval: Duration) {
         self.interval = interval
     }
@@ -14,6 +17,7 @@ struct Throttle: Sendable {
         guard due == nil else { return isDue(at: now) }
         if let next = last?.advanced(by: interval), now < next {
             due = next
+            isHolding = true
             return false
         }
         happened(at: now)
@@ -31,5 +35,6 @@ struct Throttle: Sendable {
     mutating func happened(at now: ContinuousClock.Instant) {
         last = now
         due = nil
+        isHolding = false
     }
 }

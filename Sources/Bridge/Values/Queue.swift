@@ -35,8 +35,12 @@ struct Queue<Element: Sendable>: Sendable {
         head = 0
     }
 
-    /// Gives back the room in front once it is the larger part.
+    /// Room for more than this is given back when nobody waits.
+    private static var keptRoom: Int { 256 }
+
+    /// Gives back the room in front once it is the larger part, and after a rush all of it.
     private mutating func compact() {
+        if isEmpty, elements.capacity > Self.keptRoom { return replaceAll([]) }
         guard head > 32, head * 2 > elements.count else { return }
         elements.removeSubrange(..<head)
         head = 0

@@ -20,6 +20,7 @@ RATE = 100  # a second: each has a wake-up of its own
 
 # What is allowed, and why it is not less.
 CALLS = 12  # two wake-ups (gesture, acknowledgement): 2 epoll_wait, 2 recvfrom, 2 write, 3 read; statistics once a second
+CODE = 7_400_000  # bytes of a release build: one search of a text in a text brings regular expressions, 800,000 more
 IDLE = 10  # in five seconds with twenty tags: a timer or two, no message to anybody
 BOUNDS = {  # by the kind of build, as an optimized one does a part of the work; a third above what was counted
     "release": {"instructions": 54_000, "allocations": 26},
@@ -82,6 +83,10 @@ class Guard:
             self.check("system calls in five idle seconds", len(lines), IDLE)
         self.run("strace -D -f -qq -o {work}/calls", 20, body)
 
+    def size(self):
+        sections = subprocess.run(["size", "-A", self.options.daemon], check=True, capture_output=True, text=True).stdout
+        self.check("bytes of machine code", int(re.search(r"^\.text +(\d+)", sections, re.M)[1]), CODE)
+
     def instructions(self):
         def body(run, work):
             counts = []
@@ -126,6 +131,8 @@ def main():
     parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt")
     parser.add_argument("--build", choices=BOUNDS, default="debug", help="how it was built")
     guard = Guard(parser.parse_args())
+    if guard.options.build == "release":
+        guard.size()
     guard.system_calls()
     guard.silence()
     guard.instructions()
