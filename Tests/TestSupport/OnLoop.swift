@@ -1,4 +1,4 @@
-import EventLoop
+public import EventLoop
 import Foundation
 
 /// Runs a test's body on the loop, which gets a thread of its own with the first test that needs it.
