@@ -1,4 +1,4 @@
-public import EventLoop
+import EventLoop
 import Foundation
 
 /// Runs a test's body on the loop, which gets a thread of its own with the first test that needs it.
@@ -20,12 +20,11 @@ public struct Overdue: Error, CustomStringConvertible {
 /// Waits on the loop until a condition holds, looking again whenever the loop has done something.
 ///
 /// - Throws: ``Overdue`` after the deadline, which is there to end a broken test and is never reached by a good one.
-@LoopActor
 public func until(
     _ what: String, within limit: Duration = .seconds(20), _ condition: @LoopActor () throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit
-    while try !condition() {
+    while try await !condition() {
         guard .now < deadline else { throw Overdue(description: "not within \(limit): \(what)") }
         await nextLook()
     }

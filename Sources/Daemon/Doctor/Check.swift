@@ -7,6 +7,7 @@ enum Check: String, CaseIterable, Sendable {
     case bluezVersion = "bluez_version"
     case adapter
     case radioSwitch = "rfkill"
+    case sharedChip = "wifi"
     case brokerName = "broker_name"
     case brokerReach = "broker_reach"
     case brokerTLS = "broker_tls"
@@ -29,6 +30,7 @@ enum Check: String, CaseIterable, Sendable {
         case .bluezVersion: "BlueZ version"
         case .adapter: "adapter"
         case .radioSwitch: "radio switch"
+        case .sharedChip: "Wi-Fi"
         case .brokerName: "broker's name"
         case .brokerReach: "broker"
         case .brokerTLS: "encryption"

@@ -5,6 +5,8 @@ import Logging
 struct Machine: Sendable {
     /// The kernel's list of radios.
     var radios = "/sys/class/rfkill"
+    /// The kernel's devices by kind.
+    var devices = "/sys/class"
     /// BlueZ' own client.
     var bluetoothTool = "bluetoothctl"
     /// What Docker and Podman leave in a container.
@@ -57,6 +59,7 @@ struct Examination: Sendable {
             BlueZVersionCheck.finding(version),
             AdapterCheck.finding(facts, configuration?.bluetooth.adapter ?? .automatic),
             RadioSwitchCheck.finding(RadioSwitchCheck.probe(machine.radios)),
+            SharedChipCheck.finding(SharedChipCheck.probe(machine.devices)),
         ]
     }
 

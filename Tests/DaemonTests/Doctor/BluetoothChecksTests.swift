@@ -86,6 +86,20 @@ struct BluetoothChecksTests {
         #expect(AdapterCheck.finding(facts, choice).verdict == verdict)
     }
 
+    @Test(
+        "Wi-Fi shares a chip when one device holds both, or two drivers are the halves of one chip",
+        arguments: [
+            ("/usb/1-1", "btusb", "/usb/1-1", "rtw", Finding.Verdict.warning),
+            ("/serial0", "hci_uart_bcm", "/mmc1", "brcmfmac", .warning), ("/usb/1-1", "btusb", "/pci", "rtw", .ok),
+            ("", "", "", "", .ok),
+        ])
+    func sharedChip(holder: String, driver: String, other: String, otherDriver: String, verdict: Finding.Verdict) {
+        let bluetooth = SharedChipCheck.Radio(name: "hci0", holder: holder, driver: driver)
+        let wireless = SharedChipCheck.Radio(name: "wlan0", holder: other, driver: otherDriver)
+        #expect(SharedChipCheck.finding(([bluetooth], [wireless])).verdict == verdict)
+        #expect(SharedChipCheck.finding(([bluetooth], [])).verdict == .ok)
+    }
+
     @Test("a blocked radio is found in the kernel's list")
     func rfkill() throws {
         let folder = try TemporaryFolder()

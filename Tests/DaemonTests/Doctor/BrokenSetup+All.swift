@@ -46,6 +46,21 @@ extension BrokenSetup {
             }
         },
         BrokenSetup(
+            name: "Wi-Fi on the same chip", check: .sharedChip, verdict: .warning, cause: "hci0 and wlan0 share a chip",
+            remedy: "iw dev wlan0 link"
+        ) {
+            $0.machine.devices = $0.folder.path
+            for folder in ["usb/1-1/1-1:1.0", "usb/1-1/1-1:1.2", "bluetooth/hci0", "net/wlan0/phy80211"] {
+                try FileManager.default.createDirectory(
+                    atPath: $0.folder.path + "/" + folder, withIntermediateDirectories: true)
+            }
+            for (link, interface) in [("bluetooth/hci0", "1-1:1.0"), ("net/wlan0", "1-1:1.2")] {
+                try FileManager.default.createSymbolicLink(
+                    atPath: $0.folder.path + "/\(link)/device",
+                    withDestinationPath: $0.folder.path + "/usb/1-1/" + interface)
+            }
+        },
+        BrokenSetup(
             name: "an old BlueZ", check: .bluezVersion, verdict: .warning, cause: "5.50; the bridge is tested with",
             remedy: "apt install bluez"
         ) { $0.machine.bluetoothTool = try $0.write("bluetoothctl", "#!/bin/sh\necho 'bluetoothctl: 5.50'\n") },
