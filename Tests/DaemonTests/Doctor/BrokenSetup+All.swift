@@ -102,6 +102,14 @@ extension BrokenSetup {
             try await $0.broker(["acl_file \(rules)", "max_queued_messages 1000"])
         },
         BrokenSetup(
+            name: "an access control list that forgets answers to the command line", check: .brokerPermissions,
+            cause: "jacquard/client/", remedy: "topic readwrite jacquard/client/#"
+        ) {
+            let allowed = ["jacquard/tag", "jacquard/bridge", "homeassistant"]
+            let rules = try $0.write("acl", allowed.map { "topic readwrite \($0)/#\n" }.joined())
+            try await $0.broker(["acl_file \(rules)", "max_queued_messages 1000"])
+        },
+        BrokenSetup(
             name: "no Home Assistant", check: .homeAssistant, verdict: .warning, cause: "not known whether it is there",
             remedy: "retain the birth message"
         ) { try await $0.broker() },

@@ -27,7 +27,11 @@ extension BridgeTopics {
     func everything(of tag: String?) -> String { "\(base)/tag/\(tag ?? "+")/#" }
 
     /// Where a client waits for answers that are for nobody else (MQTT 5).
-    func answers(to client: String) -> String { "\(base)/client/\(client)/response" }
+    func answers(to client: String) -> String { "\(clients)/\(client)/response" }
+    /// A filter for the answers to all clients.
+    var everythingOfClients: String { "\(clients)/#" }
+
+    private var clients: String { "\(base)/client" }
 }
 
 /// What a topic of the bridge is about.

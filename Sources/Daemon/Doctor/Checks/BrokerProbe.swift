@@ -89,6 +89,7 @@ struct BrokerProbe: Sendable {
         var trials = [
             TopicTrial(topic: topics.response("doctor"), rule: topics.everythingOfBridge),
             TopicTrial(topic: topics.tag("doctor", "probe/result"), rule: topics.everything(of: nil)),
+            TopicTrial(topic: topics.answers(to: "doctor"), rule: topics.everythingOfClients),
         ]
         if !isBridgeOnline {
             trials.append(TopicTrial(topic: topics.tag("doctor", "probe/set"), rule: topics.tag("+", "+/set")))
