@@ -39,14 +39,12 @@ struct HealthBook: Sendable {
     private var measurement: HealthMeasurement?
     private var dropped = 0
     private var lastDropped: Moment?
-    /// What the broker does not let the bridge do, and since when it is not a problem any more.
-    private var refusals: [String: ContinuousClock.Instant] = [:]
+    /// What the broker does not let the bridge do.
+    var refusals = Refusals()
     private var isStalled = false
 
     /// How long lost and refused messages are a problem.
-    private static let memory = Duration.seconds(600)
-    /// One more tells nobody anything.
-    private static let mostRefusals = 16
+    static let memory = Duration.seconds(600)
 
     /// Takes a fresh measurement.
     mutating func measured(_ new: HealthMeasurement) {
@@ -61,14 +59,8 @@ struct HealthBook: Sendable {
 
     /// There is another connection, which may allow what the one before it did not.
     mutating func brokerConnected() {
-        refusals = [:]
+        refusals = Refusals()
         isStalled = false
-    }
-
-    /// The broker does not let the bridge do something.
-    mutating func refused(_ what: String, at now: Moment) {
-        guard refusals.count < Self.mostRefusals else { return }
-        refusals[what] = now.instant.advanced(by: Self.memory)
     }
 
     /// Events were lost.
@@ -79,9 +71,7 @@ struct HealthBook: Sendable {
 
     /// The problems that the bridge has with itself.
     func problems(at now: Moment) -> [Problem] {
-        var problems = refusals.filter { $0.value > now.instant }.keys.map {
-            Problem(.brokerRefuses, about: $0, "The broker refuses \($0): see its access control list")
-        }
+        var problems = refusals.problems(at: now.instant)
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages wait, and the broker acknowledges none"))
         }
