@@ -6,7 +6,7 @@ extension BridgeState {
     /// The process has measured itself; to be told once a minute or so, because some problems end by themselves.
     public mutating func measured(_ measurement: HealthMeasurement, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
-        health.measured(measurement)
+        health.measured(measurement, at: now.instant)
         _ = healthChanged(at: now)
         return publish([healthFact(at: now)])
     }

@@ -37,6 +37,8 @@ struct Problem: Hashable, Sendable {
 struct HealthBook: Sendable {
     private var problems: [Problem: Moment] = [:]
     private var measurement: HealthMeasurement?
+    /// The measurement with which a later one is compared.
+    private var base: (measurement: HealthMeasurement, at: ContinuousClock.Instant)?
     private var dropped = 0
     private var lastDropped: Moment?
     /// What the broker does not let the bridge do.
@@ -45,16 +47,20 @@ struct HealthBook: Sendable {
 
     /// How long lost and refused messages are a problem.
     static let memory = Duration.seconds(600)
+    /// A broker may take so long to acknowledge something: the minute between two measurements, less what a timer may err.
+    private static let patience = Duration.seconds(50)
 
     /// Takes a fresh measurement.
-    mutating func measured(_ new: HealthMeasurement) {
-        if let old = measurement {
-            // A connection that answers probes and takes nothing: MQTT itself does not notice.
-            isStalled =
-                old.queued > 0 && new.queued > 0 && old.acknowledged == new.acknowledged
-                && old.isBrokerConnected && new.isBrokerConnected && old.brokerReconnects == new.brokerReconnects
-        }
+    mutating func measured(_ new: HealthMeasurement, at now: ContinuousClock.Instant) {
         measurement = new
+        guard let (old, then) = base else { return base = (new, now) }
+        let isLong = then.duration(to: now) >= Self.patience
+        if isLong { base = (new, now) }
+        // A connection that answers probes and takes nothing: MQTT itself does not notice.
+        let isTakingNothing =
+            old.queued > 0 && new.queued > 0 && old.acknowledged == new.acknowledged
+            && old.isBrokerConnected && new.isBrokerConnected && old.brokerReconnects == new.brokerReconnects
+        isStalled = isTakingNothing && (isLong || isStalled)
     }
 
     /// There is another connection, which may allow what the one before it did not.
