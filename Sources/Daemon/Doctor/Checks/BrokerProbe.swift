@@ -53,9 +53,9 @@ struct BrokerProbe: Sendable {
     @LoopActor
     func facts() async -> BrokerFacts {
         let session = BrokerSession(configuration, log: log)
-        var facts = BrokerFacts(contact: await session.connect())
-        if case .accepted = facts.contact { await look(session, &facts) }
-        if configuration.mqtt.tls != nil { facts.contact = facts.contact.ofEncryption }
+        let contact = await session.connect()
+        var facts = BrokerFacts(contact: configuration.mqtt.tls == nil ? contact : contact.ofEncryption)
+        if case .accepted = contact { await look(session, &facts) }
         await session.close()
         return facts
     }
