@@ -14,12 +14,7 @@ extension BridgeTopics {
     var factsOfBridge: [String] { [state, info, health, adapter, scan] }
 
     /// All that is retained of a tag.
-    func facts(of tag: String) -> [String] {
-        [
-            "availability", "connection", "battery", "battery/level", "gear", "info", "touch_mode", "led", "rssi",
-            "stats",
-        ].map { self.tag(tag, $0) }
-    }
+    func facts(of tag: String) -> [String] { TagID(tag).map { self.tag($0).retained } ?? [] }
 
     /// A filter for everything of the bridge itself.
     var everythingOfBridge: String { "\(bridge)/#" }
