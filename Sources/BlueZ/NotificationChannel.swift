@@ -68,8 +68,13 @@ final class NotificationChannel {
     /// Hands over what waits: whoever learns of the end by another way does so before ``cancel()``.
     func drain() {
         for _ in 0..<Self.most {
-            guard source != nil, case .value(let value) = read() else { return }
-            onValue(value)
+            guard source != nil else { return }
+            switch read() {
+            case .value(let value): onValue(value)
+            // Values may stand behind it; behind the end there is only more of the same.
+            case .empty: continue
+            case .nothing, .failure: return
+            }
         }
     }
 

@@ -83,7 +83,7 @@ public struct BridgeTopics: Hashable, Sendable {
     }
 
     /// The topics of a tag.
-    func tag(_ id: TagID) -> TagTopics {
+    public func tag(_ id: TagID) -> TagTopics {
         TagTopics(prefix: "\(base)/tag/\(id.text)/")
     }
 }
@@ -124,7 +124,7 @@ struct CommandAddress: Hashable, Sendable {
 }
 
 /// The topics of one tag, spelled once so that an event costs no string.
-struct TagTopics: Hashable, Sendable {
+public struct TagTopics: Hashable, Sendable {
     private let prefix: String
     let availability: String
     let connection: String
@@ -140,7 +140,7 @@ struct TagTopics: Hashable, Sendable {
     let touch: String
 
     /// Those that the broker retains.
-    var retained: [String] {
+    public var retained: [String] {
         [availability, connection, battery, batteryLevel, gear, info, touchMode, led, rssi, stats]
     }
 

@@ -4,6 +4,8 @@ internal import Synchronization
 ///
 /// A condition is a record of level `info` or above with the same part, message and variables, whatever number of attempt
 /// or wait it tells. What was held back is counted, and the next record of the condition has the count in `repeated`.
+///
+/// Changes of state are all let through, for the last one tells what is true now.
 public final class CalmSink: LogSink {
     private let sink: any LogSink
     private let answering: Set<String>
@@ -33,7 +35,8 @@ public final class CalmSink: LogSink {
 
     /// Hands the record on unless its condition was told less than a minute ago.
     public func write(_ record: LogRecord) {
-        guard record.level >= .info, !answering.contains(record.label) else { return sink.write(record) }
+        let isFree = record.level < .info || record.isChange || answering.contains(record.label)
+        guard !isFree else { return sink.write(record) }
         let held = book.withLock { $0.tell(RepeatBook.Condition(record), at: now()) }
         guard let held else { return }
         sink.write(held == 0 ? record : record.adding((.repeated, "\(held)")))

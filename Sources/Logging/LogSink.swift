@@ -8,6 +8,8 @@ public struct LogRecord: Sendable {
     public let message: String
     /// What varies, in the order in which it was given.
     public let metadata: [Logger.Metadata]
+    /// Whether it tells a change of state, such as a connection that is lost.
+    var isChange = false
 
     /// `label: message key=value key="two words"`: one line, whatever the values hold.
     public var line: String {

@@ -40,6 +40,14 @@ public struct Logger: Sendable {
             LogRecord(level: level, label: label, message: "\(message)", metadata: metadata + variables()))
     }
 
+    /// Writes a record of a change of state, which no ``CalmSink`` holds back: whoever writes it sees to it that it is one.
+    public func change(_ level: LogLevel, _ message: StaticString, _ variables: @autoclosure () -> [Metadata] = []) {
+        guard level >= sink.level else { return }
+        sink.write(
+            LogRecord(
+                level: level, label: label, message: "\(message)", metadata: metadata + variables(), isChange: true))
+    }
+
     /// Writes a record of every step.
     public func trace(_ message: StaticString, _ variables: @autoclosure () -> [Metadata] = []) {
         log(.trace, message, variables())

@@ -109,7 +109,7 @@ public final class MQTTClient {
         do throws(MQTTError) {
             let (connection, session) = try await connect()
             planner.accepted(at: .now)
-            log.info("connected to the broker", [(.version, session.version.rawValue)])
+            log.change(.info, "connected to the broker", [(.version, session.version.rawValue)])
             onEvent?(.connected(session))
             return await end(of: connection)
         } catch {
@@ -158,7 +158,7 @@ public final class MQTTClient {
 
     /// One line for a change of condition; further attempts that fail alike are for developers.
     private func report(_ error: MQTTError, _ consequence: SessionPlanner.Consequence) {
-        log.log(
+        log.change(
             consequence.isNews ? .warning : .debug, Self.headline(consequence),
             [
                 (.error, error.description), (.attempt, "\(consequence.failures)"),

@@ -85,6 +85,17 @@ struct NotificationChannelTests {
         }
     }
 
+    @Test("hands over what waits behind a value without bytes, and comes to an end behind the last")
+    func drainPastEmpty() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            for value in [[1], [], [2]] as [[UInt8]] { bench.send(value) }
+            close(bench.sender)
+            bench.channel?.drain()
+            #expect(bench.values == [[1], [2]])
+        }
+    }
+
     @Test("brings nothing more when it is cancelled by who has just got a value, and closes its end")
     func cancel() async throws {
         try await onLoop {

@@ -29,12 +29,45 @@ struct HealthTests {
     @Test("what the broker refuses is a problem until the next connection")
     func refusals() {
         var scene = Scene()
-        scene.note(scene.state.brokerRefused("the subscription jacquard/tag/+/+/set", at: scene.now))
+        scene.note(scene.state.brokerRefused(subscription: "jacquard/tag/+/+/set", at: scene.now))
         #expect(health(scene).contains(#""code":"broker_refuses""#))
         #expect(health(scene).contains("the subscription jacquard/tag/+/+/set"))
         #expect(health(scene).contains(#""status":"degraded""#))
         scene.note(scene.state.brokerConnected(at: scene.now))
         #expect(health(scene).contains(#""status":"ok""#))
+    }
+
+    @Test("a refused subscription lasts as long as the connection, whatever else is refused")
+    func deafness() {
+        var scene = Scene()
+        for number in 0..<20 {
+            scene.note(scene.state.brokerRefused(messageTo: "\(number)", "not_authorized", at: scene.now))
+        }
+        scene.note(scene.state.brokerRefused(subscription: "jacquard/tag/+/+/set", at: scene.now))
+        scene.wait(.seconds(700))
+        let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
+        scene.note(scene.state.measured(measurement, at: scene.now))
+        #expect(health(scene).contains("the subscription jacquard/tag/+/+/set"))
+        #expect(!health(scene).contains("refuses messages"))
+    }
+
+    @Test("a refused message is a problem for ten minutes since the last time, however many there were before")
+    func refusedMessages() {
+        var scene = Scene()
+        for number in 10..<40 {
+            scene.note(scene.state.brokerRefused(messageTo: "\(number)", "not_authorized", at: scene.now))
+        }
+        scene.wait(.seconds(500))
+        scene.note(scene.state.brokerRefused(messageTo: "10", "not_authorized", at: scene.now))
+        scene.wait(.seconds(500))
+        let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
+        scene.note(scene.state.measured(measurement, at: scene.now))
+        #expect(health(scene).contains("such as to 10 (not_authorized): `jacquard2mqtt doctor`"))
+        scene.note(scene.state.brokerRefused(messageTo: "50", "not_authorized", at: scene.now))
+        #expect(health(scene).contains("such as to 10 "), "the first of them")
+        scene.wait(.seconds(101))
+        scene.note(scene.state.measured(measurement, at: scene.now))
+        #expect(health(scene).contains("such as to 50 "))
     }
 
     @Test(
@@ -67,9 +100,16 @@ struct HealthTests {
         let first = HealthMeasurement(
             residentKilobytes: 1, queued: 2, dropped: 0, acknowledged: 7, brokerReconnects: 0)
         scene.note(scene.state.measured(first, at: scene.now))
+        scene.wait(.seconds(30))
+        scene.note(scene.state.measured(second, at: scene.now))
+        #expect(!health(scene).contains("broker_stalled"), "half a minute says nothing")
+        scene.wait(.seconds(25))
         scene.note(scene.state.measured(second, at: scene.now))
         #expect(health(scene).contains(#""code":"broker_stalled""#) == isStalled)
         #expect(health(scene).contains(#""status":"failed""#) == isStalled)
+        let third = HealthMeasurement(residentKilobytes: 1, queued: 3, dropped: 0, acknowledged: 9, brokerReconnects: 0)
+        scene.note(scene.state.measured(third, at: scene.now))
+        #expect(!health(scene).contains("broker_stalled"), "it is over with the first that is acknowledged")
     }
 
     @Test("a scan that hears nothing for long is a problem")

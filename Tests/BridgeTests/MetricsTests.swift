@@ -91,11 +91,17 @@ struct MetricsTests {
         if document.hasSuffix(".md") { #expect(written.subtracting(named).isEmpty, "not explained") }
     }
 
-    @Test("keep a label whole whatever it holds")
-    func escaping() {
+    @Test(
+        "keep a label whole whatever it holds",
+        arguments: [
+            ("b\"c\\d\ne", #"b\"c\\d\ne"#),
+            // One character for a reader, two for Prometheus: a quote and an accent.
+            ("b\"\u{301}c\\\u{301}", "b\\\"\u{301}c\\\\\u{301}"), ("\r\n", "\r\\n"),
+        ])
+    func escaping(value: String, written: String) {
         let family = MetricFamily(
-            name: "x", help: "h", kind: .gauge,
-            samples: [.init(labels: [.init(name: "a", value: "b\"c\\d\ne")], value: -1)])
-        #expect(family.text.hasSuffix("\njacquard_x{a=\"b\\\"c\\\\d\\ne\"} -1\n"))
+            name: "x", help: "h", kind: .gauge, samples: [.init(labels: [.init(name: "a", value: value)], value: -1)])
+        let line = family.text.split(separator: "\n").last ?? ""
+        #expect(line.unicodeScalars.elementsEqual("jacquard_x{a=\"\(written)\"} -1".unicodeScalars), "\(line)")
     }
 }

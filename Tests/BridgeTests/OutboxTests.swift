@@ -44,6 +44,20 @@ struct OutboxTests {
         #expect(outbox.submit(stream, at: start) == [Outbox.Delivery(ticket: nil, publication: stream)])
     }
 
+    @Test("knows where a delivery goes until the broker has answered, and who has chosen the topic")
+    func destination() throws {
+        var outbox = connected()
+        var answer = result("ok")
+        answer.isForAsker = true
+        for (publication, isForAsker) in [(fact("state", "online"), false), (event("1"), false), (answer, true)] {
+            let ticket = try #require(outbox.submit(publication, at: start).first?.ticket)
+            #expect(outbox.destination(of: ticket)?.topic == publication.topic)
+            #expect(outbox.destination(of: ticket)?.isChosenByAsker == isForAsker)
+            _ = outbox.acknowledged(ticket, at: start)
+            #expect(outbox.destination(of: ticket) == nil)
+        }
+    }
+
     @Test("publishes an equal fact once on each connection")
     func equalFacts() {
         var outbox = connected()

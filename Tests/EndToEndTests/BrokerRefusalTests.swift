@@ -1,27 +1,35 @@
 import EventLoop
 import Foundation
+import MQTT
 import TestSupport
 import Testing
 
 @Suite("A broker that refuses")
 struct BrokerRefusalTests {
-    /// Lets everybody do everything but what is listed.
-    private static func accessList(denying topics: String...) -> String {
-        (["topic readwrite #"] + topics.map { "topic deny " + $0 }).joined(separator: "\n") + "\n"
+    /// Lets everybody do everything but what is listed, in a file that the broker may read.
+    private static func rules(in folder: ScratchFolder, denying topics: String...) throws -> String {
+        let lines = ["topic readwrite #"] + topics.map { "topic deny " + $0 }
+        let file = try folder.write("acl", lines.joined(separator: "\n") + "\n")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+        return file
     }
 
-    @Test("a topic loses that one alone, which is in the log once for each message; then it is allowed")
+    @Test("a topic loses that one alone, which log and health name; then it is allowed")
     func publication() async throws {
         let folder = try ScratchFolder()
-        let file = try folder.write("acl", Self.accessList(denying: "jacquard/tag/0001/battery/level"))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+        let file = try Self.rules(in: folder, denying: "jacquard/tag/0001/battery/level")
         try await inWorld(WorldPlan(broker: ["acl_file \(file)"])) { world in
             try await world.connected()
-            try await until("it is in the log") { world.daemon.printed.contains("the broker refuses a message") }
+            try await until("it is in the log") {
+                world.daemon.printed.contains("the broker refuses a message topic=jacquard/tag/0001/battery/level")
+            }
+            try await until("it is in the health") {
+                world.observer.latest(World.bridge + "/health")?.contains("to jacquard/tag/0001/battery/level") == true
+            }
             try await world.isOfUse()
             #expect(world.observer.latest("jacquard/tag/0001/battery/level") == nil)
             #expect(world.observer.latest("jacquard/tag/0001/battery") != nil)
-            _ = try folder.write("acl", Self.accessList())
+            _ = try Self.rules(in: folder)
             world.broker.daemon.signal(SIGHUP)
             try await world.settled()
             try await world.simulate("battery 0001 41")
@@ -31,11 +39,27 @@ struct BrokerRefusalTests {
         }
     }
 
+    @Test("an answer where its asker wants it is no problem of the bridge")
+    func answer() async throws {
+        let folder = try ScratchFolder()
+        let file = try Self.rules(in: folder, denying: "nobody/hears/this")
+        try await inWorld(WorldPlan(broker: ["acl_file \(file)"])) { world in
+            try await world.connected()
+            let topic = "jacquard/tag/0001/led/set"
+            var message = MQTTMessage(topic: topic, payload: Array("flash".utf8), qos: .atLeastOnce)
+            message.responseTopic = "nobody/hears/this"
+            let result = try await world.command(message)
+            #expect(result["status"] as? String == "ok")
+            try await until("it is in the log") { world.daemon.printed.contains("nobody/hears/this") }
+            let health = try await world.succeeds("\(World.bridge)/request/health")
+            #expect(health["status"] as? String == "ok", "\(health)")
+        }
+    }
+
     @Test("to carry commands lets facts and gestures through")
     func subscription() async throws {
         let folder = try ScratchFolder()
-        let file = try folder.write("acl", Self.accessList(denying: "jacquard/tag/+/+/set"))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+        let file = try Self.rules(in: folder, denying: "jacquard/tag/+/+/set")
         try await inWorld(WorldPlan(broker: ["acl_file \(file)"])) { world in
             try await world.connected()
             try await world.simulate("gesture 0001 cover")

@@ -34,6 +34,16 @@ struct CalmSinkTests {
             ])
     }
 
+    @Test("tells each change of state, so that the last word is true")
+    func changes() {
+        let logger = logger
+        for _ in 0..<2 {
+            logger.change(.warning, "lost")
+            logger.change(.info, "found")
+        }
+        #expect(kept.records.map(\.message) == ["lost", "found", "lost", "found"])
+    }
+
     @Test("takes another tag, part, level or error for another condition")
     func others() {
         let logger = logger

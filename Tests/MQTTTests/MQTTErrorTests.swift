@@ -30,6 +30,20 @@ struct MQTTErrorTests {
         #expect(MQTTReasonCode(rawValue: 0xC8).name == "reason_200")
     }
 
+    @Test(
+        "tells a certificate that is missing from one that may be",
+        arguments: [
+            ("tlsv13 alert certificate required", .clientCertificate, "the broker wants a certificate"),
+            ("sslv3 alert handshake failure", .tls, "it may want a certificate"),
+        ] as [(String, MQTTError.Code, String)])
+    func alert(words: String, code: MQTTError.Code, text: String) {
+        // MOSQ_ERR_TLS
+        let error = MQTTError(library: 8, complaints: ["OpenSSL Error[0]: error:0A000410:SSL routines::" + words])
+        #expect(error.code == code)
+        #expect(error.text.contains(text))
+        #expect(error.text.contains(words))
+    }
+
     @Test("reads as one line with the foreign name and number")
     func description() {
         #expect(

@@ -54,10 +54,9 @@ extension CommandAsker {
         let result = Publication(
             topic: resultTopic, payload: payload, kind: kind, correlationData: isSame ? correlationData : nil)
         guard let responseTopic, !isSame else { return [result] }
-        return [
-            result,
-            Publication(topic: responseTopic, payload: payload, kind: kind, correlationData: correlationData),
-        ]
+        var answer = Publication(topic: responseTopic, payload: payload, kind: kind, correlationData: correlationData)
+        answer.isForAsker = true
+        return [result, answer]
     }
 
     /// The bytes of a result.

@@ -48,13 +48,14 @@ struct MetricFamily: Hashable, Sendable {
         return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
     }
 
+    /// By scalars: a quote with an accent is one character, and still a quote.
     private static func escaped(_ value: String) -> String {
-        value.reduce(into: "") { text, character in
-            switch character {
+        value.unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar {
             case "\\": text += "\\\\"
             case "\"": text += "\\\""
-            case "\n", "\r\n": text += "\\n"
-            default: text.append(character)
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(scalar)
             }
         }
     }

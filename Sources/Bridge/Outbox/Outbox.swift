@@ -27,10 +27,11 @@ public struct Outbox: Sendable {
 
     private struct Unacknowledged {
         let ticket: UInt64
+        let topic: String
         /// nil for a fact: the next connection gets it anyway.
         let message: Waiting?
-        /// The topic of a fact that is taken back, which is forgotten when the broker has agreed.
-        let clearedTopic: String?
+        /// Whether a fact is taken back, which is forgotten when the broker has agreed.
+        let isClearing: Bool
     }
 
     private let window: Int
@@ -108,13 +109,20 @@ public struct Outbox: Sendable {
         unacknowledged.replaceAll([])
     }
 
+    /// Where a delivery goes that the broker has not acknowledged; nil for an unknown ticket.
+    ///
+    /// - Returns: the topic, and whether the asker of a command has chosen it.
+    public func destination(of ticket: UInt64) -> (topic: String, isChosenByAsker: Bool)? {
+        unacknowledged.all.first { $0.ticket == ticket }.map { ($0.topic, $0.message?.message.isForAsker == true) }
+    }
+
     /// The broker has acknowledged a delivery; an unknown ticket, or one of an earlier connection, means nothing.
     ///
     /// - Returns: what to hand to the client now that there is room.
     public mutating func acknowledged(_ ticket: UInt64, at now: ContinuousClock.Instant) -> [Delivery] {
         if let acknowledged = removeUnacknowledged(ticket) {
             acknowledgements += 1
-            if let topic = acknowledged.clearedTopic { facts.cleared(topic) }
+            if acknowledged.isClearing { facts.cleared(acknowledged.topic) }
         }
         return backlog.isEmpty ? [] : drain(at: time(now))
     }
@@ -185,8 +193,7 @@ extension Outbox {
         lastTicket += 1
         unacknowledged.append(
             Unacknowledged(
-                ticket: lastTicket, message: message,
-                clearedTopic: publication.isClearing ? publication.topic : nil))
+                ticket: lastTicket, topic: publication.topic, message: message, isClearing: publication.isClearing))
         return Delivery(ticket: lastTicket, publication: publication)
     }
 }

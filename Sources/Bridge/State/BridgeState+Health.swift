@@ -6,15 +6,30 @@ extension BridgeState {
     /// The process has measured itself; to be told once a minute or so, because some problems end by themselves.
     public mutating func measured(_ measurement: HealthMeasurement, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
-        health.measured(measurement)
+        health.measured(measurement, at: now.instant)
         _ = healthChanged(at: now)
         return publish([healthFact(at: now)])
     }
 
-    /// The broker does not let the bridge do something, such as "the subscription jacquard/tag/+/+/set".
-    public mutating func brokerRefused(_ what: String, at now: Moment) -> [BridgeAction] {
+    /// The broker does not let the bridge listen: it is deaf to the filter until the next connection.
+    public mutating func brokerRefused(subscription filter: String, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
-        health.refused(what, at: now)
+        health.refusals.refused(subscription: filter)
+        return publish(healthChanged(at: now))
+    }
+
+    /// The broker has refused a message to a topic of the bridge.
+    ///
+    /// - Parameters:
+    ///   - topic: where the message should have gone.
+    ///   - reason: the broker's, such as `not_authorized`.
+    ///   - now: the present.
+    /// - Returns: what to tell about it.
+    public mutating func brokerRefused(
+        messageTo topic: String, _ reason: String, at now: Moment
+    ) -> [BridgeAction] {
+        guard !isStopped else { return [] }
+        health.refusals.refused(messageTo: topic, reason, at: now.instant)
         return publish(healthChanged(at: now))
     }
 

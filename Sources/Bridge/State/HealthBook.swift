@@ -37,38 +37,36 @@ struct Problem: Hashable, Sendable {
 struct HealthBook: Sendable {
     private var problems: [Problem: Moment] = [:]
     private var measurement: HealthMeasurement?
+    /// The measurement with which a later one is compared.
+    private var base: (measurement: HealthMeasurement, at: ContinuousClock.Instant)?
     private var dropped = 0
     private var lastDropped: Moment?
-    /// What the broker does not let the bridge do, and since when it is not a problem any more.
-    private var refusals: [String: ContinuousClock.Instant] = [:]
+    /// What the broker does not let the bridge do.
+    var refusals = Refusals()
     private var isStalled = false
 
     /// How long lost and refused messages are a problem.
-    private static let memory = Duration.seconds(600)
-    /// One more tells nobody anything.
-    private static let mostRefusals = 16
+    static let memory = Duration.seconds(600)
+    /// A broker may take so long to acknowledge something: the minute between two measurements, less what a timer may err.
+    private static let patience = Duration.seconds(50)
 
     /// Takes a fresh measurement.
-    mutating func measured(_ new: HealthMeasurement) {
-        if let old = measurement {
-            // A connection that answers probes and takes nothing: MQTT itself does not notice.
-            isStalled =
-                old.queued > 0 && new.queued > 0 && old.acknowledged == new.acknowledged
-                && old.isBrokerConnected && new.isBrokerConnected && old.brokerReconnects == new.brokerReconnects
-        }
+    mutating func measured(_ new: HealthMeasurement, at now: ContinuousClock.Instant) {
         measurement = new
+        guard let (old, then) = base else { return base = (new, now) }
+        let isLong = then.duration(to: now) >= Self.patience
+        if isLong { base = (new, now) }
+        // A connection that answers probes and takes nothing: MQTT itself does not notice.
+        let isTakingNothing =
+            old.queued > 0 && new.queued > 0 && old.acknowledged == new.acknowledged
+            && old.isBrokerConnected && new.isBrokerConnected && old.brokerReconnects == new.brokerReconnects
+        isStalled = isTakingNothing && (isLong || isStalled)
     }
 
     /// There is another connection, which may allow what the one before it did not.
     mutating func brokerConnected() {
-        refusals = [:]
+        refusals = Refusals()
         isStalled = false
-    }
-
-    /// The broker does not let the bridge do something.
-    mutating func refused(_ what: String, at now: Moment) {
-        guard refusals.count < Self.mostRefusals else { return }
-        refusals[what] = now.instant.advanced(by: Self.memory)
     }
 
     /// Events were lost.
@@ -79,9 +77,7 @@ struct HealthBook: Sendable {
 
     /// The problems that the bridge has with itself.
     func problems(at now: Moment) -> [Problem] {
-        var problems = refusals.filter { $0.value > now.instant }.keys.map {
-            Problem(.brokerRefuses, about: $0, "The broker refuses \($0): see its access control list")
-        }
+        var problems = refusals.problems(at: now.instant)
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages wait, and the broker acknowledges none"))
         }

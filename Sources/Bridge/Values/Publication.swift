@@ -31,6 +31,8 @@ public struct Publication: Hashable, Sendable {
     public var messageExpirySeconds: UInt32?
     /// MQTT 5: the bytes by which the asker of a command knows its answer.
     public var correlationData: [UInt8]?
+    /// Whether the asker of a command has chosen the topic: whether it is allowed there is no concern of the bridge.
+    var isForAsker = false
 
     /// Describes a message.
     public init(

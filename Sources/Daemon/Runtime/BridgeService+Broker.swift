@@ -11,12 +11,9 @@ extension BridgeService {
         case .message(let message): carryOut { bridge, now in bridge.received(IncomingMessage(message), at: now) }
         case .connected(let session): connected(session)
         case .disconnected: outbox.disconnected(at: .now)
-        case .rejected(let ticket, let error):
-            log.warning("the broker refuses a message", [(.error, error.description)])
-            acknowledged(ticket)
-            carryOut { bridge, now in bridge.brokerRefused("messages (\(error.code))", at: now) }
+        case .rejected(let ticket, let error): rejected(ticket, error)
         case .subscriptionRefused(let filter, _):
-            carryOut { bridge, now in bridge.brokerRefused("the subscription \(filter)", at: now) }
+            carryOut { bridge, now in bridge.brokerRefused(subscription: filter.description, at: now) }
         }
     }
 
@@ -47,6 +44,17 @@ extension BridgeService {
         log.warning("cannot publish", [(.topic, delivery.publication.topic), (.error, error.description)])
         guard let ticket = delivery.ticket else { return }
         EventLoop.shared.atEndOfTurn { [weak self] in self?.acknowledged(ticket) }
+    }
+
+    /// The log has a line for each topic that the bridge has chosen itself; anybody may name a forbidden one for an answer.
+    private func rejected(_ ticket: UInt64, _ error: MQTTError) {
+        let destination = outbox.destination(of: ticket)
+        acknowledged(ticket)
+        guard let (topic, isChosenByAsker) = destination else { return }
+        let variables: [Logger.Metadata] = [(.topic, topic), (.error, error.description)]
+        guard !isChosenByAsker else { return log.debug("the broker refuses an answer to its asker", variables) }
+        log.warning("the broker refuses a message", variables)
+        carryOut { bridge, now in bridge.brokerRefused(messageTo: topic, error.code.name, at: now) }
     }
 
     private func acknowledged(_ ticket: UInt64) {

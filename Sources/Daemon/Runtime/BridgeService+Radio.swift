@@ -32,8 +32,8 @@ extension BridgeService {
         centralState = state
         switch state {
         case .unsupported, .unauthorized, .poweredOff:
-            log.warning("Bluetooth cannot be used: no tag can be reached", [(.state, "\(state)")])
-        case .unknown, .resetting, .poweredOn: log.notice("Bluetooth has changed", [(.state, "\(state)")])
+            log.change(.warning, "Bluetooth cannot be used: no tag can be reached", [(.state, "\(state)")])
+        case .unknown, .resetting, .poweredOn: log.change(.notice, "Bluetooth has changed", [(.state, "\(state)")])
         }
         carryOut { bridge, now in bridge.bluetooth(AdapterFacts.State(state), at: now) }
     }

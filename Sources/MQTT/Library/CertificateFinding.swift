@@ -25,8 +25,11 @@ struct CertificateFinding: Hashable {
             self.init(.certificateName, "the broker's certificate names other hosts than the one that was asked for")
         } else if let finding = Self.findings[result] {
             self = finding
-        } else if told("alert certificate required") || told("alert handshake failure") {
+        } else if told("alert certificate required") {
             self.init(.clientCertificate, "the broker wants a certificate of the client")
+        } else if told("alert handshake failure") {
+            // TLS 1.2 says the same when versions or ciphers have nothing in common.
+            self.init(.tls, "the broker refuses the encryption: it may want a certificate of the client")
         } else if told("alert unknown ca") || told("alert bad certificate") || told("alert certificate expired") {
             self.init(.clientCertificate, "the broker refuses the certificate of the client")
         } else {

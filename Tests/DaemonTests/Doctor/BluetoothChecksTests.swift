@@ -28,6 +28,21 @@ struct BluetoothChecksTests {
     }
 
     @Test(
+        "in a container the bus is missing, or does not let us in",
+        arguments: [
+            ("FileNotFound", "the host's bus is not in this container", "docker run -v"),
+            ("NoServer", "the host's bus is not in this container", "docker run -v"),
+            ("AuthFailed", "no such user", "--userns host"),
+        ])
+    func busOfHost(name: String, found: String, remedy: String) {
+        let error = DBusError(.disconnected, name: "org.freedesktop.DBus.Error." + name, text: "no such user")
+        let finding = SystemBusCheck.finding("unix:x", error, isInContainer: true)
+        #expect(finding.verdict == .failed)
+        #expect(finding.found.contains(found))
+        #expect(finding.remedies.first?.contains(remedy) == true)
+    }
+
+    @Test(
         "bluetoothd runs, is stopped, or is missing",
         arguments: [
             (facts { _ in }, .ok, nil),

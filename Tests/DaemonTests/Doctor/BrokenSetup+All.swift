@@ -114,6 +114,21 @@ extension BrokenSetup {
             try await $0.broker(["acl_file \(rules)", "max_queued_messages 1000"])
         },
         BrokenSetup(
+            name: "an access control list that forgets answers to the command line", check: .brokerPermissions,
+            cause: "jacquard/client/", remedy: "topic readwrite jacquard/client/#"
+        ) {
+            let allowed = ["jacquard/tag", "jacquard/bridge", "homeassistant"]
+            let rules = try $0.write("acl", allowed.map { "topic readwrite \($0)/#\n" }.joined())
+            try await $0.broker(["acl_file \(rules)", "max_queued_messages 1000"])
+        },
+        BrokenSetup(
+            name: "an encrypted broker that throws us out", check: .brokerReach, cause: "was lost", remedy: "mqtt.port"
+        ) {
+            // Room for a login and not for a subscription, of which MQTT 3.1.1 does not learn.
+            _ = try await $0.encryptedBroker(["max_packet_size 100"])
+            $0.configuration.mqtt.version = .v311
+        },
+        BrokenSetup(
             name: "no Home Assistant", check: .homeAssistant, verdict: .warning, cause: "not known whether it is there",
             remedy: "retain the birth message"
         ) { try await $0.broker() },

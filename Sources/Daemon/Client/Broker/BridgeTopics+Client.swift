@@ -14,12 +14,7 @@ extension BridgeTopics {
     var factsOfBridge: [String] { [state, info, health, adapter, scan] }
 
     /// All that is retained of a tag.
-    func facts(of tag: String) -> [String] {
-        [
-            "availability", "connection", "battery", "battery/level", "gear", "info", "touch_mode", "led", "rssi",
-            "stats",
-        ].map { self.tag(tag, $0) }
-    }
+    func facts(of tag: String) -> [String] { TagID(tag).map { self.tag($0).retained } ?? [] }
 
     /// A filter for everything of the bridge itself.
     var everythingOfBridge: String { "\(bridge)/#" }
@@ -27,7 +22,11 @@ extension BridgeTopics {
     func everything(of tag: String?) -> String { "\(base)/tag/\(tag ?? "+")/#" }
 
     /// Where a client waits for answers that are for nobody else (MQTT 5).
-    func answers(to client: String) -> String { "\(base)/client/\(client)/response" }
+    func answers(to client: String) -> String { "\(clients)/\(client)/response" }
+    /// A filter for the answers to all clients.
+    var everythingOfClients: String { "\(clients)/#" }
+
+    private var clients: String { "\(base)/client" }
 }
 
 /// What a topic of the bridge is about.

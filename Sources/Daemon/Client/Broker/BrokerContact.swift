@@ -21,9 +21,15 @@ extension MQTTError {
     ///
     /// Not among them: a broker that does not like the version, which is then asked in the older one.
     var isDefinite: Bool {
-        [
-            .nameNotResolved, .unreachable, .tls, .certificateUntrusted, .certificateExpired, .certificateName,
-            .clientCertificate, .badUserNameOrPassword, .notAuthorized, .invalidConfiguration,
-        ].contains(code)
+        MQTTError.Code.ofEncryption.contains(code)
+            || [.nameNotResolved, .unreachable, .badUserNameOrPassword, .notAuthorized, .invalidConfiguration]
+                .contains(code)
     }
+}
+
+extension MQTTError.Code {
+    /// What may be wrong with the encryption.
+    static let ofEncryption: [MQTTError.Code] = [
+        .tls, .certificateUntrusted, .certificateExpired, .certificateName, .clientCertificate,
+    ]
 }

@@ -53,9 +53,9 @@ struct BrokerProbe: Sendable {
     @LoopActor
     func facts() async -> BrokerFacts {
         let session = BrokerSession(configuration, log: log)
-        var facts = BrokerFacts(contact: await session.connect())
-        if case .accepted = facts.contact { await look(session, &facts) }
-        if configuration.mqtt.tls != nil { facts.contact = facts.contact.ofEncryption }
+        let contact = await session.connect()
+        var facts = BrokerFacts(contact: configuration.mqtt.tls == nil ? contact : contact.ofEncryption)
+        if case .accepted = contact { await look(session, &facts) }
         await session.close()
         return facts
     }
@@ -89,6 +89,7 @@ struct BrokerProbe: Sendable {
         var trials = [
             TopicTrial(topic: topics.response("doctor"), rule: topics.everythingOfBridge),
             TopicTrial(topic: topics.tag("doctor", "probe/result"), rule: topics.everything(of: nil)),
+            TopicTrial(topic: topics.answers(to: "doctor"), rule: topics.everythingOfClients),
         ]
         if !isBridgeOnline {
             trials.append(TopicTrial(topic: topics.tag("doctor", "probe/set"), rule: topics.tag("+", "+/set")))

@@ -11,22 +11,17 @@ extension BrokerContact {
     /// The step that did not work; nil when all have. What has no step of its own counts as a broker out of reach.
     var failedStage: BrokerStage? {
         guard case .failed(let code, _) = self else { return nil }
-        let stages: [(MQTTError.Code, BrokerStage)] = [
-            (.nameNotResolved, .name), (.tls, .tls), (.certificateUntrusted, .tls),
-            (.certificateExpired, .tls), (.certificateName, .tls), (.clientCertificate, .tls),
-            (.badUserNameOrPassword, .login), (.notAuthorized, .login),
-            (.unsupportedProtocolVersion, .version),
+        let stages: [(BrokerStage, [MQTTError.Code])] = [
+            (.name, [.nameNotResolved]), (.tls, MQTTError.Code.ofEncryption),
+            (.login, [.badUserNameOrPassword, .notAuthorized]), (.version, [.unsupportedProtocolVersion]),
         ]
-        return stages.first { $0.0.name == code }?.1 ?? .reach
+        return stages.first { $0.1.contains { $0.name == code } }?.0 ?? .reach
     }
 
-    /// The kind of the failure; nil when there is none, or none that the client knows.
-    var failureCode: MQTTError.Code? {
+    /// What is wrong with the encryption; nil when nothing is.
+    var failureOfEncryption: MQTTError.Code? {
         guard case .failed(let name, _) = self else { return nil }
-        let known: [MQTTError.Code] = [
-            .certificateUntrusted, .certificateName, .certificateExpired, .clientCertificate, .tls,
-        ]
-        return known.first { $0.name == name }
+        return MQTTError.Code.ofEncryption.first { $0.name == name }
     }
 
     /// An encrypted connection that breaks before anything is said: the end overtakes the alert that would tell why.

@@ -32,7 +32,7 @@ enum BrokerTLSCheck {
         let authority = mqtt.tls?.authorityFile.map { " -CAfile \($0)" } ?? ""
         let show = "openssl s_client -connect \(mqtt.host):\(mqtt.port)\(authority) < /dev/null"
         let part = "\(show) 2> /dev/null | openssl x509 -noout"
-        switch contact.failureCode {
+        switch contact.failureOfEncryption {
         case .certificateUntrusted:
             return [
                 "\(part) -issuer",

@@ -11,13 +11,21 @@ enum SystemBusCheck {
     /// Says why it cannot.
     static func finding(_ address: String, _ error: DBusError?, isInContainer: Bool = false) -> Finding {
         guard let error else { return Finding(.systemBus, .ok, "reachable at \(address)") }
-        guard !isInContainer else {
+        if isInContainer, namesOfMissing.contains(error.name) {
             return Finding(
                 .systemBus, .failed, "the host's bus is not in this container at \(address)",
                 remedies: ["docker run -v /run/dbus/system_bus_socket:/run/dbus/system_bus_socket ..."])
         }
         return Finding(
             .systemBus, .failed, "not reachable at \(address): \(error.text.isEmpty ? error.name : error.text)",
-            remedies: ["sudo apt install dbus", "sudo systemctl start dbus"])
+            remedies: isInContainer
+                // Where users are mapped, the number that the bridge tells is not the one that the kernel tells.
+                ? ["docker run --userns host ..., where Docker maps users", "or run the bridge on the host"]
+                : ["sudo apt install dbus", "sudo systemctl start dbus"])
     }
+
+    /// There is no such file, or nobody listens. Source: dbus-sysdeps.c, `_dbus_error_from_errno`.
+    private static let namesOfMissing: Set<String> = [
+        "org.freedesktop.DBus.Error.FileNotFound", "org.freedesktop.DBus.Error.NoServer",
+    ]
 }

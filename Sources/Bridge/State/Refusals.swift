@@ -1,0 +1,36 @@
+/// What the broker does not let the bridge do on the present connection.
+struct Refusals: Sendable {
+    /// On these the bridge is deaf until the next connection.
+    private var subscriptions: Set<String> = []
+    /// The topics of refused messages with the broker's reason, and since when they are not a problem any more.
+    private var messages: [String: ContinuousClock.Instant] = [:]
+
+    /// One more tells nobody anything.
+    private static let most = 16
+
+    /// A subscription was refused.
+    mutating func refused(subscription filter: String) {
+        guard subscriptions.count < Self.most else { return }
+        subscriptions.insert(filter)
+    }
+
+    /// A message was refused.
+    mutating func refused(messageTo topic: String, _ reason: String, at now: ContinuousClock.Instant) {
+        let entry = "\(topic) (\(reason))"
+        messages = messages.filter { $0.value > now }
+        guard messages[entry] != nil || messages.count < Self.most else { return }
+        messages[entry] = now.advanced(by: HealthBook.memory)
+    }
+
+    /// One problem for each subscription, and one for all messages, which names the first topic.
+    func problems(at now: ContinuousClock.Instant) -> [Problem] {
+        let remedy = "`jacquard2mqtt doctor` names the rule that is missing"
+        var problems = subscriptions.map {
+            Problem(.brokerRefuses, about: $0, "The broker refuses the subscription \($0): \(remedy)")
+        }
+        if let first = messages.filter({ $0.value > now }).keys.min() {
+            problems.append(Problem(.brokerRefuses, "The broker refuses messages, such as to \(first): \(remedy)"))
+        }
+        return problems
+    }
+}
