@@ -56,6 +56,11 @@ public struct TagSession: Sendable {
         if case .linking = state { true } else { false }
     }
 
+    /// Whether it takes its link down and stops then, as far as is known now.
+    public var isStopping: Bool {
+        if case .closing(_, .stop) = state { true } else { false }
+    }
+
     func emit(
         _ state: TagConnection.State, _ error: TagConnectionError? = nil, retryAt: ContinuousClock.Instant? = nil
     ) -> Action {
