@@ -47,6 +47,7 @@ extension Configuration {
     func keepingWhatHolds(from running: Configuration) -> Configuration {
         var copy = self
         copy.instance = running.instance
+        if mqtt.clientID == MQTT.clientID(of: instance) { copy.mqtt.clientID = MQTT.clientID(of: running.instance) }
         copy.mqtt.baseTopic = running.mqtt.baseTopic
         // It says where the password stood, and nothing about the broker.
         copy.mqtt.isPasswordInFile = running.mqtt.isPasswordInFile

@@ -127,6 +127,17 @@ struct ConfigurationChangeTests {
         #expect(changes == [.tagRemoved(id: "0007"), .tagAdded(listed)])
     }
 
+    @Test("of the instance leave the client id alone that was made of it")
+    func instance() throws {
+        let attic = try readConfiguration("instance: attic").get()
+        let cellar = try readConfiguration("instance: cellar").get()
+        #expect(attic.changes(to: cellar, paired: [], known: []) == [.nextStart(key: "instance")])
+        let named = try readConfiguration("instance: cellar\nmqtt:\n  client_id: mine").get()
+        #expect(attic.changes(to: named, paired: [], known: []) == [.broker, .nextStart(key: "instance")])
+        #expect(named.changes(to: attic, paired: [], known: []) == [.broker, .nextStart(key: "instance")])
+        #expect(attic.keepingWhatHolds(from: named).mqtt.clientID == "jacquard-cellar")
+    }
+
     @Test("of what only a start can change are found again the next time")
     func nextStart() {
         var new = Self.running
