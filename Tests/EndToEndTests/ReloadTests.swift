@@ -146,4 +146,23 @@ struct ReloadTests {
             #expect(reloading.contains("MONOTONIC_USEC=") && time > 0)
         }
     }
+
+    @Test("comes to nothing when the end has begun")
+    func ending() async throws {
+        try await inWorld { world in
+            let socket = try NotifySocket(in: world.folder.path)
+            try await world.stopAndStartDaemon(with: ["NOTIFY_SOCKET": socket.path])
+            let metrics = world.folder.path + "/a.prom"
+            let plan = WorldPlan(settings: "metrics:\n  file: \(metrics)")
+            _ = try world.folder.write("config.yaml", plan.configuration(port: world.broker.port))
+            // A broker that does not answer makes the end last.
+            world.broker.daemon.signal(SIGSTOP)
+            world.daemon.signal(SIGTERM)
+            try await until("the end has begun") { socket.received.last == "STOPPING=1" }
+            world.daemon.signal(SIGHUP)
+            try await until("the end") { !world.daemon.isRunning }
+            #expect(socket.received.last == "STOPPING=1")
+            #expect(!FileManager.default.fileExists(atPath: metrics))
+        }
+    }
 }
