@@ -68,6 +68,9 @@ final class ConfigurationReload {
         case .success(let loaded):
             loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
             let changes = await service.adopt(loaded.configuration)
+            guard changes > 0 else {
+                return log.notice("the configuration was read again, and nothing is different")
+            }
             log.notice("the configuration was read again", [(.count, "\(changes)")])
         }
     }
