@@ -10,7 +10,9 @@ struct MetricsTests {
     @Test("are a file that others may read, as a whole, and follow a reload")
     func file() async throws {
         let folder = try ScratchFolder()
-        try await inWorld(settings: Self.settings(folder.path + "/a.prom")) { world in
+        // As the unit runs it.
+        let runner = ["/bin/sh", "-c", #"umask 077; exec "$@""#, "sh"]
+        try await inWorld(WorldPlan(settings: Self.settings(folder.path + "/a.prom"), runner: runner)) { world in
             func value(_ file: String, _ metric: String) -> String? {
                 let text = try? String(contentsOfFile: "\(folder.path)/\(file)", encoding: .utf8)
                 return text?.split(separator: "\n").first { $0.hasPrefix(metric + " ") }
