@@ -186,6 +186,23 @@ struct FindingTests {
         }
     }
 
+    @Test("bonds with a tag that is paired while it waits for its address")
+    func pairedWhileWaiting() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            let successor = TagIdentity(serial: .desk, address: address)
+            stage.manager.disconnect(.desk)
+            stage.manager.connect(successor)
+            stage.manager.pair(successor, within: .seconds(3600))
+            stage.manager.connect(successor)
+            stage.unlink(address)
+            _ = stage.said()
+            stage.central.tell(.connected(address))
+            #expect(stage.said().contains("> pair 01"))
+        }
+    }
+
     @Test("drops the wish for an address when it is taken back")
     func addressIsNotWanted() async throws {
         try await onLoop {
