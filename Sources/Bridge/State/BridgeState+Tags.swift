@@ -108,7 +108,7 @@ extension BridgeState {
     }
 
     /// Whether the configuration lists a tag.
-    public func isConfigured(_ id: TagID) -> Bool {
+    func isConfigured(_ id: TagID) -> Bool {
         configuration.tags.contains { $0.id == id }
     }
 
