@@ -23,7 +23,7 @@ struct ForgetTests {
         #expect(scene.send(topic, #"{"id":"003R"}"#) == [])
         #expect(scene.takeActions() == [.forget(.tag003R, token: 1)])
         let lines = scene.done()
-        #expect(scene.takeActions() == [.removeTag(.tag003R)])
+        #expect(scene.takeActions() == [.disconnect(.tag003R), .removeTag(.tag003R)])
         #expect(lines.count == 2)
         #expect(lines.first?.contains(#""type":"tag_forgotten""#) == true)
         #expect(lines.last?.contains(#""tags":[]"#) == true)

@@ -75,7 +75,8 @@ extension BridgeState {
             text: document.note, at: now)
         let request = Departure.Request(token: token, data: CommandData(document))
         guard let position else { return publish([event]) + departed(entry, request, at: now) }
-        return depart(position, telling: [event], of: request, at: now)
+        // A reload may have listed it anew meanwhile, and it may be connected again.
+        return [.disconnect(entry.id)] + depart(position, telling: [event], of: request, at: now)
     }
 
     /// A request is about a tag that has left already: its result comes when the topics are empty.
