@@ -51,6 +51,14 @@ public struct TagSession: Sendable {
         if case .connected = state { true } else { false }
     }
 
+    /// Whether it uses a link, from the search for the service on; not while a bond is being made before that.
+    public var usesLink: Bool {
+        switch state {
+        case .discovering, .subscribing, .starting, .connected: true
+        case .stopped, .waiting, .linking, .bonding, .closing: false
+        }
+    }
+
     /// Whether it waits for a link.
     public var isLinking: Bool {
         if case .linking = state { true } else { false }
