@@ -19,6 +19,8 @@ extension BlueZCentral {
             switch result {
             case .success: bonded(peripheral, path)
             case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": bonded(peripheral, path)
+            // The tag has asked for one itself: `Paired` tells when there is a bond.
+            case .failure(let error) where error.name == "org.bluez.Error.InProgress": break
             case .failure(let error):
                 guard pairing.remove(address) != nil else { return }
                 onEvent?(.pairFailed(address, BluetoothError(error)))

@@ -41,6 +41,17 @@ struct PairingTests {
         }
     }
 
+    @Test("joins one that is under way")
+    func underWay() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            for _ in 1...2 { bench.central.perform(.pair(CentralBench.address(1))) }
+            try await bench.wait("paired 1")
+            #expect(!bench.events.contains { $0.hasPrefix("pairFailed") })
+        }
+    }
+
     @Test("fails with what BlueZ says")
     func refused() async throws {
         try await onLoop {

@@ -23,7 +23,7 @@ struct ForgetTests {
         #expect(scene.send(topic, #"{"id":"003R"}"#) == [])
         #expect(scene.takeActions() == [.forget(.tag003R, token: 1)])
         let lines = scene.done()
-        #expect(scene.takeActions() == [.removeTag(.tag003R)])
+        #expect(scene.takeActions() == [.disconnect(.tag003R), .removeTag(.tag003R)])
         #expect(lines.count == 2)
         #expect(lines.first?.contains(#""type":"tag_forgotten""#) == true)
         #expect(lines.last?.contains(#""tags":[]"#) == true)
@@ -80,6 +80,31 @@ struct ForgetTests {
         scene.send(topic, "003R")
         #expect(scene.takeActions().last == .forget(.tag003R, token: 2))
         #expect(scene.state.tags.count == 1)
+    }
+
+    @Test("has its result, too, when a reload takes the tag off the list meanwhile", arguments: [0, 5])
+    func released(seconds: Int) {
+        var scene = scene()
+        scene.send(topic, "003R")
+        scene.note(scene.state.release(.tag003R, at: scene.now))
+        scene.wait(.seconds(seconds))
+        #expect(scene.done().first?.contains(#""type":"tag_forgotten""#) == true)
+        #expect((scene.results.last?.status == "ok") == (seconds == 5), "topics are emptied before")
+        scene.wait(.seconds(1))
+        #expect(scene.results.last?.status == "ok")
+        #expect(scene.results.filter(\.final).count == 1)
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("leaves another tag alone that has got the id meanwhile")
+    func replaced() {
+        var scene = scene()
+        scene.send(topic, "003R")
+        scene.note(scene.state.release(.tag003R, at: scene.now))
+        scene.note(scene.state.add(TagEntry(id: .tag003R, serial: "0099"), at: scene.now))
+        scene.done()
+        #expect(scene.results.last?.status == "ok")
+        #expect(scene.state.tags.map(\.entry.serial) == ["0099"])
     }
 
     @Test("is finished in a hurry when the bridge stops")

@@ -10,7 +10,9 @@ struct MetricsTests {
     @Test("are a file that others may read, as a whole, and follow a reload")
     func file() async throws {
         let folder = try ScratchFolder()
-        try await inWorld(settings: Self.settings(folder.path + "/a.prom")) { world in
+        // As the unit runs it.
+        let runner = ["/bin/sh", "-c", #"umask 077; exec "$@""#, "sh"]
+        try await inWorld(WorldPlan(settings: Self.settings(folder.path + "/a.prom"), runner: runner)) { world in
             func value(_ file: String, _ metric: String) -> String? {
                 let text = try? String(contentsOfFile: "\(folder.path)/\(file)", encoding: .utf8)
                 return text?.split(separator: "\n").first { $0.hasPrefix(metric + " ") }
@@ -35,14 +37,31 @@ struct MetricsTests {
         }
     }
 
-    @Test("that cannot be written are one line in the log, and nothing else")
+    @Test("that cannot be written are one line in the log for each file, and nothing else")
     func nowhere() async throws {
         try await inWorld(settings: Self.settings("/nonexistent/a.prom")) { world in
             try await world.connected()
             try await until("the line") { world.daemon.printed.contains("cannot write metrics") }
             try await world.reload(WorldPlan(settings: Self.settings("/nonexistent/b.prom")))
+            try await until("a line of its own") { world.daemon.printed.contains("path=/nonexistent/b.prom") }
+            try await until("that line") { world.daemon.printed.matches(of: /cannot write metrics/).count == 2 }
             try await world.succeeds("jacquard/tag/0001/led/set", "flash")
-            #expect(world.daemon.printed.matches(of: /cannot write metrics/).count == 1)
+        }
+    }
+
+    @Test("are told apart in the log when they change: where, how often, and not at all")
+    func changes() async throws {
+        let folder = try ScratchFolder()
+        let settings = Self.settings(folder.path + "/a.prom")
+        try await inWorld { world in
+            try await world.reload(WorldPlan(settings: settings))
+            #expect(world.daemon.printed.contains("metrics are written elsewhere path=\(folder.path)/a.prom"))
+            try await world.reload(WorldPlan(settings: settings + "0"))
+            #expect(world.daemon.printed.contains("metrics are written at another interval"))
+            try await world.reload(WorldPlan(settings: settings + "0"))
+            #expect(world.daemon.printed.contains("the configuration was read again, and nothing is different"))
+            try await world.reload(WorldPlan())
+            #expect(world.daemon.printed.contains("metrics are not written any more"))
         }
     }
 }

@@ -104,6 +104,18 @@ struct PairingTests {
         }
     }
 
+    @Test("and one that the configuration lists: paired by command it stays when it is not listed any more")
+    func listedFirst() async throws {
+        try await inWorld(WorldPlan(tags: 1, options: ["--pairing"])) { world in
+            try await world.succeeds(World.bridge + "/request/pair", "0001")
+            try await world.connected()
+            try await until("it is in the state file") { try world.stored("0001")?["paired"] as? Bool == true }
+            try await world.reload(WorldPlan(tagList: ""))
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            #expect(world.observer.document(World.bridge + "/info")["tags"] as? [String] == ["0001"])
+        }
+    }
+
     @Test("and one that the configuration lists: forgetting says so, and leaves it alone until the next start")
     func configured() async throws {
         try await inWorld { world in

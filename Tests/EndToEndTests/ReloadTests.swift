@@ -31,6 +31,26 @@ struct ReloadTests {
         }
     }
 
+    @Test("lets one tag go and the other come when address, id or serial are others")
+    func otherTag() async throws {
+        let address = "    address: F0:00:00:00:00:01\n"
+        let lists = [
+            (Self.tag(1, address), "0001"), (Self.tag(1), "0001"), (Self.tag(1, "    id: sleeve\n"), "sleeve"),
+            (Self.tag(2, "    id: sleeve\n"), "sleeve"),
+        ]
+        try await inWorld(WorldPlan(tags: 2, tagList: Self.tag(1))) { world in
+            try await world.connected()
+            for (list, id) in lists {
+                world.observer.forget()
+                try await world.reload(WorldPlan(tagList: list))
+                try await until("\(id) is connected as \(list)") { world.isConnected(id) }
+                try await world.succeeds("jacquard/tag/\(id)/led/set", "flash")
+            }
+            #expect(world.observer.document("jacquard/tag/sleeve/info")["serial"] as? String == "0002")
+            #expect(world.told("connected").map { $0["tag"] as? String } == ["0001", "0001", "0001", "0001", "0002"])
+        }
+    }
+
     @Test("gives a tag another name without touching its connection")
     func name() async throws {
         try await inWorld { world in
@@ -124,6 +144,25 @@ struct ReloadTests {
             let time = try #require(
                 reloading.split(separator: "\n").last?.split(separator: "=").last.flatMap { UInt64($0) })
             #expect(reloading.contains("MONOTONIC_USEC=") && time > 0)
+        }
+    }
+
+    @Test("comes to nothing when the end has begun")
+    func ending() async throws {
+        try await inWorld { world in
+            let socket = try NotifySocket(in: world.folder.path)
+            try await world.stopAndStartDaemon(with: ["NOTIFY_SOCKET": socket.path])
+            let metrics = world.folder.path + "/a.prom"
+            let plan = WorldPlan(settings: "metrics:\n  file: \(metrics)")
+            _ = try world.folder.write("config.yaml", plan.configuration(port: world.broker.port))
+            // A broker that does not answer makes the end last.
+            world.broker.daemon.signal(SIGSTOP)
+            world.daemon.signal(SIGTERM)
+            try await until("the end has begun") { socket.received.last == "STOPPING=1" }
+            world.daemon.signal(SIGHUP)
+            try await until("the end") { !world.daemon.isRunning }
+            #expect(socket.received.last == "STOPPING=1")
+            #expect(!FileManager.default.fileExists(atPath: metrics))
         }
     }
 }

@@ -144,4 +144,76 @@ struct FindingTests {
             #expect(stage.said() == ["> accept", "> accept 01", "@01 preparing", "> connect 01", "> scan on"])
         }
     }
+
+    @Test("lets an identity wait for the address that another one is leaving")
+    func addressIsLeft() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.disconnect(.desk)
+            stage.manager.connect(TagIdentity(serial: .desk, address: address))
+            #expect(stage.said() == ["> disconnect 01"])
+            stage.unlink(address)
+            #expect(
+                stage.said() == [
+                    "003R disconnected", "> accept", "> accept 01", "003R@01 preparing", "> connect 01", "> scan on",
+                ])
+            stage.link(address)
+            stage.start(address)
+            #expect(stage.said().last == "003R@01 connected")
+        }
+    }
+
+    @Test("refuses who waits for an address when the other one stays, or Bluetooth goes off")
+    func addressIsKept() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.disconnect(.desk)
+            stage.manager.connect(TagIdentity(address: address))
+            stage.manager.connect(.desk)
+            stage.unlink(address)
+            #expect(
+                stage.said() == [
+                    "> disconnect 01", "003R preparing", "> connect 01", "> scan on",
+                    "@01 disconnected: unconnectableTag",
+                ])
+            stage.manager.disconnect(.desk)
+            stage.manager.connect(TagIdentity(address: address))
+            _ = stage.said()
+            stage.central.tell(.stateChanged(.poweredOff))
+            #expect(stage.said().contains("@01 disconnected: bluetoothPowerOff"))
+        }
+    }
+
+    @Test("bonds with a tag that is paired while it waits for its address")
+    func pairedWhileWaiting() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            let successor = TagIdentity(serial: .desk, address: address)
+            stage.manager.disconnect(.desk)
+            stage.manager.connect(successor)
+            stage.manager.pair(successor, within: .seconds(3600))
+            stage.manager.connect(successor)
+            stage.unlink(address)
+            _ = stage.said()
+            stage.central.tell(.connected(address))
+            #expect(stage.said().contains("> pair 01"))
+        }
+    }
+
+    @Test("drops the wish for an address when it is taken back")
+    func addressIsNotWanted() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.disconnect(.desk)
+            stage.manager.connect(TagIdentity(address: address))
+            stage.manager.disconnect(TagIdentity(address: address))
+            #expect(stage.said() == ["> disconnect 01", "@01 disconnected"])
+            stage.unlink(address)
+            #expect(stage.said() == ["003R disconnected"])
+        }
+    }
 }

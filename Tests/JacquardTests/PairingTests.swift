@@ -42,6 +42,39 @@ struct PairingTests {
         }
     }
 
+    @Test("of a tag that is just being connected bonds on the link that there is, too")
+    func connecting() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1)
+            stage.central.tell(.connected(address))
+            _ = stage.said()
+            stage.manager.pair(.desk, within: .seconds(3600))
+            #expect(stage.said() == ["pairing 003R searching", "pairing 003R found 01", "> pair 01"])
+            stage.central.tell(.paired(address))
+            stage.discover(address)
+            stage.start(address)
+            #expect(stage.said().suffix(2) == ["003R connected", "paired 003R"])
+        }
+    }
+
+    @Test("of a tag that is just being connected ends with a refusal, and leaves it alone")
+    func refusalWhileConnecting() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1)
+            stage.central.tell(.connected(address))
+            stage.manager.pair(.desk, within: .seconds(3600))
+            stage.central.tell(.pairFailed(address, Self.refusal))
+            #expect(stage.said().last == "paired 003R: bluetoothConnectionError")
+            stage.discover(address)
+            stage.start(address)
+            #expect(stage.said().last == "003R connected")
+        }
+    }
+
     @Test("of a connected tag goes on with the next link when that one breaks")
     func lossMeanwhile() async throws {
         try await onLoop {

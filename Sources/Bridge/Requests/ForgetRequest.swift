@@ -7,7 +7,7 @@ import JSON
 struct ForgetRequest: BridgeRequest {
     static let name = "forget"
 
-    private let tag: TagID
+    private let entry: TagEntry
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
         let id: JSONValue? =
@@ -19,9 +19,9 @@ struct ForgetRequest: BridgeRequest {
         let allowed = "the id of a tag"
         let text = try CommandArguments(id.map { ["id": $0] } ?? [:]).text("id", longest: TagID.longest)
         let position = try bridge.tagPosition(CommandArguments.required(text, "id", mayBe: allowed))
-        tag = bridge.tags[position].entry.id
-        guard !bridge.forgetting.contains(tag) else {
-            throw CommandFailure(.busy, "Tag \(tag) is being forgotten already", hint: "Wait for that result")
+        entry = bridge.tags[position].entry
+        guard !bridge.forgetting.contains(entry.id) else {
+            throw CommandFailure(.busy, "Tag \(entry.id) is being forgotten already", hint: "Wait for that result")
         }
     }
 
@@ -31,19 +31,19 @@ struct ForgetRequest: BridgeRequest {
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
-        bridge.forgetting.insert(tag)
-        return .underWay([.forget(tag, token: token)])
+        bridge.forgetting.insert(entry.id)
+        return .underWay([.forget(entry.id, token: token)])
     }
 
     func carriedOut(
         _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
     ) -> BridgeRequestStep {
-        bridge.forgetting.remove(tag)
-        return .underWay(bridge.forgot(tag, token: token, at: now))
+        bridge.forgetting.remove(entry.id)
+        return .underWay(bridge.forgot(entry, token: token, at: now))
     }
 
     func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
-        bridge.forgetting.remove(tag)
+        bridge.forgetting.remove(entry.id)
         return []
     }
 }

@@ -9,8 +9,8 @@ struct Departure: Sendable {
     }
 
     let entry: TagEntry
-    /// Nil when the configuration does not list the tag any more.
-    let request: Request?
+    /// Nil when the configuration does not list the tag any more, and nobody has asked to forget it.
+    var request: Request?
     let retainedTopics: [String]
     let due: ContinuousClock.Instant
 
@@ -66,15 +66,28 @@ extension BridgeState {
     }
 
     /// The bond of a tag is gone, and everything else goes: discovery at once, its topics a second later.
-    mutating func forgot(_ id: TagID, token: UInt64, at now: Moment) -> [BridgeAction] {
-        guard let position = position(of: id) else { return [] }
-        let tag = tags[position]
-        let document = ForgottenDocument(tag.entry, isConfigured: isConfigured(id))
+    mutating func forgot(_ entry: TagEntry, token: UInt64, at now: Moment) -> [BridgeAction] {
+        // A reload may have taken it off the list meanwhile, and have given its id to another one.
+        let position = position(of: entry.id).flatMap { tags[$0].entry.serial == entry.serial ? $0 : nil }
+        let document = ForgottenDocument(entry, isConfigured: position != nil && isConfigured(entry.id))
         let event = event(
-            .tagForgotten, id: id, serial: tag.entry.serial, address: tag.sighting.address, text: document.note, at: now
-        )
-        return depart(
-            position, telling: [event], of: Departure.Request(token: token, data: CommandData(document)), at: now)
+            .tagForgotten, id: entry.id, serial: entry.serial, address: position.flatMap { tags[$0].sighting.address },
+            text: document.note, at: now)
+        let request = Departure.Request(token: token, data: CommandData(document))
+        guard let position else { return publish([event]) + departed(entry, request, at: now) }
+        // A reload may have listed it anew meanwhile, and it may be connected again.
+        return [.disconnect(entry.id)] + depart(position, telling: [event], of: request, at: now)
+    }
+
+    /// A request is about a tag that has left already: its result comes when the topics are empty.
+    private mutating func departed(
+        _ entry: TagEntry, _ request: Departure.Request, at now: Moment
+    ) -> [BridgeAction] {
+        guard let index = departures.firstIndex(where: { $0.entry.serial == entry.serial && $0.request == nil }) else {
+            return finish(request.token, data: request.data, at: now)
+        }
+        departures[index].request = request
+        return []
     }
 
     /// A tag is not this bridge's any more: its commands end, its discovery goes at once, its topics a second later.
@@ -96,7 +109,7 @@ extension BridgeState {
     }
 
     /// Whether the configuration lists a tag.
-    public func isConfigured(_ id: TagID) -> Bool {
+    func isConfigured(_ id: TagID) -> Bool {
         configuration.tags.contains { $0.id == id }
     }
 

@@ -44,7 +44,7 @@ extension CommandTable {
         details: [
             "Asks the bridge to drop the tag, its bond, and everything that is retained",
             "of it, Home Assistant's entities included. A tag that the configuration",
-            "lists comes back with the next start.",
+            "lists comes back with the next start or reload.",
         ],
         options: [config, json],
         operands: ["ID"],

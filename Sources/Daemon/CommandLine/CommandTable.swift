@@ -8,7 +8,8 @@ enum CommandTable {
                 summary: "run the bridge",
                 details: [
                     "Connects the tags and the broker and works until it is ended by SIGTERM or",
-                    "SIGINT. This is what the service starts.",
+                    "SIGINT. SIGHUP makes it read its configuration again. This is what the",
+                    "service starts.",
                 ],
                 options: [config, state, logLevel]
             ) { arguments throws(UsageError) in

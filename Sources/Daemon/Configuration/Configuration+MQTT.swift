@@ -42,6 +42,9 @@ extension Configuration {
         var keepalive: Duration = .seconds(30)
         /// nil: no TLS.
         var tls: TLS?
+
+        /// The client id where none is configured.
+        static func clientID(of instance: String) -> String { "jacquard-\(instance)" }
     }
 
     /// How the connection to the broker is secured.

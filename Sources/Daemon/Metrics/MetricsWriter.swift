@@ -22,6 +22,8 @@ final class MetricsWriter {
     /// Begins, goes on elsewhere, or ends, as the settings say.
     func follow(_ settings: Configuration.Metrics) {
         guard settings != self.settings else { return }
+        // What was said of one file says nothing of another.
+        if settings.file != self.settings.file { hasFailed = false }
         self.settings = settings
         timer.disarm()
         write()
@@ -52,6 +54,8 @@ final class MetricsWriter {
             }
         }
         isWriting = false
+        // The settings may have changed meanwhile.
+        guard file == settings.file else { return self.write() }
         report(failure, file)
     }
 

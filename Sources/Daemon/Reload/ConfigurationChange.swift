@@ -8,8 +8,10 @@ enum ConfigurationChange: Hashable, Sendable {
     case tagChanged(TagConfiguration)
     /// A tag that the bridge does not know yet.
     case tagAdded(TagConfiguration)
-    /// Where and how often the metrics are written.
-    case metrics(Configuration.Metrics)
+    /// Where the metrics are written; nil: nowhere any more.
+    case metricsFile(String?)
+    /// How often the metrics are written, to the same file.
+    case metricsInterval
     /// What is logged.
     case logLevel(Configuration.Log.Level)
     /// Something of `mqtt`: how the broker is reached.
@@ -38,7 +40,7 @@ extension Configuration {
             + tags.changed.map { .tagChanged($0) }
             + tags.added.map { .tagAdded($0) }
             + (next.log.level == log.level ? [] : [.logLevel(next.log.level)])
-            + (next.metrics == metrics ? [] : [.metrics(next.metrics)])
+            + metricsChanges(to: next.metrics)
             + (next.mqtt == mqtt ? [] : [.broker])
             + next.keysOfNextStart(in: new).map { .nextStart(key: $0) }
     }
@@ -47,6 +49,7 @@ extension Configuration {
     func keepingWhatHolds(from running: Configuration) -> Configuration {
         var copy = self
         copy.instance = running.instance
+        if mqtt.clientID == MQTT.clientID(of: instance) { copy.mqtt.clientID = MQTT.clientID(of: running.instance) }
         copy.mqtt.baseTopic = running.mqtt.baseTopic
         // It says where the password stood, and nothing about the broker.
         copy.mqtt.isPasswordInFile = running.mqtt.isPasswordInFile
@@ -66,6 +69,12 @@ extension Configuration {
             ("log.format", log.format == new.log.format),
         ]
         return keys.filter { !$0.1 }.map(\.0)
+    }
+
+    /// Without a file the interval means nothing.
+    private func metricsChanges(to next: Metrics) -> [ConfigurationChange] {
+        if next.file != metrics.file { return [.metricsFile(next.file)] }
+        return next.file == nil || next.interval == metrics.interval ? [] : [.metricsInterval]
     }
 
     private func hasSettings(of other: Configuration) -> Bool {

@@ -36,27 +36,42 @@ final class ConfigurationReload {
         readIfAsked()
     }
 
+    /// The service is on its way out: nothing is read for it any more, and nothing that is being read counts.
+    func end() {
+        service = nil
+    }
+
     private func readIfAsked() {
-        guard isAskedFor, !isReading, let service else { return }
+        guard isAskedFor, !isReading, service != nil else { return }
         isReading = true
         EventLoop.shared.begin {
-            while self.isAskedFor { await self.read(for: service) }
+            while self.isAskedFor, self.service != nil { await self.read() }
             self.isReading = false
         }
     }
 
-    private func read(for service: BridgeService) async {
+    private func read() async {
         isAskedFor = false
         ServiceNotification.reloading()
         let source = source
-        switch await HelperThread.shared.run({ source.load() }) {
+        let result = await HelperThread.shared.run { source.load() }
+        await take(result)
+        // Who is on his way out has said so, and must not be ready again.
+        if service != nil { ServiceNotification.ready() }
+    }
+
+    private func take(_ result: Result<LoadedConfiguration, ConfigurationErrors>) async {
+        guard let service else { return }
+        switch result {
         case .failure(let errors):
             errors.lines.forEach { log.error("the configuration is not taken", [(.error, $0)]) }
         case .success(let loaded):
             loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
             let changes = await service.adopt(loaded.configuration)
+            guard changes > 0 else {
+                return log.notice("the configuration was read again, and nothing is different")
+            }
             log.notice("the configuration was read again", [(.count, "\(changes)")])
         }
-        ServiceNotification.ready()
     }
 }

@@ -84,8 +84,6 @@ extension BridgeService {
     }
 
     private func remember(_ record: TagRecord) {
-        // Only what was paired by command is known without a configuration.
-        let isPaired = store.tags[record.id.text]?.paired ?? !bridge.isConfigured(record.id)
-        store.remember(StoredTag(record, isPaired: isPaired))
+        store.remember(StoredTag(record, isPaired: store.tags[record.id.text]?.paired ?? false))
     }
 }

@@ -1,6 +1,7 @@
 import BlueZ
 import Bluetooth
 import Bridge
+import EventLoop
 import Jacquard
 import JacquardProtocol
 import Logging
@@ -88,6 +89,11 @@ extension BridgeService {
             .success(
                 .paired(
                     address: tag.identifier.description, name: tag.displayName.isEmpty ? nil : tag.displayName)))
+        // Behind the answer, with which the bridge begins to remember a tag that is new.
+        EventLoop.shared.atEndOfTurn { [weak self] in
+            guard let self, let id = book.id(identity) else { return }
+            store.markPaired(id.text)
+        }
     }
 }
 

@@ -39,9 +39,15 @@ extension BridgeService {
         case .logLevel(let level):
             sink.level = LogLevel(level)
             reloadLog.notice("the log level has changed", [(.state, level.rawValue)])
-        case .metrics(let settings):
-            reloadLog.notice("metrics are written elsewhere", [(.path, settings.file ?? "")])
-            metrics.follow(settings)
+        case .metricsFile(let file?):
+            reloadLog.notice("metrics are written elsewhere", [(.path, file)])
+            metrics.follow(configuration.metrics)
+        case .metricsFile(nil):
+            reloadLog.notice("metrics are not written any more")
+            metrics.follow(configuration.metrics)
+        case .metricsInterval:
+            reloadLog.notice("metrics are written at another interval")
+            metrics.follow(configuration.metrics)
         case .broker: await changeBroker()
         case .nextStart(let key): reloadLog.warning("this counts from the next start on", [(.reason, key)])
         }

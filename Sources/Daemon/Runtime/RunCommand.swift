@@ -71,6 +71,7 @@ struct RunCommand {
         reload.begin(for: service)
         await end.wait()
         log.notice("stopping")
+        reload.end()
         ServiceNotification.stopping()
         await service.stop()
         log.notice("stopped")

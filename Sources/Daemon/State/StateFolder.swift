@@ -43,11 +43,14 @@ struct StateFolder: Sendable {
     }
 
     private func parsed(_ bytes: [UInt8]) -> Contents {
-        guard let stored = JSONValue(parsing: bytes).flatMap({ StoredTags($0) }) else { return setAside() }
-        guard stored.version == StoredTags.version else {
-            return .unreadable(reason: "version \(stored.version) of another release")
+        guard let document = JSONValue(parsing: bytes), let version = StoredTags.version(of: document) else {
+            return setAside()
         }
-        return .tags(stored.tags)
+        // First of all: the tags of another version may look like nothing that is known here.
+        guard version == StoredTags.version else {
+            return .unreadable(reason: "version \(version) of another release")
+        }
+        return StoredTags(document).map { .tags($0.tags) } ?? setAside()
     }
 
     /// A damaged file is evidence: it is kept beside the new one and never overwritten.

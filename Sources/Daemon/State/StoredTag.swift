@@ -51,13 +51,17 @@ struct StoredTags: Encodable, Hashable, Sendable {
 // MARK: Reading; nil for what no release has written
 
 extension StoredTags {
+    /// The version of any release's file.
+    static func version(of document: JSONValue) -> Int? {
+        document["version"]?.integer.flatMap { Int(exactly: $0) }
+    }
+
+    /// Reads a file of this version.
     init?(_ document: JSONValue) {
-        guard let version = document["version"]?.integer.flatMap({ Int(exactly: $0) }),
-            let elements = document["tags"]?.elements
-        else { return nil }
+        guard let elements = document["tags"]?.elements else { return nil }
         let tags = elements.compactMap { StoredTag($0) }
         guard tags.count == elements.count else { return nil }
-        self.init(version: version, tags: tags)
+        self.init(tags: tags)
     }
 }
 

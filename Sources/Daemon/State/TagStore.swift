@@ -50,6 +50,12 @@ final class TagStore {
         save()
     }
 
+    /// A tag was paired by command: from now on it is known without being listed.
+    func markPaired(_ id: String) {
+        tags[id]?.paired = true
+        save()
+    }
+
     /// Forgets a tag.
     func forget(_ id: String) {
         tags[id] = nil

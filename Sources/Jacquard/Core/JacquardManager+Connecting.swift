@@ -6,7 +6,8 @@ extension JacquardManager {
     /// Connects a tag and keeps it connected; nothing happens if it is wanted already.
     ///
     /// While Bluetooth is not on, that is told as `disconnected` with `bluetoothPowerOff`, and nothing is remembered.
-    /// So is, with `unconnectableTag`, a second identity for an address that belongs to another wanted tag.
+    /// So is, with `unconnectableTag`, a second identity for an address that belongs to another wanted tag. Where that one is
+    /// being disconnected, the second waits for the end of it.
     ///
     /// - Parameters:
     ///   - identity: the tag.
@@ -22,6 +23,9 @@ extension JacquardManager {
     ) {
         guard state == .poweredOn else { return refuse(identity, .unusable(state)) }
         guard let driver = tags[identity] ?? add(identity) else {
+            guard !isAddressBeingLeft(for: identity) else {
+                return successors[identity, default: SuccessorWish(rule: rule)].join(rule, bonding: bonding)
+            }
             return refuse(identity, TagConnectionError(.unconnectableTag, "its address belongs to another tag"))
         }
         driver.place = .kept
@@ -34,6 +38,9 @@ extension JacquardManager {
 
     /// Disconnects a tag, until somebody wants it again.
     public func disconnect(_ identity: TagIdentity) {
+        if successors.removeValue(forKey: identity) != nil {
+            tell(.connection(TagConnection(state: .disconnected, attempt: 1)), of: identity)
+        }
         tags[identity]?.drive { session, now in session.disconnect(at: now) }
     }
 
@@ -79,10 +86,23 @@ extension JacquardManager {
         return driver
     }
 
+    private func isAddressBeingLeft(for identity: TagIdentity) -> Bool {
+        identity.address.flatMap { drivers[$0] }?.session.isStopping ?? false
+    }
+
     /// A driver has begun or ceased to look, or has stopped. Then it goes, unless it alone knows the tag's address.
     func changed(_ driver: TagDriver) {
         if driver.facts.isStopped, driver.identity.address != nil || driver.place == .forgotten { drop(driver) }
         updateScan()
+        if let address = driver.address { connectSuccessors(at: address) }
+    }
+
+    /// Who waits for an address gets it, or is refused because its owner has stayed.
+    private func connectSuccessors(at address: BluetoothAddress) {
+        for (identity, wish) in successors where identity.address == address {
+            successors[identity] = nil
+            connect(identity, retrying: wish.rule, bonding: wish.bonding)
+        }
     }
 
     private func drop(_ driver: TagDriver) {

@@ -32,7 +32,7 @@ extension JacquardManager {
         onEvent?(.pairing(identity, .searching))
         connect(identity, retrying: .always, bonding: true)
         // The session bonds on its next link; one that has a link already need not wait for it.
-        if let driver, driver.session.isConnected, let address = driver.address {
+        if let driver, driver.session.usesLink, let address = driver.address {
             if let step = pairings[identity]?.attempt.linked(at: address) { carryOut(step, identity) }
             central.perform(.pair(address))
         }
@@ -54,9 +54,9 @@ extension JacquardManager {
         }
     }
 
-    /// No bond could be made. Before the tag is connected its session tells that, and tries again.
+    /// No bond could be made. A session that was waiting for it tells that, and tries again.
     func bondRefused(_ address: BluetoothAddress, _ error: BluetoothError) {
-        guard let driver = drivers[address], driver.session.isConnected else { return }
+        guard let driver = drivers[address], driver.session.usesLink else { return }
         endPairing(driver.identity, TagConnectionError(error))
     }
 

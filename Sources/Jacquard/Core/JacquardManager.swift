@@ -48,6 +48,8 @@ public final class JacquardManager {
     var tags: [TagIdentity: TagDriver] = [:]
     /// Who is at which address: every event of a link is looked up here.
     var drivers: [BluetoothAddress: TagDriver] = [:]
+    /// Who is wanted at an address that another one is leaving.
+    var successors: [TagIdentity: SuccessorWish] = [:]
     var sightings = Sightings()
     var pairings: [TagIdentity: Pairing] = [:]
     /// Whom the stack has been asked to forget, and for whom.

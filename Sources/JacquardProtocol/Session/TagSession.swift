@@ -51,9 +51,22 @@ public struct TagSession: Sendable {
         if case .connected = state { true } else { false }
     }
 
+    /// Whether it uses a link, from the search for the service on; not while a bond is being made before that.
+    public var usesLink: Bool {
+        switch state {
+        case .discovering, .subscribing, .starting, .connected: true
+        case .stopped, .waiting, .linking, .bonding, .closing: false
+        }
+    }
+
     /// Whether it waits for a link.
     public var isLinking: Bool {
         if case .linking = state { true } else { false }
+    }
+
+    /// Whether it takes its link down and stops then, as far as is known now.
+    public var isStopping: Bool {
+        if case .closing(_, .stop) = state { true } else { false }
     }
 
     func emit(

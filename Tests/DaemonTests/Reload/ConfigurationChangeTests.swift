@@ -16,6 +16,7 @@ struct ConfigurationChangeTests {
     private static var running: Configuration {
         var configuration = Configuration(instance: "attic", mqtt: .init(clientID: "jacquard-attic"))
         configuration.tags = [sleeve, bag]
+        configuration.metrics.file = "/m.prom"
         return configuration
     }
 
@@ -65,9 +66,10 @@ struct ConfigurationChangeTests {
         Row(change: { $0.mqtt.keepalive = .seconds(5) }, expected: [.broker]),
         Row(change: { $0.mqtt.tls = Configuration.TLS() }, expected: [.broker]),
         Row(change: { $0.mqtt.isPasswordInFile = true }, expected: []),
-        Row(
-            change: { $0.metrics.file = "/m.prom" },
-            expected: [.metrics(.init(file: "/m.prom", interval: .seconds(30)))]),
+        Row(change: { $0.metrics.file = "/n.prom" }, expected: [.metricsFile("/n.prom")]),
+        Row(change: { $0.metrics.file = nil }, expected: [.metricsFile(nil)]),
+        Row(change: { $0.metrics = .init(interval: .seconds(5)) }, expected: [.metricsFile(nil)]),
+        Row(change: { $0.metrics.interval = .seconds(5) }, expected: [.metricsInterval]),
         Row(change: { $0.instance = "cellar" }, expected: [.nextStart(key: "instance")]),
         Row(change: { $0.mqtt.baseTopic = "tags" }, expected: [.nextStart(key: "mqtt.base_topic")]),
         Row(change: { $0.bluetooth.adapter = .name("hci1") }, expected: [.nextStart(key: "bluetooth.adapter")]),
@@ -125,6 +127,26 @@ struct ConfigurationChangeTests {
         let paired = [TagConfiguration(serial: "0007", id: "0007")]
         let changes = Self.running.changes(to: new, paired: paired, known: ["sleeve", "0002", "0007"])
         #expect(changes == [.tagRemoved(id: "0007"), .tagAdded(listed)])
+    }
+
+    @Test("of the instance leave the client id alone that was made of it")
+    func instance() throws {
+        let attic = try readConfiguration("instance: attic").get()
+        let cellar = try readConfiguration("instance: cellar").get()
+        #expect(attic.changes(to: cellar, paired: [], known: []) == [.nextStart(key: "instance")])
+        let named = try readConfiguration("instance: cellar\nmqtt:\n  client_id: mine").get()
+        #expect(attic.changes(to: named, paired: [], known: []) == [.broker, .nextStart(key: "instance")])
+        #expect(named.changes(to: attic, paired: [], known: []) == [.broker, .nextStart(key: "instance")])
+        #expect(attic.keepingWhatHolds(from: named).mqtt.clientID == "jacquard-cellar")
+    }
+
+    @Test("of the interval of metrics that nobody writes are none")
+    func noMetrics() {
+        var old = Self.running
+        old.metrics.file = nil
+        var new = old
+        new.metrics.interval = .seconds(5)
+        #expect(old.changes(to: new, paired: [], known: ["sleeve", "0002"]) == [])
     }
 
     @Test("of what only a start can change are found again the next time")

@@ -3,7 +3,7 @@ extension Configuration.MQTT {
     init(
         _ section: Section<Key>, instance: String, _ context: ReadingContext, _ findings: inout ConfigurationFindings
     ) {
-        self.init(clientID: "jacquard-\(instance)")
+        self.init(clientID: Self.clientID(of: instance))
         if section[.tls] != nil {
             tls = Configuration.TLS(section.section(.tls, &findings), in: context.folder, &findings)
         }

@@ -7,7 +7,7 @@ enum AtomicFile {
     /// - Parameters:
     ///   - bytes: all of it.
     ///   - path: its name; the folder has to be there.
-    ///   - mode: who may read it.
+    ///   - mode: who may read it, whatever the process's mask takes away from new files.
     ///   - isDurable: whether file and name are on the disk when this returns.
     /// - Throws: ``FileError``; the old file is then as it was.
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t, isDurable: Bool) throws(FileError) {
@@ -25,6 +25,7 @@ enum AtomicFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileError(errno) }
         defer { close(descriptor) }
+        guard fchmod(descriptor, mode) == 0 else { throw FileError(errno) }
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
