@@ -72,7 +72,9 @@ struct LinkCommandTests {
         let plan = WorldPlan(tagList: "  - serial: 0001\n    connect: on_demand")
         try await inWorld(plan) { world in
             try await until("it is available") { world.observer.latest("jacquard/tag/0001/availability") == "online" }
-            #expect(world.observer.document("jacquard/tag/0001/connection")["state"] as? String == "disconnected")
+            try await until("it is told to rest") {
+                world.observer.document("jacquard/tag/0001/connection")["state"] as? String == "disconnected"
+            }
             #expect(world.told("connected").isEmpty)
             let data = try await world.succeeds("jacquard/tag/0001/battery/get")
             #expect(data["level"] is Int)
