@@ -35,6 +35,9 @@ extension World {
         }
     }
 
+    /// How often the first tag has been told as offline.
+    var misses: Int { observer.payloads(of: "jacquard/tag/0001/availability").count { $0 == "offline" } }
+
     /// A gesture comes through, and a command is carried out.
     func isOfUse(_ tag: String = "0001") async throws {
         let topic = "jacquard/tag/\(tag)/gesture"
