@@ -16,7 +16,7 @@ public struct AdapterFacts: Hashable, Sendable {
         case poweredOn = "powered_on"
 
         /// The state for a sentence.
-        var text: String { String(rawValue.map { $0 == "_" ? " " : $0 }) }
+        var text: String { rawValue.asWords }
     }
 
     /// The adapter's name on this host, such as `hci0`.

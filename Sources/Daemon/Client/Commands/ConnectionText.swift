@@ -1,3 +1,4 @@
+import Bridge
 import JSON
 
 /// `T/connection` for people.

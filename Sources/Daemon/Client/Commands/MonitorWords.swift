@@ -1,3 +1,4 @@
+import Bridge
 import JSON
 
 /// What the documents of the contract say, in a few words.

@@ -1,3 +1,5 @@
+import Bridge
+
 /// Whether the broker's access control lets the bridge publish and subscribe.
 enum BrokerPermissionsCheck {
     /// Says which topics are forbidden, and the rule that would allow them.
