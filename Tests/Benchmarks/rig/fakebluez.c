@@ -602,19 +602,7 @@ int main(int argc, char **argv) {
         dbus_connection_get_unix_fd(conn, &p[1].fd);
         if (dbus_connection_has_messages_to_send(conn)) p[1].events |= POLLOUT;
         if (dbus_connection_get_dispatch_status(conn) == DBUS_DISPATCH_COMPLETE) poll(p, 2, discovering ? 20 : -1);
-        if (p[0].revents) {
-            ssize_t n = read(0, in + fill, sizeof in - 1 - fill);
-            if (n <= 0) return 0;
-            fill += (size_t)n;
-            in[fill] = 0;
-            char *nl;
-            while ((nl = strchr(in, '\n'))) {
-                *nl = 0;
-                command(in);
-                fill -= (size_t)(nl + 1 - in);
-                memmove(in, nl + 1, fill + 1);
-            }
-        }
+        if (p[0].revents && !rig_commands(in, sizeof in, &fill, command)) return 0;
         pump(0);
         advertise();
         if (!dbus_connection_get_is_connected(conn)) return 0;
