@@ -2,6 +2,7 @@ import Bluetooth
 import DBus
 import EventLoop
 import Logging
+import Time
 
 /// The ends of links, wanted or not.
 extension BlueZCentral {

@@ -2,6 +2,7 @@ import Bluetooth
 import DBus
 import EventLoop
 import Logging
+import Time
 
 /// Scanning, with pauses for connections: controllers do one or the other.
 extension BlueZCentral {
@@ -110,7 +111,7 @@ extension BlueZCentral {
     func heard(_ path: String) {
         guard let device = tree.devices[path], device.isThere, device.adapter == adapter, let address = device.address
         else { return }
-        let now = ContinuousClock.now
+        let now = Instant.now
         if device.rssi != nil { watch.heard(at: now) }
         connects.heard(address, at: now)
         // Another client of BlueZ may look for something else: what it hears comes here as well.

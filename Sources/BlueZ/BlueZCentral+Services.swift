@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import Time
 
 /// Finding services and characteristics.
 extension BlueZCentral {
@@ -16,7 +17,7 @@ extension BlueZCentral {
         guard let peripheral = peripherals[address], peripheral.phase == .linked, !peripheral.searches.isEmpty,
             let path = device(address)?.path
         else { return }
-        let now = ContinuousClock.now
+        let now = Instant.now
         var outcomes: [ServiceSearch.Outcome] = []
         var open: [ServiceSearch] = []
         for var search in peripheral.searches {

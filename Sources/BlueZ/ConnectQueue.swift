@@ -1,4 +1,5 @@
 import Bluetooth
+import Time
 
 /// Which device to connect to next. One attempt at a time, and for a device that has been heard: an attempt for one that
 /// is away makes the radio deaf to the others.
@@ -24,18 +25,18 @@ struct ConnectQueue {
     private struct Entry {
         let address: BluetoothAddress
         /// Until when it counts as heard; nil while it has not been.
-        var heardUntil: ContinuousClock.Instant?
+        var heardUntil: Instant?
         /// When it may be tried although it has not been heard.
-        let unheardFrom: ContinuousClock.Instant
+        let unheardFrom: Instant
 
-        func isHeard(at now: ContinuousClock.Instant) -> Bool { heardUntil.map { now < $0 } ?? false }
+        func isHeard(at now: Instant) -> Bool { heardUntil.map { now < $0 } ?? false }
     }
 
     private let patience: Patience
     /// Who waits, longest first.
     private var waiting: [Entry] = []
     /// Before this nobody is tried unheard.
-    private var nextUnheard: ContinuousClock.Instant?
+    private var nextUnheard: Instant?
 
     init(_ patience: Patience = Patience()) {
         self.patience = patience
@@ -45,13 +46,13 @@ struct ConnectQueue {
     var isEmpty: Bool { waiting.isEmpty }
 
     /// When somebody may be tried unheard.
-    var deadline: ContinuousClock.Instant? {
+    var deadline: Instant? {
         guard let first = waiting.map(\.unheardFrom).min() else { return nil }
         return max(first, nextUnheard ?? first)
     }
 
     /// Puts a device behind the others.
-    mutating func add(_ address: BluetoothAddress, isHeard: Bool, at now: ContinuousClock.Instant) {
+    mutating func add(_ address: BluetoothAddress, isHeard: Bool, at now: Instant) {
         remove(address)
         waiting.append(
             Entry(
@@ -65,7 +66,7 @@ struct ConnectQueue {
     }
 
     /// A device was heard.
-    mutating func heard(_ address: BluetoothAddress, at now: ContinuousClock.Instant) {
+    mutating func heard(_ address: BluetoothAddress, at now: Instant) {
         guard let index = waiting.firstIndex(where: { $0.address == address }) else { return }
         waiting[index].heardUntil = now + patience.memory
     }
@@ -77,7 +78,7 @@ struct ConnectQueue {
     ///   - now: the time.
     ///   - isKnown: whether the stack has an object for the device.
     /// - Returns: nil while there is nobody to try.
-    mutating func next(at now: ContinuousClock.Instant, isKnown: (BluetoothAddress) -> Bool) -> Turn? {
+    mutating func next(at now: Instant, isKnown: (BluetoothAddress) -> Bool) -> Turn? {
         if let index = waiting.firstIndex(where: { $0.isHeard(at: now) && isKnown($0.address) }) {
             return Turn(address: waiting.remove(at: index).address, isHeard: true)
         }

@@ -1,3 +1,5 @@
+import Time
+
 /// Doubts a discovery that hears nothing: after hours some controllers stop reporting without a word.
 ///
 /// The evidence is weak, since a filtered discovery is silent as long as every tag sleeps. So the remedy is mild at first:
@@ -18,26 +20,26 @@ struct DiscoveryWatch {
     private let silence: Duration
     private var restarts = 0
     /// When something was heard, or something was last done about it.
-    private var since: ContinuousClock.Instant
+    private var since: Instant
 
-    init(silence: Duration, now: ContinuousClock.Instant) {
+    init(silence: Duration, now: Instant) {
         self.silence = silence
         since = now
     }
 
     /// When silence becomes suspicious.
-    var deadline: ContinuousClock.Instant { since + silence * min(1 << min(restarts, 10), Self.longest) }
+    var deadline: Instant { since + silence * min(1 << min(restarts, 10), Self.longest) }
     /// Whether nothing has been done about this silence yet; it is told once.
     var isFresh: Bool { restarts == 0 }
 
     /// A device was heard.
-    mutating func heard(at now: ContinuousClock.Instant) {
+    mutating func heard(at now: Instant) {
         since = now
         restarts = 0
     }
 
     /// A discovery begins after a time without any: that time was no silence.
-    mutating func began(at now: ContinuousClock.Instant) {
+    mutating func began(at now: Instant) {
         since = now
     }
 
@@ -47,7 +49,7 @@ struct DiscoveryWatch {
     ///   - now: the time.
     ///   - mayReset: whether the adapter may be switched off and on.
     /// - Returns: what to do; nil while there is no reason to doubt.
-    mutating func step(at now: ContinuousClock.Instant, mayReset: Bool) -> Step? {
+    mutating func step(at now: Instant, mayReset: Bool) -> Step? {
         guard deadline <= now else { return nil }
         restarts += 1
         since = now

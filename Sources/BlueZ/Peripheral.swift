@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import Time
 
 /// A device that somebody has asked to be connected, from that request to its `disconnected`.
 ///
@@ -38,7 +39,7 @@ final class Peripheral {
     /// Whether BlueZ has refused `Connect` although the link was up.
     var wasRefused = false
     /// When the link came up.
-    var linkedAt = ContinuousClock.now
+    var linkedAt = Instant.now
     /// Whether its services have been resolved on this link.
     var wasResolved = false
     var searches: [ServiceSearch] = []

@@ -1,4 +1,5 @@
 import Bluetooth
+import Time
 
 /// A service that is looked for on a linked device.
 struct ServiceSearch {
@@ -12,12 +13,12 @@ struct ServiceSearch {
     private let characteristics: [BluetoothUUID]
     private let grace: Duration
     /// When it has taken too long; nearer once BlueZ says that all services are resolved.
-    private(set) var deadline: ContinuousClock.Instant
+    private(set) var deadline: Instant
     private var wasResolved = false
 
     init(
         _ service: BluetoothUUID, _ characteristics: [BluetoothUUID], timing: Timing,
-        now: ContinuousClock.Instant
+        now: Instant
     ) {
         self.service = service
         self.characteristics = characteristics
@@ -30,7 +31,7 @@ struct ServiceSearch {
     ///
     /// - Returns: nil while there is hope.
     mutating func look(
-        in tree: ObjectTree, at device: String, now: ContinuousClock.Instant
+        in tree: ObjectTree, at device: String, now: Instant
     ) -> Outcome? {
         let isResolved = tree.devices[device]?.isResolved ?? false
         let found = tree.characteristics(of: service, on: device)

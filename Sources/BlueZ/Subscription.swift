@@ -1,5 +1,6 @@
 import Bluetooth
 import DBus
+import Time
 
 /// A characteristic of one link whose notifications are wanted.
 struct Subscription {
@@ -41,10 +42,10 @@ struct EchoFilter {
     /// in this time.
     static let time = Duration.milliseconds(50)
 
-    private var last: (value: [UInt8], at: ContinuousClock.Instant)?
+    private var last: (value: [UInt8], at: Instant)?
 
     /// Whether a value is one of its own, and no copy of the one before.
-    mutating func admits(_ value: [UInt8], at now: ContinuousClock.Instant) -> Bool {
+    mutating func admits(_ value: [UInt8], at now: Instant) -> Bool {
         if let last, last.value == value, now - last.at < Self.time { return false }
         last = (value, now)
         return true

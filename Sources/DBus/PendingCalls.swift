@@ -1,4 +1,5 @@
 internal import EventLoop
+import Time
 
 /// Calls that wait for their answer, by serial number. One timer serves all deadlines.
 ///
@@ -12,16 +13,16 @@ final class PendingCalls {
 
     private struct Call {
         let member: String
-        let deadline: ContinuousClock.Instant
+        let deadline: Instant
         let completion: Completion
     }
 
     private var calls: [UInt32: Call] = [:]
-    private var earliest: ContinuousClock.Instant?
+    private var earliest: Instant?
     private lazy var timer = LoopTimer { [unowned self] in expire() }
 
     func add(_ serial: UInt32, _ member: String, within limit: Duration, _ completion: @escaping Completion) {
-        let deadline = ContinuousClock.now + limit
+        let deadline = Instant.now + limit
         calls[serial] = Call(member: member, deadline: deadline, completion: completion)
         // The timer is left as it is when an answer comes: most calls are answered, and moving it is a system call.
         guard earliest.map({ deadline < $0 }) ?? true else { return }
@@ -43,7 +44,7 @@ final class PendingCalls {
     }
 
     private func expire() {
-        let now = ContinuousClock.now
+        let now = Instant.now
         let due = calls.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }
         for (serial, _) in due { calls[serial] = nil }
         earliest = calls.values.map(\.deadline).min()

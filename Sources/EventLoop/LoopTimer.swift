@@ -1,9 +1,10 @@
 internal import CSystemd
 internal import Glibc
+public import Time
 
 /// Calls back once on the loop when a time has come. Made once, armed as often as needed.
 ///
-/// The clock is `CLOCK_BOOTTIME`, that of `ContinuousClock`: it runs on while the machine sleeps, and setting the time
+/// The clock is `CLOCK_BOOTTIME`, that of `Instant.now`: it runs on while the machine sleeps, and setting the time
 /// of day does not touch it.
 @LoopActor
 public final class LoopTimer {
@@ -23,7 +24,7 @@ public final class LoopTimer {
     /// - Parameters:
     ///   - instant: when to call; a time that has passed means at once, in a later turn.
     ///   - accuracy: how late it may be, so that several timers share one wake-up.
-    public func arm(at instant: ContinuousClock.Instant, accuracy: Duration = .milliseconds(1)) {
+    public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
         let wait = max(0, (instant - .now).microseconds)
         isArmed = true
         guard let source else { return add(wait, accuracy) }
@@ -38,7 +39,7 @@ public final class LoopTimer {
     }
 
     /// Arms the timer for an instant, or disarms it for none.
-    public func arm(at instant: ContinuousClock.Instant?) {
+    public func arm(at instant: Instant?) {
         if let instant { arm(at: instant) } else { disarm() }
     }
 

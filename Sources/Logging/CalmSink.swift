@@ -1,4 +1,5 @@
 internal import Synchronization
+public import Time
 
 /// Lets one condition be told once a minute, however often it is told.
 ///
@@ -9,7 +10,7 @@ internal import Synchronization
 public final class CalmSink: LogSink {
     private let sink: any LogSink
     private let answering: Set<String>
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let now: @Sendable () -> Instant
     private let book = Mutex(RepeatBook())
 
     /// A sink in front of another one.
@@ -19,8 +20,7 @@ public final class CalmSink: LogSink {
     ///   - answering: parts whose records answer somebody who has asked, and are all let through.
     ///   - now: the clock.
     public init(
-        _ sink: any LogSink, answering: Set<String> = [],
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        _ sink: any LogSink, answering: Set<String> = [], now: @escaping @Sendable () -> Instant
     ) {
         self.sink = sink
         self.answering = answering
@@ -64,7 +64,7 @@ struct RepeatBook {
         }
     }
 
-    private var told: [Condition: (at: ContinuousClock.Instant, held: Int)] = [:]
+    private var told: [Condition: (at: Instant, held: Int)] = [:]
 
     /// How long a condition is not told again.
     static let pause = Duration.seconds(60)
@@ -74,8 +74,8 @@ struct RepeatBook {
     /// A condition is to be told.
     ///
     /// - Returns: how often it was held back before; nil when it is held back now.
-    mutating func tell(_ condition: Condition, at now: ContinuousClock.Instant) -> Int? {
-        if let last = told[condition], last.at.duration(to: now) < Self.pause {
+    mutating func tell(_ condition: Condition, at now: Instant) -> Int? {
+        if let last = told[condition], now - last.at < Self.pause {
             told[condition]?.held += 1
             return nil
         }

@@ -1,5 +1,6 @@
 public import EventLoop
 public import Logging
+import Time
 
 /// A client that keeps itself connected to a broker.
 ///
@@ -120,7 +121,7 @@ public final class MQTTClient {
     /// Tries the families of the broker's addresses, one after the other.
     private func connect() async throws(MQTTError) -> (MQTTConnection, MQTTSession) {
         let plan = planner.plan(at: .now)
-        let deadline = ContinuousClock.now + configuration.connectDeadline
+        let deadline = Instant.now + configuration.connectDeadline
         var choice = 0
         while true {
             let connection = try MQTTConnection(configuration, plan)

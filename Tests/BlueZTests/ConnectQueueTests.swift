@@ -1,11 +1,12 @@
 import Bluetooth
 import Testing
 
+import Time
 @testable import BlueZ
 
 @Suite("Connect queue")
 struct ConnectQueueTests {
-    private let start = ContinuousClock.now
+    private let start = Instant(sinceBoot: .seconds(3_600))
     private let a = CentralBench.address(1)
     private let b = CentralBench.address(2)
     private let c = CentralBench.address(3)

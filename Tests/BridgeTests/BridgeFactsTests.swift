@@ -109,7 +109,7 @@ struct BridgeFactsTests {
     @Test("tells what the process has measured")
     func measurement() {
         var scene = Scene()
-        scene.now = scene.now.advanced(by: .seconds(12))
+        scene.now = scene.now + .seconds(12)
         let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 1, dropped: 2, brokerReconnects: 3)
         #expect(
             scene.note(scene.state.measured(measurement, at: scene.now)) == [

@@ -37,7 +37,7 @@ struct BridgeRequestTests {
     func bounded() {
         var seen = SeenTags()
         for number in 0..<300 {
-            let now = Scene.beginning.advanced(by: .seconds(number))
+            let now = Scene.beginning + .seconds(number)
             _ = seen.heard(
                 TagAdvertisement(address: "\(number)", serial: "\(number)", name: nil, rssi: nil), at: now)
         }

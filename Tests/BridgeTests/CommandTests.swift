@@ -11,7 +11,7 @@ struct CommandTests {
     func result() {
         var scene = Scene.connected()
         #expect(scene.send(led, #"{"state":"ON","id":"abc-1"}"#) == [])
-        scene.now = scene.now.advanced(by: .milliseconds(41))
+        scene.now = scene.now + .milliseconds(41)
         #expect(
             scene.answer().first
                 == #"jacquard/tag/003R/led/result {"bridge":"attic","data":{},"error":null,"final":true,"#

@@ -50,7 +50,7 @@ struct CommandWaitingTests {
             (0, "last seen 0 s ago"), (119, "last seen 119 s ago"), (601, "last seen 12 min ago"),
             (7_200, "last seen 2 h ago"),
         ] {
-            scene.now = scene.now.advanced(by: .seconds(seconds))
+            scene.now = scene.now + .seconds(seconds)
             scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
             #expect(
                 scene.lastError

@@ -1,6 +1,7 @@
 import JacquardProtocol
 import Testing
 
+import Time
 @testable import Bridge
 
 @Suite("Connection of a tag")
@@ -37,7 +38,7 @@ struct ConnectionTests {
     func states(state: TagConnection.State, word: String, step: String) {
         var scene = Scene()
         scene.tell(event(state == .preparingToConnect ? .connected : .preparingToConnect))
-        scene.now = scene.now.advanced(by: .seconds(1))
+        scene.now = scene.now + .seconds(1)
         scene.tell(event(state))
         let text = scene.publications.last { $0.topic.hasSuffix("connection") }?.text
         #expect(text?.contains(#""state":"\#(word)","step":\#(step)}"#) == true)
@@ -71,7 +72,7 @@ struct ConnectionTests {
             .peerRemovedPairingInfo, "No bond", stackName: "org.bluez.Error.AuthenticationFailed")
         let connection = TagConnection(
             state: .preparingToConnect, attempt: 3, error: error,
-            retryAt: scene.now.instant.advanced(by: .milliseconds(1_500)))
+            retryAt: scene.now.instant + .milliseconds(1_500))
         let line: String =
             #"jacquard/tag/003R/connection {"adapter":null,"attempt":3,"error":{"#
             + #""bluez":"org.bluez.Error.AuthenticationFailed","code":"peer_removed_pairing_info","#
@@ -91,7 +92,7 @@ struct ConnectionTests {
     func reconnects() {
         var scene = Scene.connected()
         scene.disconnect()
-        scene.now = scene.now.advanced(by: .seconds(5))
+        scene.now = scene.now + .seconds(5)
         scene.connect()
         #expect(scene.publications.last?.text.contains(#""reconnects":1,"time":"2026-11-20T10:15:07.114Z""#) == true)
     }

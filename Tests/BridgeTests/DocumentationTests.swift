@@ -2,6 +2,7 @@ import Foundation
 import JacquardProtocol
 import Testing
 
+import Time
 @testable import Bridge
 
 @Suite("The article \"MQTT topics\"")
@@ -28,7 +29,7 @@ struct DocumentationTests {
             address: "F0:00:00:00:00:02", adapter: "hci0", rssi: -61, name: "Jacquard", isPaired: true)
         let timeout = TagConnectionError(
             .connectionTimeout, "No link within 60 s", stackName: "org.bluez.Error.Failed")
-        let retry = scene.now.instant.advanced(by: .milliseconds(1_500))
+        let retry = scene.now.instant + .milliseconds(1_500)
         scene.note(scene.state.start(at: scene.now))
         scene.note(scene.state.bluez(version: "5.66"))
         scene.note(scene.state.broker(protocolVersion: 5))

@@ -1,13 +1,14 @@
 import Testing
 
+import Time
 @testable import Bridge
 
 @Suite("Outbox")
 struct OutboxTests {
-    private let start = ContinuousClock.now
+    private let start = Instant(sinceBoot: .seconds(3_600))
 
-    private func time(_ seconds: Double) -> ContinuousClock.Instant {
-        start.advanced(by: .seconds(seconds))
+    private func time(_ seconds: Double) -> Instant {
+        start + .seconds(seconds)
     }
 
     private func fact(_ topic: String, _ text: String, qos: UInt8 = 1) -> Publication {

@@ -13,10 +13,10 @@ struct RepeatedCommandTests {
         var scene = Scene.connected()
         scene.send(led, payload)
         let first = scene.answer().first
-        scene.now = scene.now.advanced(by: .milliseconds(59_999))
+        scene.now = scene.now + .milliseconds(59_999)
         #expect(scene.send(led, payload) == [first])
         #expect(scene.performed.count == 1)
-        scene.now = scene.now.advanced(by: .milliseconds(1))
+        scene.now = scene.now + .milliseconds(1)
         #expect(scene.send(led, payload) == [])
         #expect(scene.performed.count == 2)
     }

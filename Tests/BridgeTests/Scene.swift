@@ -1,6 +1,7 @@
 import FoundationEssentials
 import JacquardProtocol
 
+import Time
 @testable import Bridge
 
 /// A bridge called `attic` with time in the test's hand; what comes out is written as `topic payload`.
@@ -17,7 +18,7 @@ struct Scene {
     var publications: [Publication] = []
 
     /// 2026-11-20T10:15:02.114Z, at some instant of the steady clock.
-    static let beginning = Moment(instant: ContinuousClock.now, unixMilliseconds: 1_795_169_702_114)
+    static let beginning = Moment(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_795_169_702_114)
 
     init(tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32) {
         let configuration = BridgeConfiguration(
@@ -115,10 +116,10 @@ struct Scene {
     /// Time passes, and what is due happens when it is due.
     @discardableResult
     mutating func wait(_ duration: Duration) -> [String] {
-        let end = now.advanced(by: duration)
+        let end = now + duration
         var lines: [String] = []
         while let deadline = state.deadline, deadline <= end.instant {
-            now = now.advanced(by: max(.zero, now.instant.duration(to: deadline)))
+            now = now + max(.zero, deadline - now.instant)
             lines += note(state.deadlineReached(at: now))
         }
         now = end

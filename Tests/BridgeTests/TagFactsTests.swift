@@ -129,7 +129,7 @@ struct TagFactsTests {
             (127, 60, false), (-53, 0, true),
         ]
         for step in steps {
-            scene.now = scene.now.advanced(by: .seconds(step.after))
+            scene.now = scene.now + .seconds(step.after)
             let lines = scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: step.rssi), at: scene.now))
             #expect(lines.contains("jacquard/tag/003R/rssi \(step.rssi)") == step.isTold, "\(step)")
         }

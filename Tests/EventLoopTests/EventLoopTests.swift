@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import TestSupport
 import Testing
+import Time
 
 @Suite("Event loop")
 struct EventLoopTests {
@@ -48,9 +49,9 @@ struct LoopTimerTests {
     @Test("fires once, not before its time")
     func firesOnce() async throws {
         try await onLoop {
-            var fired: [ContinuousClock.Instant] = []
+            var fired: [Instant] = []
             let timer = LoopTimer { fired.append(.now) }
-            let due = ContinuousClock.now + .milliseconds(20)
+            let due = Instant.now + .milliseconds(20)
             timer.arm(at: due)
             #expect(timer.isArmed)
             try await until("the timer") { !fired.isEmpty }

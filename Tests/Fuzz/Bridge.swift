@@ -40,10 +40,10 @@ private struct BridgePlay {
         case 0: take(bridge.tag(id, .connection(TagConnection(state: input.pick(Self.states), attempt: 1)), at: now))
         case 1: take(bridge.tag(id, .gesture(Gesture(rawValue: UInt32(input.byte()))), at: now))
         case 2: take(bridge.tag(id, .battery(BatteryStatus(level: UInt32(input.byte()), isCharging: true)), at: now))
-        case 3: now = now.advanced(by: .milliseconds(Int(input.byte()) * 100))
+        case 3: now = now + .milliseconds(Int(input.byte()) * 100)
         case 4:
             if let deadline = bridge.deadline, deadline > now.instant {
-                now = now.advanced(by: deadline - now.instant)
+                now = now + deadline - now.instant
             }
             take(bridge.deadlineReached(at: now))
         case 5, 6: endErrand()

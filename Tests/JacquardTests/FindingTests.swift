@@ -1,9 +1,11 @@
 import Bluetooth
+import EventLoop
 import JacquardProtocol
 import Logging
 import TestSupport
 import Testing
 
+import Time
 @testable import Jacquard
 
 @Suite("Finding a tag")
@@ -72,7 +74,7 @@ struct FindingTests {
             let address = stage.hear(1)
             let events: [CentralEvent] = [.connected(address), .disconnected(address, nil)]
             for event in events {
-                let before = ContinuousClock.now
+                let before = Instant.now
                 stage.manager.tags[.desk]?.lastSign = before - .seconds(600)
                 stage.central.tell(event)
                 let sign = try #require(stage.manager.tags[.desk]?.lastSign)

@@ -2,11 +2,12 @@ import Bluetooth
 import JacquardProtocol
 import Testing
 
+import Time
 @testable import Jacquard
 
 @Suite("Sightings")
 struct SightingsTests {
-    private let start = ContinuousClock.now
+    private let start = Instant(sinceBoot: .seconds(3_600))
 
     private func tag(_ number: Int, _ serial: PairingSerial = .desk) throws -> AdvertisedTag {
         try #require(AdvertisedTag(.number(number), ScriptedTag(number, serial: serial).advertisement()))

@@ -1,14 +1,15 @@
 import Synchronization
 import Testing
 
+import Time
 @testable import Logging
 
 @Suite("Calm sink")
 struct CalmSinkTests {
     private final class Clock: Sendable {
-        private let time = Mutex(ContinuousClock.now)
+        private let time = Mutex(Instant(sinceBoot: .seconds(3_600)))
 
-        var now: ContinuousClock.Instant { time.withLock { $0 } }
+        var now: Instant { time.withLock { $0 } }
 
         func advance(_ duration: Duration) { time.withLock { $0 += duration } }
     }
@@ -67,7 +68,7 @@ struct CalmSinkTests {
 
     @Test("has the threshold of the sink behind it")
     func level() {
-        let calm = CalmSink(kept)
+        let calm = CalmSink(kept, now: { [clock] in clock.now })
         calm.level = .error
         #expect(kept.level == .error && calm.level == .error)
     }

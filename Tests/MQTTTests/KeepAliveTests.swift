@@ -1,12 +1,13 @@
 import Testing
 
+import Time
 @testable import MQTT
 
 @Suite("Keep-alive")
 struct KeepAliveTests {
-    private let start = ContinuousClock.now
+    private let start = Instant(sinceBoot: .seconds(3_600))
 
-    private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+    private func at(_ seconds: Double) -> Instant { start + .seconds(seconds) }
 
     private var thirtySeconds: KeepAlive { KeepAlive(interval: .seconds(30), now: start) }
 

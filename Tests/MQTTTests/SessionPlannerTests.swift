@@ -1,10 +1,11 @@
 import Testing
 
+import Time
 @testable import MQTT
 
 @Suite("Session planner")
 struct SessionPlannerTests {
-    private let start = ContinuousClock.now
+    private let start = Instant(sinceBoot: .seconds(3_600))
     private let lost = MQTTError(.connectionLost, "")
 
     private static func planner(_ version: MQTTConfiguration.Version = .automatic) -> SessionPlanner {

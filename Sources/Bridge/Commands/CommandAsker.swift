@@ -1,4 +1,5 @@
 import JSON
+import Time
 
 /// Who waits for the result of a command: where it has to go, and what has to be in it.
 struct CommandAsker: Hashable, Sendable {
@@ -15,7 +16,7 @@ struct CommandAsker: Hashable, Sendable {
     /// Whether the `id` tells a repetition from another command.
     let isIDOwn: Bool
     /// When a result that is not final is due; nil once it was given.
-    var acceptedAt: ContinuousClock.Instant?
+    var acceptedAt: Instant?
 
     /// A final result that takes longer than this is announced.
     private static let patience = Duration.milliseconds(250)
@@ -29,7 +30,7 @@ struct CommandAsker: Hashable, Sendable {
         receivedAt = now
         self.id = id
         self.isIDOwn = isIDOwn
-        acceptedAt = now.instant.advanced(by: Self.patience)
+        acceptedAt = now.instant + Self.patience
     }
 
     /// What the answers to a repetition are found by; nil without an `id` of its own.
@@ -74,7 +75,7 @@ extension CommandAsker {
                 isFinal: status != .accepted,
                 data: data,
                 error: error,
-                tookMilliseconds: max(0, receivedAt.instant.duration(to: now.instant).wholeMilliseconds),
+                tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds),
                 time: now.text,
                 bridge: bridge))
     }

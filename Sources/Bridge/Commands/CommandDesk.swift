@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// The commands that have no final result yet, and the results of those that had one a moment ago.
 struct CommandDesk: Sendable {
@@ -17,8 +18,8 @@ struct CommandDesk: Sendable {
     }
 
     /// When something is due without an event.
-    var deadline: ContinuousClock.Instant? {
-        var earliest: ContinuousClock.Instant?
+    var deadline: Instant? {
+        var earliest: Instant?
         // By index: a command that is looped over is copied.
         for index in pending.indices {
             earliest.lower(to: pending[index].againAt)
@@ -60,7 +61,7 @@ extension CommandDesk {
 
     /// Takes a command that waits for its tag.
     mutating func add(
-        _ request: any TagRequest, for tag: TagID, asker: CommandAsker, until: ContinuousClock.Instant
+        _ request: any TagRequest, for tag: TagID, asker: CommandAsker, until: Instant
     ) {
         lastToken += 1
         pending.append(
@@ -70,7 +71,7 @@ extension CommandDesk {
     /// Takes a request to the bridge itself, which waits until it is ``sent(_:answeredWithin:at:)``.
     ///
     /// - Returns: its token.
-    mutating func add(_ request: any BridgeRequest, asker: CommandAsker, until: ContinuousClock.Instant) -> UInt64 {
+    mutating func add(_ request: any BridgeRequest, asker: CommandAsker, until: Instant) -> UInt64 {
         lastToken += 1
         pending.append(
             PendingCommand(token: lastToken, work: .bridge(request), askers: [asker], reachableUntil: until))
@@ -117,18 +118,18 @@ extension CommandDesk {
     mutating func sent(_ token: UInt64, answeredWithin limit: Duration = Self.answerLimit, at now: Moment) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].againAt = nil
-        pending[index].answeredUntil = now.instant.advanced(by: limit)
+        pending[index].answeredUntil = now.instant + limit
     }
 
     /// Lets a command wait again that could not be sent after all; for a moment only if its tag is there.
     mutating func waitAgain(_ token: UInt64, isThere: Bool, at now: Moment) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].answeredUntil = nil
-        pending[index].againAt = isThere ? now.instant.advanced(by: Self.pause) : nil
+        pending[index].againAt = isThere ? now.instant + Self.pause : nil
     }
 
     /// The tags of commands whose pause is over.
-    mutating func takeTagsToTryAgain(at now: ContinuousClock.Instant) -> Set<TagID> {
+    mutating func takeTagsToTryAgain(at now: Instant) -> Set<TagID> {
         var tags: Set<TagID> = []
         for index in pending.indices {
             guard let againAt = pending[index].againAt, againAt <= now else { continue }
@@ -162,7 +163,7 @@ extension CommandDesk {
     }
 
     /// Takes out the commands that have run out of time.
-    mutating func removeExpired(at now: ContinuousClock.Instant) -> [PendingCommand] {
+    mutating func removeExpired(at now: Instant) -> [PendingCommand] {
         remove { $0.expiresAt <= now }
     }
 

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 extension CommandFailure {
     /// What the end of a command without an answer means for its asker.
@@ -58,7 +59,7 @@ extension TagMirror {
 extension Moment {
     /// How long ago this was, for people.
     fileprivate func ago(at now: Moment) -> String {
-        let seconds = max(0, instant.duration(to: now.instant).components.seconds)
+        let seconds = max(0, (now.instant - instant).components.seconds)
         return switch seconds {
         case ..<120: "\(seconds) s ago"
         case ..<7_200: "\(seconds / 60) min ago"

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Time
 
 /// What a command says about a light, each key read and checked.
 struct LightArguments: Sendable {
@@ -102,6 +103,6 @@ extension LEDEffect {
 extension UInt32 {
     /// The milliseconds of a duration, at least one.
     fileprivate init(clamping duration: Duration) {
-        self = Swift.max(1, UInt32(clamping: duration.wholeMilliseconds))
+        self = Swift.max(1, UInt32(clamping: duration.milliseconds))
     }
 }

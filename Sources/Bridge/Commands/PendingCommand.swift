@@ -1,3 +1,5 @@
+import Time
+
 /// A command without a final result.
 struct PendingCommand: Sendable {
     /// What it is.
@@ -12,17 +14,17 @@ struct PendingCommand: Sendable {
     /// Who waits: the one who asked first, and those who repeated it meanwhile.
     var askers: [CommandAsker]
     /// When it stops waiting for its tag, or for Bluetooth.
-    let reachableUntil: ContinuousClock.Instant
+    let reachableUntil: Instant
     /// When an answer has to be there; nil while the command waits.
-    var answeredUntil: ContinuousClock.Instant?
+    var answeredUntil: Instant?
     /// When it is sent again although nothing has changed: its tag was there, and yet was not.
-    var againAt: ContinuousClock.Instant?
+    var againAt: Instant?
 
     /// Whether somebody carries it out.
     var isSent: Bool { answeredUntil != nil }
 
     /// When it has run out of time, whatever it waits for.
-    var expiresAt: ContinuousClock.Instant { answeredUntil ?? reachableUntil }
+    var expiresAt: Instant { answeredUntil ?? reachableUntil }
 
     /// Whom it is for; nil for the bridge itself.
     var tag: TagID? {

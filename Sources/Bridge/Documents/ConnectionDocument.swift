@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// `T/connection`.
 struct ConnectionDocument: Encodable {
@@ -21,7 +22,7 @@ struct ConnectionDocument: Encodable {
         self.adapter = adapter
         self.rssi = rssi
         error = connection.error.map(ConnectionErrorDocument.init)
-        retryInMilliseconds = connection.retryAt.map { max(0, now.instant.duration(to: $0).wholeMilliseconds) }
+        retryInMilliseconds = connection.retryAt.map { max(0, ($0 - now.instant).milliseconds) }
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// What Home Assistant is told of the bridge and its tags: the documents, and when it is time for them.
 struct HomeAssistantDiscovery: Sendable {
@@ -26,7 +27,7 @@ struct HomeAssistantDiscovery: Sendable {
     /// Takes a message, if it is about discovery.
     ///
     /// - Returns: whether it was.
-    mutating func received(_ message: IncomingMessage, tags: [TagMirror], at now: ContinuousClock.Instant) -> Bool {
+    mutating func received(_ message: IncomingMessage, tags: [TagMirror], at now: Instant) -> Bool {
         guard life.mayConcern(message.topic) else { return false }
         return life.received(message, objectIDs: objectIDs(tags), at: now)
     }

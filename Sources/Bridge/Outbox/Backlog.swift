@@ -1,3 +1,5 @@
+import Time
+
 /// What waits for its turn, in order: topics whose latest fact is to be sent, and messages that may grow too old.
 struct Backlog: Sendable {
     /// One place in the line.
@@ -12,7 +14,7 @@ struct Backlog: Sendable {
     private var events = 0
     private var results = 0
     /// No message expires before this.
-    private var nextExpiry: Duration?
+    private var nextExpiry: Instant?
 
     private(set) var droppedEvents = 0
     private(set) var droppedResults = 0
@@ -33,7 +35,7 @@ struct Backlog: Sendable {
     }
 
     /// Puts a message in line; drops it when too many of its kind are there.
-    mutating func append(_ waiting: Waiting, at now: Duration) {
+    mutating func append(_ waiting: Waiting, at now: Instant) {
         dropExpiredFront(at: now)
         if isFull(for: waiting), let nextExpiry, nextExpiry <= now { replaceMessages(messages, at: now) }
         guard !isFull(for: waiting) else { return drop(waiting) }
@@ -41,7 +43,7 @@ struct Backlog: Sendable {
     }
 
     /// Takes the first that has not expired.
-    mutating func popFirst(at now: Duration) -> Item? {
+    mutating func popFirst(at now: Instant) -> Item? {
         while let item = line.removeFirst() {
             guard case .message(let waiting) = item else { return item }
             count(waiting, by: -1)
@@ -52,13 +54,13 @@ struct Backlog: Sendable {
     }
 
     /// The connection is gone: facts leave the line, and what it took along unacknowledged stands in front again.
-    mutating func disconnected(unacknowledged: [Waiting], at now: Duration) {
+    mutating func disconnected(unacknowledged: [Waiting], at now: Instant) {
         replaceMessages(unacknowledged + messages, at: now)
     }
 
     /// A connection is there: all facts stand in front. What has expired leaves now, so that it can be told now: behind the
     /// facts it might not come to its turn for long.
-    mutating func connected(factTopics: [String], at now: Duration) {
+    mutating func connected(factTopics: [String], at now: Instant) {
         let messages = messages
         replaceMessages([], at: now)
         for topic in factTopics { append(factTopic: topic) }
@@ -80,20 +82,20 @@ extension Backlog {
     }
 
     /// Puts these in line instead of everything, without those that have expired.
-    private mutating func replaceMessages(_ messages: [Waiting], at now: Duration) {
+    private mutating func replaceMessages(_ messages: [Waiting], at now: Instant) {
         line.replaceAll([])
         (events, results, nextExpiry) = (0, 0, nil)
         addAll(messages, at: now)
     }
 
-    private mutating func addAll(_ messages: [Waiting], at now: Duration) {
+    private mutating func addAll(_ messages: [Waiting], at now: Instant) {
         for waiting in messages {
             if waiting.isExpired(at: now) { drop(waiting) } else { add(waiting) }
         }
     }
 
     /// Drops what has grown too old at the front, where the oldest are: no event is looked at twice.
-    private mutating func dropExpiredFront(at now: Duration) {
+    private mutating func dropExpiredFront(at now: Instant) {
         while case .message(let waiting)? = line.first, waiting.isExpired(at: now) {
             line.removeFirst()
             count(waiting, by: -1)

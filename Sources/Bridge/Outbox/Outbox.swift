@@ -1,3 +1,5 @@
+public import Time
+
 /// What has to reach the broker: the facts of the present, and what happened and still waits.
 ///
 /// Every publication passes through here. While there is a connection it goes straight on, as long as not too many
@@ -40,8 +42,6 @@ public struct Outbox: Sendable {
     private var unacknowledged = Queue<Unacknowledged>()
     private var lastTicket: UInt64 = 0
     private var isConnected = false
-    /// The first time that came in; times are kept as distances from it.
-    private var origin: ContinuousClock.Instant?
     private var droppedStreams = 0
     /// How many deliveries the broker has acknowledged since the start.
     public private(set) var acknowledgements = 0
@@ -73,17 +73,16 @@ public struct Outbox: Sendable {
     /// Takes a publication.
     ///
     /// - Returns: what to hand to the client now, in this order.
-    public mutating func submit(_ publication: Publication, at now: ContinuousClock.Instant) -> [Delivery] {
+    public mutating func submit(_ publication: Publication, at now: Instant) -> [Delivery] {
         switch publication.kind {
         case .fact: return submitFact(publication)
         case .reminder: return submitReminder(publication)
         case .stream: return submitStream(publication)
         case .event, .result: break
         }
-        let time = time(now)
-        let waiting = Waiting(publication, at: time)
+        let waiting = Waiting(publication, at: now)
         guard isOpen else {
-            backlog.append(waiting, at: time)
+            backlog.append(waiting, at: now)
             return []
         }
         return [delivery(publication, message: waiting)]
@@ -93,19 +92,18 @@ public struct Outbox: Sendable {
     ///
     /// - Returns: what to hand to the client now: the facts in the order of their first publication (the bridge's own
     ///   state comes first), then what has waited and not expired.
-    public mutating func connected(at now: ContinuousClock.Instant) -> [Delivery] {
+    public mutating func connected(at now: Instant) -> [Delivery] {
         if isConnected { disconnected(at: now) }
         isConnected = true
-        let time = time(now)
-        backlog.connected(factTopics: facts.putAllInLine(), at: time)
-        return drain(at: time)
+        backlog.connected(factTopics: facts.putAllInLine(), at: now)
+        return drain(at: now)
     }
 
     /// The connection is gone. What the broker has not acknowledged is sent again on the next one.
-    public mutating func disconnected(at now: ContinuousClock.Instant) {
+    public mutating func disconnected(at now: Instant) {
         isConnected = false
         facts.forgetProgress()
-        backlog.disconnected(unacknowledged: unacknowledged.all.compactMap(\.message), at: time(now))
+        backlog.disconnected(unacknowledged: unacknowledged.all.compactMap(\.message), at: now)
         unacknowledged.replaceAll([])
     }
 
@@ -119,12 +117,12 @@ public struct Outbox: Sendable {
     /// The broker has acknowledged a delivery; an unknown ticket, or one of an earlier connection, means nothing.
     ///
     /// - Returns: what to hand to the client now that there is room.
-    public mutating func acknowledged(_ ticket: UInt64, at now: ContinuousClock.Instant) -> [Delivery] {
+    public mutating func acknowledged(_ ticket: UInt64, at now: Instant) -> [Delivery] {
         if let acknowledged = removeUnacknowledged(ticket) {
             acknowledgements += 1
             if acknowledged.isClearing { facts.cleared(acknowledged.topic) }
         }
-        return backlog.isEmpty ? [] : drain(at: time(now))
+        return backlog.isEmpty ? [] : drain(at: now)
     }
 }
 
@@ -139,14 +137,6 @@ extension Outbox {
         let all = unacknowledged.all
         unacknowledged.replaceAll(all.filter { $0.ticket != ticket })
         return all.first { $0.ticket == ticket }
-    }
-
-    private mutating func time(_ now: ContinuousClock.Instant) -> Duration {
-        guard let origin else {
-            origin = now
-            return .zero
-        }
-        return origin.duration(to: now)
     }
 
     private mutating func submitFact(_ fact: Publication) -> [Delivery] {
@@ -172,7 +162,7 @@ extension Outbox {
         return [delivery(publication, message: nil)]
     }
 
-    private mutating func drain(at now: Duration) -> [Delivery] {
+    private mutating func drain(at now: Instant) -> [Delivery] {
         var deliveries: [Delivery] = []
         while hasRoom, let item = backlog.popFirst(at: now) {
             switch item {

@@ -1,21 +1,23 @@
+import Time
+
 /// A message that the broker has not acknowledged, with its end.
 struct Waiting: Hashable, Sendable {
     let message: Publication
-    /// When it is too old, by the outbox's own time.
-    let expiry: Duration
+    /// When it is too old.
+    let expiry: Instant
 
     /// Begins to wait now.
-    init(_ message: Publication, at now: Duration) {
+    init(_ message: Publication, at now: Instant) {
         self.message = message
         expiry = now + message.lifetime
     }
 
-    func isExpired(at now: Duration) -> Bool { expiry <= now }
+    func isExpired(at now: Instant) -> Bool { expiry <= now }
 
     /// The message as it is to be sent after it has waited: the rest of its life, in whole seconds, at least one.
-    func shortened(at now: Duration) -> Publication {
+    func shortened(at now: Instant) -> Publication {
         guard let messageExpirySeconds = message.messageExpirySeconds else { return message }
-        let milliseconds = max(1, (expiry - now).wholeMilliseconds)
+        let milliseconds = max(1, (expiry - now).milliseconds)
         var copy = message
         copy.messageExpirySeconds = min(messageExpirySeconds, UInt32(clamping: (milliseconds + 999) / 1_000))
         return copy

@@ -1,11 +1,10 @@
+import Time
+
 /// When something of each tag is due, in order of time: the next one is known without a look at all tags, and a tag whose
 /// time changes is moved alone.
-///
-/// It keeps distances from an origin, as the layout of `ContinuousClock.Instant` is hidden from the compiler: to move one
-/// takes the runtime's help.
 struct Agenda: Sendable {
     private struct Entry: Comparable, Sendable {
-        let due: Duration
+        let due: Instant
         let tag: Int
 
         static func < (left: Entry, right: Entry) -> Bool {
@@ -13,30 +12,26 @@ struct Agenda: Sendable {
         }
     }
 
-    private let origin: ContinuousClock.Instant
     /// By tag; nil for one of which nothing is due.
-    private var dues: [Duration?]
+    private var dues: [Instant?]
     /// The others, sorted.
     private var entries: [Entry] = []
 
     /// So many tags of which nothing is due.
-    init(tags: Int = 0, from origin: ContinuousClock.Instant) {
-        self.origin = origin
+    init(tags: Int = 0) {
         dues = Array(repeating: nil, count: tags)
     }
 
     /// When the first of all is due.
-    var next: ContinuousClock.Instant? { entries.first.map { origin.advanced(by: $0.due) } }
+    var next: Instant? { entries.first?.due }
 
     /// The tags of which something is due, in the order of their numbers.
-    func tags(dueAt now: ContinuousClock.Instant) -> [Int] {
-        let time = origin.duration(to: now)
-        return entries.prefix { $0.due <= time }.map(\.tag).sorted()
+    func tags(dueAt now: Instant) -> [Int] {
+        entries.prefix { $0.due <= now }.map(\.tag).sorted()
     }
 
     /// Something of a tag is due then, or never.
-    mutating func set(_ instant: ContinuousClock.Instant?, of tag: Int) {
-        let due = instant.map { origin.duration(to: $0) }
+    mutating func set(_ due: Instant?, of tag: Int) {
         guard due != dues[tag] else { return }
         if let old = dues[tag] { entries.remove(at: place(of: Entry(due: old, tag: tag))) }
         if let due {

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 // MARK: A command comes in
 
@@ -65,7 +66,7 @@ extension BridgeState {
     ) throws(CommandFailure) -> [BridgeAction] {
         try tags[position].checkReach(of: request, within: timeToLive, at: now)
         request.accepted(by: &tags[position])
-        desk.add(request, for: tags[position].entry.id, asker: asker, until: now.instant.advanced(by: timeToLive))
+        desk.add(request, for: tags[position].entry.id, asker: asker, until: now.instant + timeToLive)
         if request.goal == .connected { tags[position].need(at: now.instant) }
         return settle(position, at: now) + sendWaiting(of: position, at: now)
     }
@@ -75,7 +76,7 @@ extension BridgeState {
     ) throws(CommandFailure) -> [BridgeAction] {
         let isWaiting = request.needsBluetooth && !isBluetoothKnown && timeToLive > .zero
         if !isWaiting { try check(request) }
-        let token = desk.add(request, asker: asker, until: now.instant.advanced(by: timeToLive))
+        let token = desk.add(request, asker: asker, until: now.instant + timeToLive)
         return isWaiting ? [] : begin(request, token, at: now)
     }
 

@@ -38,7 +38,7 @@ extension BridgeState {
 
     /// The scan that users have asked for runs.
     mutating func scanBegan(for duration: Duration, allowsDuplicates: Bool, at now: Moment) -> [BridgeAction] {
-        let isNew = scan.begin(until: now.advanced(by: duration), allowsDuplicates: allowsDuplicates)
+        let isNew = scan.begin(until: now + duration, allowsDuplicates: allowsDuplicates)
         return publish(isNew ? [scanFact, event(.scanStarted, at: now)] : [scanFact])
     }
 

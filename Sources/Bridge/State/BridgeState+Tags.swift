@@ -1,3 +1,5 @@
+import Time
+
 // MARK: Tags come and go
 
 /// A tag that has left and whose retained topics are still there.
@@ -12,7 +14,7 @@ struct Departure: Sendable {
     /// Nil when the configuration does not list the tag any more, and nobody has asked to forget it.
     var request: Request?
     let retainedTopics: [String]
-    let due: ContinuousClock.Instant
+    let due: Instant
 
     /// How long Home Assistant may take to remove a device before the topics of its entities vanish.
     static let delay = Duration.seconds(1)
@@ -103,7 +105,7 @@ extension BridgeState {
         departures.append(
             Departure(
                 entry: tag.entry, request: request, retainedTopics: tag.topics.retained,
-                due: now.instant.advanced(by: Departure.delay)))
+                due: now.instant + Departure.delay))
         let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact
         return refused + [.removeTag(id)] + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }

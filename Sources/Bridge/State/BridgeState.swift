@@ -1,4 +1,5 @@
 public import JacquardProtocol
+public import Time
 
 /// The bridge as a value: what it knows of its tags, what it owes to the askers of commands, what it tells the world.
 ///
@@ -34,7 +35,7 @@ public struct BridgeState: Sendable {
     private(set) var isStopped = false
 
     /// When ``deadlineReached(at:)`` wants to be called; nil when nothing is due.
-    public internal(set) var deadline: ContinuousClock.Instant?
+    public internal(set) var deadline: Instant?
 
     /// A bridge that has not told anything yet.
     ///
@@ -50,7 +51,7 @@ public struct BridgeState: Sendable {
         self.configuration = configuration
         self.boot = boot
         self.startedAt = startedAt
-        agenda = Agenda(from: startedAt.instant)
+        agenda = Agenda()
         let topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
         self.topics = topics
         tags = Self.entries(configuration, records).map { entry, record in
@@ -153,7 +154,7 @@ extension BridgeState {
     /// The list of tags is another one.
     mutating func findPositions() {
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
-        agenda = Agenda(tags: tags.count, from: startedAt.instant)
+        agenda = Agenda(tags: tags.count)
         updateDeadline()
     }
 
@@ -178,7 +179,7 @@ extension BridgeState {
     /// for after every event but most gestures, so in place.
     mutating func updateDeadline(of positions: [Int]) {
         for position in positions {
-            var due: ContinuousClock.Instant?
+            var due: Instant?
             tags[position].lower(&due)
             agenda.set(due, of: position)
         }

@@ -1,3 +1,5 @@
+import Time
+
 /// Whether a tag is to be connected: what the configuration, the user and the commands together want.
 struct ConnectionWish: Hashable, Sendable {
     /// How long a tag that is connected on demand stays so after its last command.
@@ -10,7 +12,7 @@ struct ConnectionWish: Hashable, Sendable {
     /// Whether the user has disconnected it.
     private(set) var isHeld: Bool
     /// On demand: until when the last command keeps the tag connected.
-    private(set) var neededUntil: ContinuousClock.Instant?
+    private(set) var neededUntil: Instant?
     /// Whether the driver was last told to connect it.
     private var isAskedFor = false
 
@@ -40,15 +42,15 @@ struct ConnectionWish: Hashable, Sendable {
     }
 
     /// A command needs the tag, or has just ended.
-    mutating func need(at now: ContinuousClock.Instant) {
+    mutating func need(at now: Instant) {
         guard policy == .onDemand, !isHeld else { return }
-        neededUntil = now.advanced(by: Self.idle)
+        neededUntil = now + Self.idle
     }
 
     /// Time has passed; pending commands go on needing the tag.
-    mutating func deadlineReached(at now: ContinuousClock.Instant, isBusy: Bool) {
+    mutating func deadlineReached(at now: Instant, isBusy: Bool) {
         guard let until = neededUntil, until <= now else { return }
-        neededUntil = isBusy ? now.advanced(by: Self.idle) : nil
+        neededUntil = isBusy ? now + Self.idle : nil
     }
 
     /// Whatever was asked for came to nothing: it is to be asked for again.

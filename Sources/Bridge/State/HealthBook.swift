@@ -1,3 +1,5 @@
+import Time
+
 /// Something that a person should look at.
 struct Problem: Hashable, Sendable {
     /// What kind of problem.
@@ -38,7 +40,7 @@ struct HealthBook: Sendable {
     private var problems: [Problem: Moment] = [:]
     private var measurement: HealthMeasurement?
     /// The measurement with which a later one is compared.
-    private var base: (measurement: HealthMeasurement, at: ContinuousClock.Instant)?
+    private var base: (measurement: HealthMeasurement, at: Instant)?
     private var dropped = 0
     private var lastDropped: Moment?
     /// What the broker does not let the bridge do.
@@ -51,10 +53,10 @@ struct HealthBook: Sendable {
     private static let patience = Duration.seconds(50)
 
     /// Takes a fresh measurement.
-    mutating func measured(_ new: HealthMeasurement, at now: ContinuousClock.Instant) {
+    mutating func measured(_ new: HealthMeasurement, at now: Instant) {
         measurement = new
         guard let (old, then) = base else { return base = (new, now) }
-        let isLong = then.duration(to: now) >= Self.patience
+        let isLong = now - then >= Self.patience
         if isLong { base = (new, now) }
         // A connection that answers probes and takes nothing: MQTT itself does not notice.
         let isTakingNothing =
@@ -81,7 +83,7 @@ struct HealthBook: Sendable {
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages wait, and the broker acknowledges none"))
         }
-        if let lastDropped, lastDropped.instant.duration(to: now.instant) < Self.memory {
+        if let lastDropped, now.instant - lastDropped.instant < Self.memory {
             problems.append(
                 Problem(.eventsDropped, "\(dropped) events were lost since the start: the broker was away too long"))
         }
@@ -101,7 +103,7 @@ struct HealthBook: Sendable {
     /// The document of now.
     func document(startedAt: Moment, at now: Moment) -> HealthDocument {
         HealthDocument(
-            problems, measurement: measurement, uptime: startedAt.instant.duration(to: now.instant))
+            problems, measurement: measurement, uptime: now.instant - startedAt.instant)
     }
 }
 

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// How a light looks, in the words of whoever asked for it.
 struct LEDLook: Hashable, Sendable {
@@ -52,17 +53,17 @@ struct LEDMirror: Sendable {
     /// What plays now.
     private var running: LEDPattern?
     /// When the LED goes dark by itself.
-    private(set) var darkAt: ContinuousClock.Instant?
+    private(set) var darkAt: Instant?
 
     /// Whether it is on.
     var isOn: Bool { running != nil }
 
     /// The tag plays a pattern; the same one told to toggle stops.
-    mutating func plays(_ pattern: LEDPattern, look: LEDLook, at now: ContinuousClock.Instant) {
+    mutating func plays(_ pattern: LEDPattern, look: LEDLook, at now: Instant) {
         self.look = look
         guard pattern.playType == .play || running != pattern else { return goDark() }
         running = pattern
-        darkAt = now.advanced(by: .milliseconds(pattern.durationMilliseconds))
+        darkAt = now + .milliseconds(pattern.durationMilliseconds)
     }
 
     /// The LED is off.

@@ -1,9 +1,11 @@
+import Time
+
 /// What the broker does not let the bridge do on the present connection.
 struct Refusals: Sendable {
     /// On these the bridge is deaf until the next connection.
     private var subscriptions: Set<String> = []
     /// The topics of refused messages with the broker's reason, and since when they are not a problem any more.
-    private var messages: [String: ContinuousClock.Instant] = [:]
+    private var messages: [String: Instant] = [:]
 
     /// One more tells nobody anything.
     private static let most = 16
@@ -15,15 +17,15 @@ struct Refusals: Sendable {
     }
 
     /// A message was refused.
-    mutating func refused(messageTo topic: String, _ reason: String, at now: ContinuousClock.Instant) {
+    mutating func refused(messageTo topic: String, _ reason: String, at now: Instant) {
         let entry = "\(topic) (\(reason))"
         messages = messages.filter { $0.value > now }
         guard messages[entry] != nil || messages.count < Self.most else { return }
-        messages[entry] = now.advanced(by: HealthBook.memory)
+        messages[entry] = now + HealthBook.memory
     }
 
     /// One problem for each subscription, and one for all messages, which names the first topic.
-    func problems(at now: ContinuousClock.Instant) -> [Problem] {
+    func problems(at now: Instant) -> [Problem] {
         let remedy = "`jacquard2mqtt doctor` names the rule that is missing"
         var problems = subscriptions.map {
             Problem(.brokerRefuses, about: $0, "The broker refuses the subscription \($0): \(remedy)")

@@ -1,3 +1,5 @@
+import Time
+
 /// A tag that was heard.
 struct SeenTag: Hashable, Sendable {
     let tag: TagAdvertisement
@@ -44,7 +46,7 @@ struct SeenTags: Sendable {
 
     /// Whether another address of its serial was heard since it was heard last.
     private func isHeardInTurns(_ tag: TagAdvertisement, since before: Moment?, at now: Moment) -> Bool {
-        guard let before, before.instant.duration(to: now.instant) < Self.together else { return false }
+        guard let before, now.instant - before.instant < Self.together else { return false }
         return tags.values.contains { other in
             other.tag.serial == tag.serial && other.tag.address != tag.address && other.at.instant > before.instant
         }
@@ -62,6 +64,6 @@ struct SeenTags: Sendable {
     }
 
     private func isDoubled(_ serial: String, at now: Moment) -> Bool {
-        doubles[serial].map { $0.instant.duration(to: now.instant) < Self.memory } ?? false
+        doubles[serial].map { now.instant - $0.instant < Self.memory } ?? false
     }
 }

@@ -1,13 +1,15 @@
+import Time
+
 /// Decides which signal strengths are worth telling: one every 30 s, or a change of 5 dB.
 struct SignalThrottle: Sendable {
     private static let interval = Duration.seconds(30)
     private static let step: UInt = 5
 
-    private var last: (rssi: Int, at: ContinuousClock.Instant)?
+    private var last: (rssi: Int, at: Instant)?
 
     /// Whether to tell this one.
-    mutating func admits(_ rssi: Int, at now: ContinuousClock.Instant) -> Bool {
-        if let last, (rssi &- last.rssi).magnitude < Self.step, last.at.duration(to: now) < Self.interval {
+    mutating func admits(_ rssi: Int, at now: Instant) -> Bool {
+        if let last, (rssi &- last.rssi).magnitude < Self.step, now - last.at < Self.interval {
             return false
         }
         told(rssi, at: now)
@@ -15,7 +17,7 @@ struct SignalThrottle: Sendable {
     }
 
     /// This one is told without asking.
-    mutating func told(_ rssi: Int, at now: ContinuousClock.Instant) {
+    mutating func told(_ rssi: Int, at now: Instant) {
         last = (rssi, now)
     }
 }

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// What happens to a tag, and what the world has to know of it.
 extension TagMirror {
@@ -155,7 +156,7 @@ extension TagMirror {
     }
 
     /// A command needs it.
-    mutating func need(at now: ContinuousClock.Instant) {
+    mutating func need(at now: Instant) {
         wish.need(at: now)
         if connection.state == .disconnected { wish.askAgain() }
     }

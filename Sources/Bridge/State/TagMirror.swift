@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// What the bridge knows of one tag.
 struct TagMirror: Sendable {
@@ -82,7 +83,7 @@ struct TagMirror: Sendable {
     }
 
     /// Lowers a deadline to when something of the tag is due without an event. Mutating, so that the tag is not copied.
-    mutating func lower(_ deadline: inout ContinuousClock.Instant?) {
+    mutating func lower(_ deadline: inout Instant?) {
         deadline.lower(to: progress.due)
         deadline.lower(to: stats.due)
         deadline.lower(to: tagLED.darkAt)

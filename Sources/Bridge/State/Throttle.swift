@@ -1,23 +1,24 @@
+import Time
+
 /// Lets something happen at most once in an interval, and remembers what is overdue.
 struct Throttle: Sendable {
     private let interval: Duration
-    private var last: ContinuousClock.Instant?
+    private var last: Instant?
     /// When what was held back may happen.
-    private(set) var due: ContinuousClock.Instant?
+    private(set) var due: Instant?
 
-    /// Whether something is held back. Stored, so that to ask for it copies no time.
-    private(set) var isHolding = false
+    /// Whether something is held back.
+    var isHolding: Bool { due != nil }
 
     init(every interval: Duration) {
         self.interval = interval
     }
 
     /// Whether it may happen now; if not, it is due later.
-    mutating func admits(at now: ContinuousClock.Instant) -> Bool {
+    mutating func admits(at now: Instant) -> Bool {
         guard due == nil else { return isDue(at: now) }
-        if let next = last?.advanced(by: interval), now < next {
-            due = next
-            isHolding = true
+        if let last, now < last + interval {
+            due = last + interval
             return false
         }
         happened(at: now)
@@ -25,16 +26,15 @@ struct Throttle: Sendable {
     }
 
     /// Whether something was held back until now.
-    mutating func isDue(at now: ContinuousClock.Instant) -> Bool {
+    mutating func isDue(at now: Instant) -> Bool {
         guard let due, due <= now else { return false }
         happened(at: now)
         return true
     }
 
     /// It happens without asking.
-    mutating func happened(at now: ContinuousClock.Instant) {
+    mutating func happened(at now: Instant) {
         last = now
         due = nil
-        isHolding = false
     }
 }

@@ -1,9 +1,6 @@
 import JSON
 
 /// One message for the broker, with what has to happen to it while the broker is away.
-///
-/// It holds no `ContinuousClock.Instant`: the layout of that type is hidden from the compiler, and copying whatever
-/// contains one takes the runtime's help. Measured, a gesture took half as long again.
 public struct Publication: Hashable, Sendable {
     /// The four fates of a message; they also decide about the retain flag.
     public enum Kind: Hashable, Sendable {

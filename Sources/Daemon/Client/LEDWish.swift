@@ -1,5 +1,6 @@
 import EventLoop
 import JSON
+import Time
 
 /// What the command line says about an LED, and the payload of `led/set` that says the same.
 struct LEDWish: Hashable, Sendable {

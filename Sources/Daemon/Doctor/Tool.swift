@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Time
 
 /// Runs another program for its output.
 enum Tool {
@@ -51,7 +52,7 @@ enum Tool {
     }
 
     /// Everything up to the end of the stream; nil if that does not come in time.
-    private static func read(_ descriptor: Int32, until deadline: ContinuousClock.Instant) -> String? {
+    private static func read(_ descriptor: Int32, until deadline: Instant) -> String? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while bytes.count < 65_536 {

@@ -37,7 +37,7 @@ final class MetricsWriter {
 
     private func write() {
         guard let file = settings.file else { return }
-        timer.arm(at: .now + settings.interval, accuracy: .seconds(1))
+        timer.arm(after: settings.interval, accuracy: .seconds(1))
         guard !isWriting else { return }
         isWriting = true
         EventLoop.shared.begin { await self.write(self.text(), to: file) }

@@ -6,6 +6,7 @@ import Jacquard
 import JacquardProtocol
 import Logging
 import MQTT
+import Time
 
 /// Joins the radio, the bridge and the broker: carries each event of one to the next, and decides nothing.
 ///
@@ -35,7 +36,7 @@ final class BridgeService {
     private var isActing = false
     /// Whether the end has begun: a change of the broker that is under way comes to nothing then.
     private(set) var isStopping = false
-    private var armed: ContinuousClock.Instant?
+    private var armed: Instant?
     private lazy var bridgeTimer = LoopTimer { [unowned self] in
         armed = nil
         carryOut { bridge, now in bridge.deadlineReached(at: now) }

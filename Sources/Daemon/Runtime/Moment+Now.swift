@@ -1,4 +1,5 @@
 import Bridge
+import EventLoop
 import Glibc
 
 extension Moment {

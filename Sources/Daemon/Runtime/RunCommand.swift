@@ -31,7 +31,8 @@ struct RunCommand {
     private func serve(_ loaded: LoadedConfiguration, _ source: ConfigurationSource) {
         // A peer that has gone is told by the return value of the call that wrote to it.
         signal(SIGPIPE, SIG_IGN)
-        let sink = CalmSink(sink(loaded.configuration.log), answering: [ConfigurationReload.logLabel])
+        let sink = CalmSink(
+            sink(loaded.configuration.log), answering: [ConfigurationReload.logLabel], now: { .now })
         let folder = StateFolder(option: state, environment: environment)
         let bus = SystemBus.address(environment)
         EventLoop.shared.begin {

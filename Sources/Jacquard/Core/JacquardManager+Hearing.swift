@@ -1,6 +1,8 @@
 import Bluetooth
+import EventLoop
 import JacquardProtocol
 import Logging
+import Time
 
 extension JacquardManager {
     /// The central tells of a device.
@@ -8,7 +10,7 @@ extension JacquardManager {
         sightings.note(address, isBonded: advertisement.isPaired)
         drivers[address]?.isPaired = advertisement.isPaired
         guard let tag = AdvertisedTag(address, advertisement) else { return }
-        let now = ContinuousClock.now
+        let now = Instant.now
         let sharing = sightings.hear(tag, at: now) { drivers[$0]?.facts.isLinked ?? false }
         find(tag, at: now)
         if let identity = drivers[address]?.identity { followers[identity]?.tag?.heard(tag) }
@@ -25,7 +27,7 @@ extension JacquardManager {
 
     /// Finds out whose address it is. A tag that is known at one address is believed at another only after it has been
     /// silent at the first: two tags may share a serial, and must not be mixed up.
-    private func find(_ tag: AdvertisedTag, at now: ContinuousClock.Instant) {
+    private func find(_ tag: AdvertisedTag, at now: Instant) {
         if let driver = drivers[tag.identifier] { return driver.lastSign = now }
         // Whose address is fixed is in the table above.
         guard let driver = tags[TagIdentity(serial: tag.pairingSerialNumber)] else { return }

@@ -1,5 +1,6 @@
 import Bluetooth
 import JacquardProtocol
+import Time
 
 /// Who was heard when: what is known of the devices around, and whether two tags go by one serial.
 ///
@@ -8,8 +9,8 @@ struct Sightings {
     private struct Sighting {
         var tag: AdvertisedTag
         /// Since when it has been heard without a long silence.
-        var first: ContinuousClock.Instant
-        var last: ContinuousClock.Instant
+        var first: Instant
+        var last: Instant
     }
 
     /// How long a tag may be silent at its address before it is believed to be gone from there.
@@ -48,7 +49,7 @@ struct Sightings {
     ///   - isLinked: whether there is a link with an address: who is linked does not advertise and is there all the same.
     /// - Returns: who shares its serial, it included, in order; nil if nobody does or if that was reported before.
     mutating func hear(
-        _ tag: AdvertisedTag, at now: ContinuousClock.Instant, isLinked: (BluetoothAddress) -> Bool
+        _ tag: AdvertisedTag, at now: Instant, isLinked: (BluetoothAddress) -> Bool
     ) -> [BluetoothAddress]? {
         if let known = self[tag.identifier], known.pairingSerialNumber != tag.pairingSerialNumber {
             remove(tag.identifier)
@@ -63,7 +64,7 @@ struct Sightings {
 
     /// Two tags, and not one that has changed its address, are there when each was heard after the other had appeared.
     private mutating func news(
-        of tag: AdvertisedTag, heardSince first: ContinuousClock.Instant, at now: ContinuousClock.Instant,
+        of tag: AdvertisedTag, heardSince first: Instant, at now: Instant,
         isLinked: (BluetoothAddress) -> Bool
     ) -> [BluetoothAddress]? {
         let serial = tag.pairingSerialNumber

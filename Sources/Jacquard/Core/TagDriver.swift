@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import Time
 
 /// Carries out what one tag's session decides, and tells the session what happens. Decides nothing.
 @LoopActor
@@ -21,7 +22,7 @@ final class TagDriver {
     private(set) var session: TagSession
     private(set) var facts = TagFacts()
     /// When it last gave a sign of life at its address: heard, linked or unlinked.
-    var lastSign: ContinuousClock.Instant?
+    var lastSign: Instant?
     /// Whether this host has a bond with it.
     var isPaired = false
     /// Whether a bond is being made on a user's wish.
@@ -39,7 +40,7 @@ final class TagDriver {
     private var told = (isLooking: false, isStopped: true)
     private var isPerforming = false
     private var pending: [TagSession.Action] = []
-    private var armed: ContinuousClock.Instant?
+    private var armed: Instant?
     private lazy var timer = LoopTimer { [unowned self] in
         armed = nil
         drive { session, now in session.deadlineReached(at: now) }
@@ -73,7 +74,7 @@ final class TagDriver {
     /// Lets the session take an event and carries out what it wants done.
     ///
     /// Whoever is told of something may ask for something else at once: that is done after what was decided before.
-    func drive(_ event: (inout TagSession, ContinuousClock.Instant) -> [TagSession.Action]) {
+    func drive(_ event: (inout TagSession, Instant) -> [TagSession.Action]) {
         let actions = event(&session, .now)
         guard !isPerforming else { return pending += actions }
         isPerforming = true
@@ -90,11 +91,11 @@ final class TagDriver {
     }
 
     /// Asks a session in its place: a session is large, and to ask it as a property of this object would copy it.
-    private static func look(at session: inout TagSession) -> (deadline: ContinuousClock.Instant?, isLooking: Bool) {
+    private static func look(at session: inout TagSession) -> (deadline: Instant?, isLooking: Bool) {
         (session.deadline, session.isLinking)
     }
 
-    private func arm(_ deadline: ContinuousClock.Instant?) {
+    private func arm(_ deadline: Instant?) {
         guard armed != deadline else { return }
         armed = deadline
         timer.arm(at: deadline)

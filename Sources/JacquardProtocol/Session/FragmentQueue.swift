@@ -1,9 +1,11 @@
+import Time
+
 /// The fragments of the packet that is being sent, one write at a time: bluetoothd refuses a second write of a
 /// characteristic while one waits for its confirmation.
 struct FragmentQueue: Sendable {
     private var fragments: ArraySlice<[UInt8]> = []
     /// When the write that is under way has to be confirmed; nil while there is none.
-    private(set) var deadline: ContinuousClock.Instant?
+    private(set) var deadline: Instant?
 
     /// Whether a write has not been confirmed yet.
     var isWriting: Bool { deadline != nil }
@@ -14,13 +16,13 @@ struct FragmentQueue: Sendable {
     ///   - packet: 1 to 1,024 bytes.
     ///   - deadline: when the write has to be confirmed.
     /// - Returns: nil if the packet is not that long.
-    mutating func send(_ packet: [UInt8], confirmedBy deadline: ContinuousClock.Instant) -> [UInt8]? {
+    mutating func send(_ packet: [UInt8], confirmedBy deadline: Instant) -> [UInt8]? {
         fragments = (try? Fragmenter.fragments(of: packet))?[...] ?? []
         return advance(to: deadline)
     }
 
     /// The write was confirmed: gives the next fragment.
-    mutating func written(nextConfirmedBy deadline: ContinuousClock.Instant) -> [UInt8]? {
+    mutating func written(nextConfirmedBy deadline: Instant) -> [UInt8]? {
         advance(to: deadline)
     }
 
@@ -29,7 +31,7 @@ struct FragmentQueue: Sendable {
         fragments = []
     }
 
-    private mutating func advance(to deadline: ContinuousClock.Instant) -> [UInt8]? {
+    private mutating func advance(to deadline: Instant) -> [UInt8]? {
         let fragment = fragments.popFirst()
         self.deadline = fragment == nil ? nil : deadline
         return fragment

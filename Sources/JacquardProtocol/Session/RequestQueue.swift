@@ -1,3 +1,5 @@
+import Time
+
 /// Requests of one connection: one in flight, the others in order behind it.
 ///
 /// Ids are 1 to 254. An answer counts only if its id is the one in flight: a late answer to a request that has timed out
@@ -7,7 +9,7 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     struct Flight: Sendable {
         let id: UInt32
         let purpose: Purpose
-        let deadline: ContinuousClock.Instant
+        let deadline: Instant
     }
 
     private struct Entry: Sendable {
@@ -42,7 +44,7 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     /// Takes the next request if none is in flight; from now on it is.
     ///
     /// - Returns: the packet and what it is for; nil when there is nothing to send now.
-    mutating func next(at now: ContinuousClock.Instant) -> (packet: [UInt8], purpose: Purpose)? {
+    mutating func next(at now: Instant) -> (packet: [UInt8], purpose: Purpose)? {
         guard inFlight == nil, !waiting.isEmpty else { return nil }
         let entry = waiting.removeFirst()
         lastID = lastID % Self.maximumID + 1
@@ -65,7 +67,7 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     }
 
     /// Gives up the request in flight if its time is over.
-    mutating func expired(at now: ContinuousClock.Instant) -> Purpose? {
+    mutating func expired(at now: Instant) -> Purpose? {
         guard let inFlight, inFlight.deadline <= now else { return nil }
         return landed()
     }

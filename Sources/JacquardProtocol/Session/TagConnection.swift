@@ -1,3 +1,5 @@
+public import Time
+
 /// Where a connection stands: the SDK's state with its step numbers, and what went wrong last.
 ///
 /// Source: JacquardSDKiOS, `TagConnectionState`; the numbers are those of the protocol article, "Steps".
@@ -30,11 +32,11 @@ public struct TagConnection: Hashable, Sendable {
     /// Nil when nothing went wrong, and in all other states.
     public var error: TagConnectionError?
     /// When the next attempt begins, if the session is waiting for it.
-    public var retryAt: ContinuousClock.Instant?
+    public var retryAt: Instant?
 
     /// Describes a connection.
     public init(
-        state: State, attempt: Int, error: TagConnectionError? = nil, retryAt: ContinuousClock.Instant? = nil
+        state: State, attempt: Int, error: TagConnectionError? = nil, retryAt: Instant? = nil
     ) {
         self.state = state
         self.attempt = attempt

@@ -1,3 +1,5 @@
+public import Time
+
 extension TagSession {
     /// Takes a command. It ends with exactly one ``TagEvent/commandEnded(token:_:)``, here or later.
     ///
@@ -7,7 +9,7 @@ extension TagSession {
     ///   - now: the time.
     /// - Returns: what to do now.
     public mutating func enqueue(
-        _ command: TagCommand, token: UInt64, at now: ContinuousClock.Instant
+        _ command: TagCommand, token: UInt64, at now: Instant
     ) -> [Action] {
         do throws(TagCommandError) {
             guard isConnected else { throw .notConnected }

@@ -1,6 +1,8 @@
+public import Time
+
 extension TagSession {
     /// The link is up.
-    public mutating func linkUp(at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func linkUp(at now: Instant) -> [Action] {
         switch state {
         case .linking(let deadline): return use(until: deadline)
         // A link that was given up has come up all the same: it serves the next attempt, or nobody.
@@ -11,14 +13,14 @@ extension TagSession {
     }
 
     /// Android makes the bond before it looks at the service, and so do we where one is wanted.
-    private mutating func use(until deadline: ContinuousClock.Instant) -> [Action] {
+    private mutating func use(until deadline: Instant) -> [Action] {
         link = Link()
         state = wantsBond ? .bonding(deadline: deadline) : .discovering(deadline: deadline)
         return [emit(.connecting(step: 0)), wantsBond ? .bond : .discover]
     }
 
     /// There is a bond with the tag now.
-    public mutating func bonded(at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func bonded(at now: Instant) -> [Action] {
         wantsBond = false
         guard case .bonding(let deadline) = state else { return [] }
         state = .discovering(deadline: deadline)
@@ -26,7 +28,7 @@ extension TagSession {
     }
 
     /// The tag, or its user, refuses a bond.
-    public mutating func bondingFailed(_ error: TagConnectionError, at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func bondingFailed(_ error: TagConnectionError, at now: Instant) -> [Action] {
         guard case .bonding = state else { return [] }
         return fail(error, at: now)
     }
@@ -37,7 +39,7 @@ extension TagSession {
     ///   - error: why; nil when it was asked for.
     ///   - now: the time.
     /// - Returns: what to do now.
-    public mutating func linkDown(_ error: TagConnectionError?, at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func linkDown(_ error: TagConnectionError?, at now: Instant) -> [Action] {
         switch state {
         case .stopped, .waiting: return []
         case .closing(_, .stop(let error)): return finish(.stop(error), at: now)
@@ -56,7 +58,7 @@ extension TagSession {
     ///   - properties: what the command characteristic takes.
     ///   - now: the time.
     /// - Returns: what to do now.
-    public mutating func discovered(_ properties: Properties, at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func discovered(_ properties: Properties, at now: Instant) -> [Action] {
         guard case .discovering(let deadline) = state else { return [] }
         guard !properties.isEmpty else {
             let error = TagConnectionError(
@@ -71,13 +73,13 @@ extension TagSession {
     }
 
     /// Service or characteristics are not there.
-    public mutating func discoveryFailed(_ error: TagConnectionError, at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func discoveryFailed(_ error: TagConnectionError, at now: Instant) -> [Action] {
         guard case .discovering = state else { return [] }
         return fail(error, at: now)
     }
 
     /// Notifications of one more characteristic are on.
-    public mutating func subscribed(at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func subscribed(at now: Instant) -> [Action] {
         guard case .subscribing(let deadline, let confirmed) = state else { return [] }
         guard confirmed + 1 == TagCharacteristic.notifying.count else {
             state = .subscribing(deadline: deadline, confirmed: confirmed + 1)
@@ -87,7 +89,7 @@ extension TagSession {
     }
 
     /// Notifications of a characteristic could not be switched on.
-    public mutating func subscribeFailed(_ error: TagConnectionError, at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func subscribeFailed(_ error: TagConnectionError, at now: Instant) -> [Action] {
         guard case .subscribing = state else { return [] }
         return fail(error, at: now)
     }

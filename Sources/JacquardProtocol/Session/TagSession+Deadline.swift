@@ -1,6 +1,8 @@
+public import Time
+
 extension TagSession {
     /// When ``deadlineReached(at:)`` is due next; nil while nothing is waited for.
-    public var deadline: ContinuousClock.Instant? {
+    public var deadline: Instant? {
         switch state {
         case .stopped: nil
         case .waiting(let until, _): until
@@ -12,7 +14,7 @@ extension TagSession {
     }
 
     /// A time that was waited for has come, or may have: what is not due yet stays.
-    public mutating func deadlineReached(at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func deadlineReached(at now: Instant) -> [Action] {
         guard let deadline, deadline <= now else { return [] }
         switch state {
         case .stopped: return []
@@ -23,7 +25,7 @@ extension TagSession {
         }
     }
 
-    private mutating func linkDeadlineReached(at now: ContinuousClock.Instant) -> [Action] {
+    private mutating func linkDeadlineReached(at now: Instant) -> [Action] {
         if let due = link.fragments.deadline, due <= now {
             let seconds = timing.write.components.seconds
             return fail(

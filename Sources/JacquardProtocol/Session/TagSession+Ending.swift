@@ -1,16 +1,18 @@
+import Time
+
 extension TagSession {
-    mutating func startLinking(after error: TagConnectionError?, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func startLinking(after error: TagConnectionError?, at now: Instant) -> [Action] {
         state = .linking(deadline: now + timing.connect)
         return [emit(.preparingToConnect, error), .connect]
     }
 
     /// Something has failed while the link is up: takes it down.
-    mutating func fail(_ error: TagConnectionError, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func fail(_ error: TagConnectionError, at now: Instant) -> [Action] {
         close(then: ending(after: error, at: now), at: now)
     }
 
     /// No link, or not all that makes it useful, in time.
-    mutating func connectionTimedOut(at now: ContinuousClock.Instant) -> [Action] {
+    mutating func connectionTimedOut(at now: Instant) -> [Action] {
         let seconds = timing.connect.components.seconds
         let error = TagConnectionError(.connectionTimeout, "no connection within \(seconds) s")
         guard case .linking = state else { return fail(error, at: now) }
@@ -20,7 +22,7 @@ extension TagSession {
 
     /// What comes after an error: an attempt after this pause, or after one that grows.
     mutating func ending(
-        after error: TagConnectionError, pause: Duration? = nil, at now: ContinuousClock.Instant
+        after error: TagConnectionError, pause: Duration? = nil, at now: Instant
     ) -> Ending {
         guard error.code != .peerRemovedPairingInfo, retryRule == .always else { return .stop(error) }
         if case .connected(let since) = state {
@@ -33,7 +35,7 @@ extension TagSession {
     }
 
     /// Takes the link down; what comes then is known now.
-    mutating func close(then ending: Ending, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func close(then ending: Ending, at now: Instant) -> [Action] {
         let lost = linkLost()
         state = .closing(deadline: now + timing.close, then: ending)
         // The others are told when the link is down, for only then they are true.
@@ -42,7 +44,7 @@ extension TagSession {
     }
 
     /// The link is down.
-    mutating func finish(_ ending: Ending, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func finish(_ ending: Ending, at now: Instant) -> [Action] {
         switch ending {
         case .retry(let error, let pause) where pause > .zero:
             state = .waiting(until: now + pause, after: error)

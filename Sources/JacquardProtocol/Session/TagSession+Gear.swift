@@ -1,6 +1,8 @@
+import Time
+
 extension TagSession {
     /// Gear was attached, or there is none.
-    mutating func gearChanged(to gear: Component?, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func gearChanged(to gear: Component?, at now: Instant) -> [Action] {
         link.gear = .told(gear)
         let actions = [.emit(.gear(gear))] + withdrawRequestsToFormerGear()
         guard let gear, isConnected else { return actions }
@@ -51,7 +53,7 @@ extension TagSession {
         return [.emit(.gear(gear))]
     }
 
-    mutating func gearAnnouncementMissed(at now: ContinuousClock.Instant) -> [Action] {
+    mutating func gearAnnouncementMissed(at now: Instant) -> [Action] {
         guard let due = link.gear.deadline, due <= now else { return [] }
         return gearChanged(to: nil, at: now)
     }

@@ -1,3 +1,5 @@
+import Time
+
 extension TagSession {
     /// What lives as long as one link.
     struct Link: Sendable {
@@ -17,16 +19,11 @@ extension TagSession {
         var tagName: String?
 
         /// The first thing that is waited for; nil while there is none.
-        var deadline: ContinuousClock.Instant? {
-            earlier(earlier(requests.inFlight?.deadline, fragments.deadline), gear.deadline)
-        }
-
-        /// Read after every event: no array is made of them.
-        private func earlier(
-            _ one: ContinuousClock.Instant?, _ other: ContinuousClock.Instant?
-        ) -> ContinuousClock.Instant? {
-            guard let one, let other else { return one ?? other }
-            return min(one, other)
+        var deadline: Instant? {
+            var deadline = requests.inFlight?.deadline
+            deadline.lower(to: fragments.deadline)
+            deadline.lower(to: gear.deadline)
+            return deadline
         }
     }
 
@@ -35,7 +32,7 @@ extension TagSession {
         /// Nothing yet.
         case untold
         /// Nothing yet, and if nothing comes until then, there is none.
-        case expected(by: ContinuousClock.Instant)
+        case expected(by: Instant)
         /// This, or that there is none.
         case told(Component?)
 
@@ -43,7 +40,7 @@ extension TagSession {
             if case .told(let component) = self { component } else { nil }
         }
 
-        var deadline: ContinuousClock.Instant? {
+        var deadline: Instant? {
             if case .expected(let deadline) = self { deadline } else { nil }
         }
 

@@ -1,3 +1,5 @@
+public import Time
+
 extension TagSession {
     /// A characteristic notified a value.
     ///
@@ -7,7 +9,7 @@ extension TagSession {
     ///   - now: the time.
     /// - Returns: what to do now.
     public mutating func received(
-        _ value: [UInt8], on characteristic: TagCharacteristic, at now: ContinuousClock.Instant
+        _ value: [UInt8], on characteristic: TagCharacteristic, at now: Instant
     ) -> [Action] {
         guard isListening else { return [] }
         var actions: [Action] = []
@@ -45,7 +47,7 @@ extension TagSession {
 
     /// A notification is known by the bodies that it has, never by domain and opcode, as both SDKs do it.
     private mutating func notified(
-        _ packet: ArraySlice<UInt8>, at now: ContinuousClock.Instant, _ actions: inout [Action]
+        _ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout [Action]
     ) {
         guard let notification = try? Notification.decode(packet) else { return }
         if let data = notification.dataChannel {

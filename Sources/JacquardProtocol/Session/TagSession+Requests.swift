@@ -1,6 +1,8 @@
+import Time
+
 extension TagSession {
     /// Takes a packet of the response characteristic.
-    mutating func answered(_ packet: ArraySlice<UInt8>, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func answered(_ packet: ArraySlice<UInt8>, at now: Instant) -> [Action] {
         // Without an id it is the answer to nothing: the request times out.
         guard let response = try? Response.decode(packet) else { return [] }
         guard let purpose = link.requests.answered(id: response.id) else { return [] }
@@ -12,14 +14,14 @@ extension TagSession {
         return actions + sendNext(at: now)
     }
 
-    mutating func requestExpired(at now: ContinuousClock.Instant) -> [Action] {
+    mutating func requestExpired(at now: Instant) -> [Action] {
         guard let purpose = link.requests.expired(at: now) else { return [] }
         link.fragments.abandon()
         return failed(purpose, .timeout, at: now) + sendNext(at: now)
     }
 
     private mutating func succeeded(
-        _ purpose: Purpose, _ body: Response.Body?, at now: ContinuousClock.Instant
+        _ purpose: Purpose, _ body: Response.Body?, at now: Instant
     ) -> [Action] {
         switch (purpose, body) {
         case (.hello, .hello(let hello)) where hello.isSupported:
@@ -39,7 +41,7 @@ extension TagSession {
     }
 
     mutating func failed(
-        _ purpose: Purpose, _ error: TagCommandError, at now: ContinuousClock.Instant
+        _ purpose: Purpose, _ error: TagCommandError, at now: Instant
     ) -> [Action] {
         switch purpose {
         case .hello, .begin, .tagInformation, .configuration: return fail(Self.startError(purpose, error), at: now)

@@ -1,6 +1,8 @@
+import Time
+
 extension TagSession {
     /// The three notifications are on. From here on the connection is kept up, whatever the rule was until now.
-    mutating func didPair(at now: ContinuousClock.Instant) -> [Action] {
+    mutating func didPair(at now: Instant) -> [Action] {
         state = .starting
         retryRule = .always
         link.requests.enqueue(.hello(), for: .hello, timeout: timing.start)
@@ -8,7 +10,7 @@ extension TagSession {
     }
 
     /// The tag takes no writes with response: the rest of the protocol's start goes without, beginning with a new hello.
-    mutating func repeatHello(at now: ContinuousClock.Instant) -> [Action] {
+    mutating func repeatHello(at now: Instant) -> [Action] {
         link.writesWithResponse = false
         link.extraSteps = 1
         _ = link.requests.drain()
@@ -38,7 +40,7 @@ extension TagSession {
         return [emit(.initializing(step: 9 + link.extraSteps)), .emit(.information(component))]
     }
 
-    mutating func didConnect(_ body: Response.Body?, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func didConnect(_ body: Response.Body?, at now: Instant) -> [Action] {
         state = .connected(since: now)
         // Only an answer that holds the whole configuration tells the name.
         if case .config(let configuration) = body { link.tagName = configuration.ble?.customAdvertisedName }

@@ -1,24 +1,26 @@
+import Time
+
 extension TagSession {
     /// Where a session stands.
     enum State: Sendable {
         /// Nobody wants a connection.
         case stopped
         /// The next attempt begins then; why the last one failed.
-        case waiting(until: ContinuousClock.Instant, after: TagConnectionError)
+        case waiting(until: Instant, after: TagConnectionError)
         /// A link is being made.
-        case linking(deadline: ContinuousClock.Instant)
+        case linking(deadline: Instant)
         /// A bond is being made; a person may have to press the tag's button.
-        case bonding(deadline: ContinuousClock.Instant)
+        case bonding(deadline: Instant)
         /// The service is being looked for.
-        case discovering(deadline: ContinuousClock.Instant)
+        case discovering(deadline: Instant)
         /// Notifications are being switched on; so many are.
-        case subscribing(deadline: ContinuousClock.Instant, confirmed: Int)
+        case subscribing(deadline: Instant, confirmed: Int)
         /// Hello, begin, device information, configuration.
         case starting
         /// Commands reach the tag.
-        case connected(since: ContinuousClock.Instant)
+        case connected(since: Instant)
         /// The link is on its way down.
-        case closing(deadline: ContinuousClock.Instant, then: Ending)
+        case closing(deadline: Instant, then: Ending)
     }
 
     /// What comes after the link is down.

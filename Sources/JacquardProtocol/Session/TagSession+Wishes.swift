@@ -1,3 +1,5 @@
+public import Time
+
 extension TagSession {
     /// Which errors are final.
     public enum RetryRule: Hashable, Sendable, CaseIterable {
@@ -18,7 +20,7 @@ extension TagSession {
     ///   - now: the time.
     /// - Returns: what to do now.
     public mutating func connect(
-        retrying rule: RetryRule = .always, bonding: Bool = false, at now: ContinuousClock.Instant
+        retrying rule: RetryRule = .always, bonding: Bool = false, at now: Instant
     ) -> [Action] {
         wantsBond = wantsBond || bonding
         switch state {
@@ -36,7 +38,7 @@ extension TagSession {
     }
 
     /// Nobody wants the tag connected any more.
-    public mutating func disconnect(at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func disconnect(at now: Instant) -> [Action] {
         switch state {
         case .stopped, .closing(_, .stop): return []
         case .waiting: return finish(.stop(nil), at: now)
@@ -48,12 +50,12 @@ extension TagSession {
     }
 
     /// Bluetooth is off: the link is gone, and the state is final until somebody asks for a connection again.
-    public mutating func poweredOff(at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func poweredOff(at now: Instant) -> [Action] {
         if case .stopped = state { return [] }
         return linkLost() + finish(.stop(TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")), at: now)
     }
 
-    mutating func begin(at now: ContinuousClock.Instant) -> [Action] {
+    mutating func begin(at now: Instant) -> [Action] {
         failures = 0
         schedule.reset()
         return startLinking(after: nil, at: now)

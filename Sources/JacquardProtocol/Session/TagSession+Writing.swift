@@ -1,6 +1,8 @@
+public import Time
+
 extension TagSession {
     /// The last write was confirmed or accepted.
-    public mutating func written(at now: ContinuousClock.Instant) -> [Action] {
+    public mutating func written(at now: Instant) -> [Action] {
         guard link.fragments.isWriting else { return [] }
         if let fragment = link.fragments.written(nextConfirmedBy: now + timing.write) { return [write(fragment)] }
         return sendNext(at: now)
@@ -14,7 +16,7 @@ extension TagSession {
     ///   - now: the time.
     /// - Returns: what to do now.
     public mutating func writeFailed(
-        _ error: TagConnectionError, isNotPermitted: Bool, at now: ContinuousClock.Instant
+        _ error: TagConnectionError, isNotPermitted: Bool, at now: Instant
     ) -> [Action] {
         guard link.fragments.isWriting else { return [] }
         link.fragments = FragmentQueue()
@@ -28,7 +30,7 @@ extension TagSession {
     }
 
     /// Sends the next request if the last one has ended and its packet is out.
-    mutating func sendNext(at now: ContinuousClock.Instant) -> [Action] {
+    mutating func sendNext(at now: Instant) -> [Action] {
         guard !link.fragments.isWriting, let (packet, purpose) = link.requests.next(at: now),
             let fragment = link.fragments.send(packet, confirmedBy: now + timing.write)
         else {

@@ -1,3 +1,5 @@
+import Time
+
 /// One tag as a machine: from the wish to be connected, over link, service and protocol, to gestures and commands, and
 /// back after a loss. It knows no radio and no clock: what happens comes in with the time, what to do goes out.
 ///
@@ -70,7 +72,7 @@ public struct TagSession: Sendable {
     }
 
     func emit(
-        _ state: TagConnection.State, _ error: TagConnectionError? = nil, retryAt: ContinuousClock.Instant? = nil
+        _ state: TagConnection.State, _ error: TagConnectionError? = nil, retryAt: Instant? = nil
     ) -> Action {
         .emit(.connection(TagConnection(state: state, attempt: failures + 1, error: error, retryAt: retryAt)))
     }

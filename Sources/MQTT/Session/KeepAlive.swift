@@ -1,10 +1,12 @@
+import Time
+
 /// When to probe a silent broker, and when to give it up: within one and a half times the interval.
 ///
 /// libmosquitto alone would take twice the interval: it waits a whole one for the answer to its probe.
 struct KeepAlive {
     enum Action: Equatable {
         /// Look again then.
-        case wait(until: ContinuousClock.Instant)
+        case wait(until: Instant)
         /// Let the library probe, which it does when an interval has passed without a packet in either direction.
         case probe
         /// The probe was not answered.
@@ -12,12 +14,12 @@ struct KeepAlive {
     }
 
     private let interval: Duration
-    private var lastRead: ContinuousClock.Instant
-    private var lastWrite: ContinuousClock.Instant
-    private var probed: ContinuousClock.Instant?
-    private var postponed: ContinuousClock.Instant?
+    private var lastRead: Instant
+    private var lastWrite: Instant
+    private var probed: Instant?
+    private var postponed: Instant?
 
-    init(interval: Duration, now: ContinuousClock.Instant) {
+    init(interval: Duration, now: Instant) {
         self.interval = interval
         lastRead = now
         lastWrite = now
@@ -26,30 +28,30 @@ struct KeepAlive {
     /// How late a look may be, so that it shares its wake-up with others.
     var accuracy: Duration { interval / 20 }
 
-    mutating func read(at now: ContinuousClock.Instant) {
+    mutating func read(at now: Instant) {
         lastRead = now
         probed = nil
     }
 
-    mutating func written(at now: ContinuousClock.Instant) {
+    mutating func written(at now: Instant) {
         lastWrite = now
     }
 
     /// The library has been told to probe. It may not have sent one (`wasSent`): its clock stands still while the machine
     /// sleeps, and ours does not.
-    mutating func probed(at now: ContinuousClock.Instant, wasSent: Bool) {
+    mutating func probed(at now: Instant, wasSent: Bool) {
         if wasSent { probed = now } else { postponed = now + interval / 10 }
     }
 
     /// What to do now.
-    func action(at now: ContinuousClock.Instant) -> Action {
+    func action(at now: Instant) -> Action {
         let due = due
         guard now >= due else { return .wait(until: due) }
         return probed == nil ? .probe : .giveUp
     }
 
     /// A probe starts after one interval and has 0.4 of one to be answered; the accuracy of two looks fills the rest.
-    private var due: ContinuousClock.Instant {
+    private var due: Instant {
         if let probed { return probed + interval * 2 / 5 }
         let silentSince = min(lastRead, lastWrite)
         return max(silentSince + interval, postponed ?? silentSince)

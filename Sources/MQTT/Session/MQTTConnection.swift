@@ -1,4 +1,5 @@
 internal import EventLoop
+import Time
 
 /// One connection to the broker, from the first packet of TCP to the last: drives a ``MosquittoInstance`` by the loop.
 ///
@@ -39,7 +40,7 @@ final class MQTTConnection {
     var outstanding = Outstanding()
     var keepAlive: KeepAlive?
     var isFlushPlanned = false
-    private var deadline = ContinuousClock.now
+    private var deadline = Instant.now
     private var answer: CheckedContinuation<Result<MQTTSession, MQTTError>, Never>?
     private var held: [Event] = []
     private lazy var limit = LoopTimer { [weak self] in self?.limitReached() }
@@ -77,7 +78,7 @@ final class MQTTConnection {
     ///   - deadline: when to give up.
     /// - Returns: what the broker has agreed to.
     /// - Throws: why there is no connection; this one is of no use any more.
-    func open(through choice: Int, until deadline: ContinuousClock.Instant) async throws(MQTTError) -> MQTTSession {
+    func open(through choice: Int, until deadline: Instant) async throws(MQTTError) -> MQTTSession {
         self.deadline = deadline
         let result = await withCheckedContinuation { continuation in
             answer = continuation

@@ -1,3 +1,5 @@
+import Time
+
 /// Decides what each attempt looks like and when the next one comes. Knows no socket, clock or library.
 struct SessionPlanner {
     /// What an attempt asks of the broker.
@@ -24,8 +26,8 @@ struct SessionPlanner {
     private let longestRetry: Duration
     private var choice: ProtocolChoice
     private var delay: ReconnectDelay
-    private var connectedSince: ContinuousClock.Instant?
-    private var lastConnected: ContinuousClock.Instant?
+    private var connectedSince: Instant?
+    private var lastConnected: Instant?
     private var condition: MQTTError.Code?
     private var failures = 0
     private var shortConnections = 0
@@ -38,12 +40,12 @@ struct SessionPlanner {
     }
 
     /// The next attempt.
-    func plan(at now: ContinuousClock.Instant) -> Plan {
+    func plan(at now: Instant) -> Plan {
         Plan(version: choice.version, isCleanStart: isCleanStart(at: now))
     }
 
     /// The broker has accepted.
-    mutating func accepted(at now: ContinuousClock.Instant) {
+    mutating func accepted(at now: Instant) {
         choice.accepted()
         connectedSince = now
         condition = nil
@@ -56,7 +58,7 @@ struct SessionPlanner {
     /// clients out, or a second client with the same identifier, would be asked twice a second for ever.
     ///
     /// `random` is from 0 up to 1.
-    mutating func ended(with error: MQTTError, at now: ContinuousClock.Instant, random: Double) -> Consequence {
+    mutating func ended(with error: MQTTError, at now: Instant, random: Double) -> Consequence {
         defer { condition = error.code }
         let hasSwitched = noteEnd(error, now)
         let pause = error.code == .sessionTakenOver ? delay.longestPause() : delay.next(random: random)
@@ -67,7 +69,7 @@ struct SessionPlanner {
     }
 
     /// - Returns: whether the version has changed.
-    private mutating func noteEnd(_ error: MQTTError, _ now: ContinuousClock.Instant) -> Bool {
+    private mutating func noteEnd(_ error: MQTTError, _ now: Instant) -> Bool {
         guard let since = connectedSince else {
             failures += 1
             return choice.failed(error.code)
@@ -87,7 +89,7 @@ struct SessionPlanner {
     /// during a short absence arrive and old ones do not. MQTT 3.1.1 has no such limit: there the client keeps it, and
     /// asks for a clean start when it has been away for longer. (Its first connection is then clean to its end, so
     /// commands survive from the second absence on.)
-    private func isCleanStart(at now: ContinuousClock.Instant) -> Bool {
+    private func isCleanStart(at now: Instant) -> Bool {
         guard let lastConnected else { return true }
         return choice.version == .v311 && now - lastConnected > sessionExpiry
     }

@@ -1,5 +1,6 @@
 import DBus
 import EventLoop
+import Time
 
 /// `org.bluez.Device1`: what an adapter knows of one device. Its link and its pairing are in other files.
 ///
@@ -45,7 +46,7 @@ final class Device1: BusObject {
     private var isTrusted = false
     private var isBlocked = false
     private var data = HeardData()
-    private var lastSeen = ContinuousClock.now
+    private var lastSeen = Instant.now
     private lazy var forgetTimer = LoopTimer { [unowned self] in forgetIfUnseen() }
 
     /// A device that has just been heard, or that is known by its bond.

@@ -1,8 +1,9 @@
 import JacquardProtocol
+import Time
 
 extension Firmware {
     /// Carries a request out and answers it, as healthily as the faults allow.
-    mutating func answer(_ request: Request, id: UInt32, at now: ContinuousClock.Instant) -> [FirmwareAction] {
+    mutating func answer(_ request: Request, id: UInt32, at now: Instant) -> [FirmwareAction] {
         let fault = faults.take()
         if fault == .hang { return [] }
         let reply: Reply
@@ -18,7 +19,7 @@ extension Firmware {
     }
 
     private mutating func send(
-        _ response: Response, _ fault: Faults.AnswerFault?, at now: ContinuousClock.Instant
+        _ response: Response, _ fault: Faults.AnswerFault?, at now: Instant
     ) -> [FirmwareAction] {
         let healthy = notify(response.encoded(), on: .response)
         switch fault {

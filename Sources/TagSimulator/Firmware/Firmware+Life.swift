@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 extension Firmware {
     /// What a tag is doing.
@@ -25,33 +26,33 @@ struct Link: Sendable {
     var isConfigured = false
     /// Whether the tag sleeps once the link has gone.
     var sleepsAfterwards = false
-    var lastActivity: ContinuousClock.Instant
-    private var agenda: [(at: ContinuousClock.Instant, actions: [FirmwareAction])] = []
+    var lastActivity: Instant
+    private var agenda: [(at: Instant, actions: [FirmwareAction])] = []
 
     /// A tag drops a link on which nothing happens for so long.
     ///
     /// Source: Jacquard SDK guides, "Tags".
     static let idleLimit = Duration.seconds(600)
 
-    init(mtu: Int, at now: ContinuousClock.Instant) {
+    init(mtu: Int, at now: Instant) {
         let attributeHeader = 3
         fragmentLength = min(max(mtu - attributeHeader, Fragment.minimumLength), Fragment.maximumLength)
         lastActivity = now
     }
 
     /// When something becomes due.
-    var deadline: ContinuousClock.Instant? {
+    var deadline: Instant? {
         let idle = lastActivity + Self.idleLimit
         return agenda.map(\.at).min().map { min($0, idle) } ?? idle
     }
 
     /// Puts actions off.
-    mutating func plan(_ actions: [FirmwareAction], at instant: ContinuousClock.Instant) {
+    mutating func plan(_ actions: [FirmwareAction], at instant: Instant) {
         agenda.append((instant, actions))
     }
 
     /// Takes what is due, in the order of its time.
-    mutating func takeDue(at now: ContinuousClock.Instant) -> [FirmwareAction] {
+    mutating func takeDue(at now: Instant) -> [FirmwareAction] {
         let due = agenda.filter { $0.at <= now }.sorted { $0.at < $1.at }
         agenda.removeAll { $0.at <= now }
         let actions = due.flatMap(\.actions)

@@ -1,9 +1,10 @@
 import JacquardProtocol
+import Time
 
 extension Firmware {
     /// What a request does, and how it is answered. A body that is missing or out of range gets status 2, what is
     /// unknown status 1.
-    mutating func carryOut(_ request: Request, at now: ContinuousClock.Instant) -> Reply {
+    mutating func carryOut(_ request: Request, at now: Instant) -> Reply {
         switch request.domain {
         case .base: carryOutForTag(request, at: now)
         case .gear: carryOutForGear(request)
@@ -11,7 +12,7 @@ extension Firmware {
         }
     }
 
-    private mutating func carryOutForTag(_ request: Request, at now: ContinuousClock.Instant) -> Reply {
+    private mutating func carryOutForTag(_ request: Request, at now: Instant) -> Reply {
         switch (request.opcode, request.body) {
         case (.hello, _): hello
         case (.begin, .begin(let body)):
@@ -64,7 +65,7 @@ extension Firmware {
         return .with(.batteryStatus(body))
     }
 
-    private mutating func disconnect(_ request: BLEDisconnectRequest, at now: ContinuousClock.Instant) -> Reply {
+    private mutating func disconnect(_ request: BLEDisconnectRequest, at now: Instant) -> Reply {
         let seconds = request.timeoutSeconds ?? 0
         let onlyMovementWakes = request.reconnectOnlyOnWakeOnMotion ?? false
         link?.sleepsAfterwards = onlyMovementWakes

@@ -1,4 +1,5 @@
 public import JacquardProtocol
+public import Time
 
 /// What a person does with a tag.
 extension Firmware {
@@ -6,7 +7,7 @@ extension Firmware {
     ///
     /// - Throws: ``FirmwareRefusal`` when nobody is connected, nothing is attached, or the gear reports touches instead.
     public mutating func gesture(
-        _ gesture: Gesture, at now: ContinuousClock.Instant
+        _ gesture: Gesture, at now: Instant
     ) throws(FirmwareRefusal) -> [FirmwareAction] {
         let gear = try reportingGear(in: .gesture)
         return report(DataChannelNotification(gesture), of: gear, at: now)
@@ -20,7 +21,7 @@ extension Firmware {
     /// - Returns: what is to be done.
     /// - Throws: ``FirmwareRefusal`` when nobody is connected, nothing is attached, or the gear reports gestures instead.
     public mutating func touch(
-        _ scaled: [UInt8], at now: ContinuousClock.Instant
+        _ scaled: [UInt8], at now: Instant
     ) throws(FirmwareRefusal) -> [FirmwareAction] {
         let gear = try reportingGear(in: .continuous)
         guard let touch = TouchData(sequence: touchSequence, scaled: scaled) else {
@@ -100,7 +101,7 @@ extension Firmware {
     }
 
     private mutating func report(
-        _ body: DataChannelNotification, of gear: AttachedGear, at now: ContinuousClock.Instant
+        _ body: DataChannelNotification, of gear: AttachedGear, at now: Instant
     ) -> [FirmwareAction] {
         link?.lastActivity = now
         // The distance of two samples on a real tag; only that it grows is known.

@@ -1,4 +1,5 @@
 public import JacquardProtocol
+public import Time
 
 /// The firmware of one tag as a machine: what reaches it goes in, what it wants done comes out.
 ///
@@ -58,7 +59,7 @@ public struct Firmware: Sendable {
     ///   - mtu: the largest ATT packet, in bytes; fragments never exceed 61 bytes, whatever it is.
     ///   - now: the time.
     /// - Returns: what is to be done.
-    public mutating func connected(mtu: Int = 247, at now: ContinuousClock.Instant) -> [FirmwareAction] {
+    public mutating func connected(mtu: Int = 247, at now: Instant) -> [FirmwareAction] {
         life = .linked(Link(mtu: mtu, at: now))
         return [.advertise(nil)]
     }
@@ -79,7 +80,7 @@ public struct Firmware: Sendable {
     ///
     /// Raw data is taken and thrown away: files are not simulated.
     public mutating func write(
-        _ value: [UInt8], on channel: TagCharacteristic, at now: ContinuousClock.Instant
+        _ value: [UInt8], on channel: TagCharacteristic, at now: Instant
     ) -> [FirmwareAction] {
         link?.lastActivity = now
         guard channel == .command, case .packet(let packet) = link?.reassembler.receive(value),
@@ -93,10 +94,10 @@ public struct Firmware: Sendable {
     // MARK: Time
 
     /// When to call ``timeReached(at:)``; nil while there is nothing to wait for.
-    public var deadline: ContinuousClock.Instant? { link?.deadline }
+    public var deadline: Instant? { link?.deadline }
 
     /// Does what has become due.
-    public mutating func timeReached(at now: ContinuousClock.Instant) -> [FirmwareAction] {
+    public mutating func timeReached(at now: Instant) -> [FirmwareAction] {
         link?.takeDue(at: now) ?? []
     }
 }

@@ -1,4 +1,5 @@
 public import JacquardProtocol
+import Time
 
 /// Several gestures or touches in a row.
 public struct Burst: Hashable, Sendable {
@@ -30,7 +31,7 @@ public struct Burst: Hashable, Sendable {
 
     /// Makes one of them.
     func make(
-        _ index: Int, with firmware: inout Firmware, at now: ContinuousClock.Instant
+        _ index: Int, with firmware: inout Firmware, at now: Instant
     ) throws(FirmwareRefusal) -> [FirmwareAction] {
         switch content {
         case .gesture(let gesture): try firmware.gesture(gesture, at: now)

@@ -1,4 +1,5 @@
 import EventLoop
+import Time
 
 /// Makes the gestures or touches of a burst, at their rate or as fast as the client takes them.
 @LoopActor
@@ -9,7 +10,7 @@ final class BurstPlayer {
 
     private struct Run {
         let burst: Burst
-        let start: ContinuousClock.Instant
+        let start: Instant
         let droppedBefore: Int
         var made = 0
     }
@@ -70,11 +71,11 @@ final class BurstPlayer {
     /// How many should have been made by now.
     private func due(_ run: Run) -> Int {
         guard let rate = run.burst.rate else { return run.burst.count }
-        let seconds = Double((ContinuousClock.now - run.start).microseconds) / 1_000_000
+        let seconds = Double((Instant.now - run.start).microseconds) / 1_000_000
         return min(run.burst.count, Int(seconds * rate) + 1)
     }
 
-    private func nextTime(_ run: Run) -> ContinuousClock.Instant {
+    private func nextTime(_ run: Run) -> Instant {
         guard let rate = run.burst.rate else { return .now }
         return run.start + .seconds(Double(run.made) / rate)
     }

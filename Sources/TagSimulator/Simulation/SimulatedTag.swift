@@ -1,5 +1,6 @@
 public import EventLoop
 import JacquardProtocol
+public import Time
 
 /// One tag on the air: drives its firmware with the time and with what the radio brings.
 @LoopActor
@@ -19,7 +20,7 @@ public final class SimulatedTag {
     let outbox: Outbox
     var link: (any PeripheralLink)?
     var rssiFlicker: Int16 = 0
-    private var nextLook = ContinuousClock.now
+    private var nextLook = Instant.now
     private lazy var timer = LoopTimer { [unowned self] in timeReached() }
     private(set) lazy var supervision = LoopTimer { [unowned self] in link?.drop() }
     private(set) lazy var burst = BurstPlayer(self)
@@ -44,7 +45,7 @@ public final class SimulatedTag {
     ///
     /// - Throws: what the change throws; nothing is done then.
     public func act(
-        _ change: (inout Firmware, ContinuousClock.Instant) throws(FirmwareRefusal) -> [FirmwareAction]
+        _ change: (inout Firmware, Instant) throws(FirmwareRefusal) -> [FirmwareAction]
     ) throws(FirmwareRefusal) {
         perform(try change(&firmware, .now))
     }

@@ -1,10 +1,11 @@
 import Testing
 
+import Time
 @testable import Bridge
 
 @Suite("Reminders and emptied topics in the outbox")
 struct RemindersInTheOutboxTests {
-    private static let now = ContinuousClock.now
+    private static let now = Instant(sinceBoot: .seconds(3_600))
     private static let fact = Publication.fact("a", word: "1")
 
     private func connected() -> Outbox {

@@ -1,11 +1,12 @@
 import JacquardProtocol
+import Time
 
 /// Actions as a transcript writes them.
 extension TagSession.Action {
     /// The connection is told to have changed.
     static func tell(
         _ state: TagConnection.State, attempt: Int = 1, _ error: TagConnectionError? = nil,
-        retryAt: ContinuousClock.Instant? = nil
+        retryAt: Instant? = nil
     ) -> Self {
         .emit(.connection(TagConnection(state: state, attempt: attempt, error: error, retryAt: retryAt)))
     }

@@ -1,5 +1,6 @@
 import JacquardProtocol
 import Testing
+import Time
 
 @Suite("Failing connection")
 struct ConnectionFailureTests {

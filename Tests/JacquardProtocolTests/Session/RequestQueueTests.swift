@@ -1,11 +1,12 @@
 import JacquardProtocol
 import Testing
+import Time
 
 @testable import struct JacquardProtocol.RequestQueue
 
 @Suite("Request queue")
 struct RequestQueueTests {
-    private let now = ContinuousClock.now
+    private let now = Instant(sinceBoot: .seconds(3_600))
 
     /// A queue with requests for `a`, `b` and `c`, which may take 8 s each.
     private func queue() -> RequestQueue<String> {

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// What holds for every session, whatever happens to it.
 struct SessionAuditor {
@@ -9,7 +10,7 @@ struct SessionAuditor {
 
     /// Looks at one line of a transcript. The time is nil if a deadline had passed before and the session was not told.
     mutating func audit(
-        _ input: SessionInput, _ actions: [TagSession.Action], of session: TagSession, at now: ContinuousClock.Instant?
+        _ input: SessionInput, _ actions: [TagSession.Action], of session: TagSession, at now: Instant?
     ) {
         begin(input)
         for action in actions { audit(action) }

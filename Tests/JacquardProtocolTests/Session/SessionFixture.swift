@@ -1,10 +1,11 @@
 import JacquardProtocol
 import Testing
+import Time
 
 /// A session with a clock that the test moves, and with the tag's ears: it knows which request was written last.
 struct SessionFixture {
     var session: TagSession
-    private(set) var now = ContinuousClock.now
+    private(set) var now = Instant(sinceBoot: .seconds(3_600))
     /// The id of the last request that was written whole.
     private(set) var lastID: UInt32 = 0
     /// The last request that was written whole.

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// One thing that can happen to a session.
 enum SessionInput: Hashable, Sendable {
@@ -23,7 +24,7 @@ enum SessionInput: Hashable, Sendable {
 
 extension TagSession {
     /// Lets it happen.
-    mutating func take(_ input: SessionInput, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func take(_ input: SessionInput, at now: Instant) -> [Action] {
         switch input {
         case .connect(let rule): connect(retrying: rule, at: now)
         case .pair: connect(bonding: true, at: now)

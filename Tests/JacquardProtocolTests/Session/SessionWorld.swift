@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// A session with a Bluetooth stack and a tag around it that do what they are asked for.
 struct SessionWorld {

@@ -1,11 +1,12 @@
 import JacquardProtocol
 import TagSimulator
 import Testing
+import Time
 
 /// A firmware on the bench: requests go in as packets, and what comes out is sorted.
 struct Bench {
     var firmware: Firmware
-    var now = ContinuousClock.Instant.now
+    var now = Instant(sinceBoot: .seconds(3_600))
     /// Packets on the response characteristic, in order.
     var responses: [[UInt8]] = []
     /// Packets on the notify characteristic, in order.

@@ -1,6 +1,7 @@
 import JacquardProtocol
 import TagSimulator
 import Testing
+import Time
 
 @Suite("Firmware: time and faults")
 struct FirmwareTimeTests {

@@ -1,3 +1,5 @@
+import Time
+
 /// When Home Assistant is told what: decides, and knows no document.
 ///
 /// After the first connection to the broker it listens for a second to what an earlier run may have left there in another
@@ -22,11 +24,11 @@ struct DiscoveryLife: Sendable {
     private enum Stage {
         /// No broker yet.
         case waiting
-        case listening(until: ContinuousClock.Instant)
+        case listening(until: Instant)
         /// Home Assistant was asked to let go of these topics.
-        case migrating([String], until: ContinuousClock.Instant)
+        case migrating([String], until: Instant)
         /// The other form is published; these topics are still to be emptied.
-        case emptying([String], at: ContinuousClock.Instant)
+        case emptying([String], at: Instant)
         case settled
     }
 
@@ -41,7 +43,7 @@ struct DiscoveryLife: Sendable {
     private var leftovers: Set<Leftover> = []
     /// Whether everything was announced in this run.
     private(set) var hasAnnounced = false
-    private var reminders: [(step: Step, at: ContinuousClock.Instant)] = []
+    private var reminders: [(step: Step, at: Instant)] = []
 
     init(_ topics: DiscoveryTopics, statusTopic: String) {
         self.topics = topics
@@ -55,14 +57,14 @@ struct DiscoveryLife: Sendable {
     }
 
     /// When something is due.
-    var deadline: ContinuousClock.Instant? {
+    var deadline: Instant? {
         [stageDeadline, reminders.first?.at].compactMap(\.self).min()
     }
 
     /// There is a connection to the broker.
-    mutating func brokerConnected(at now: ContinuousClock.Instant) {
+    mutating func brokerConnected(at now: Instant) {
         guard case .waiting = stage else { return }
-        stage = .listening(until: now.advanced(by: Self.pause))
+        stage = .listening(until: now + Self.pause)
     }
 
     /// The same run has announced the devices on these topics until now.
@@ -82,7 +84,7 @@ struct DiscoveryLife: Sendable {
     ///   - objectIDs: the devices: that of the bridge, then those of the tags.
     ///   - now: the present.
     /// - Returns: whether it was.
-    mutating func received(_ message: IncomingMessage, objectIDs: [String], at now: ContinuousClock.Instant) -> Bool {
+    mutating func received(_ message: IncomingMessage, objectIDs: [String], at now: Instant) -> Bool {
         if message.topic == statusTopic {
             if message.payload.elementsEqual("online".utf8) {
                 homeAssistantStarted(tagCount: objectIDs.count - 1, at: now)
@@ -95,7 +97,7 @@ struct DiscoveryLife: Sendable {
     }
 
     /// Takes out what is due.
-    mutating func takeDue(at now: ContinuousClock.Instant) -> [Step] {
+    mutating func takeDue(at now: Instant) -> [Step] {
         var steps: [Step] = []
         if let stageDeadline, stageDeadline <= now { steps += nextStage(at: now) }
         while let reminder = reminders.first, reminder.at <= now {
@@ -107,7 +109,7 @@ struct DiscoveryLife: Sendable {
 }
 
 extension DiscoveryLife {
-    private var stageDeadline: ContinuousClock.Instant? {
+    private var stageDeadline: Instant? {
         switch stage {
         case .waiting, .settled: nil
         case .listening(let until): until
@@ -117,22 +119,22 @@ extension DiscoveryLife {
     }
 
     /// A migration that is under way hears its own requests.
-    private mutating func found(_ leftover: Leftover, at now: ContinuousClock.Instant) {
+    private mutating func found(_ leftover: Leftover, at now: Instant) {
         switch stage {
         case .migrating, .emptying: return
         case .waiting, .listening: leftovers.insert(leftover)
         case .settled:
             leftovers.insert(leftover)
-            stage = .listening(until: now.advanced(by: Self.pause))
+            stage = .listening(until: now + Self.pause)
         }
     }
 
-    private mutating func nextStage(at now: ContinuousClock.Instant) -> [Step] {
+    private mutating func nextStage(at now: Instant) -> [Step] {
         switch stage {
         case .waiting, .settled: return []
         case .listening: return listened(at: now)
         case .migrating(let topics, _):
-            stage = .emptying(topics, at: now.advanced(by: Self.pause))
+            stage = .emptying(topics, at: now + Self.pause)
             return announce()
         case .emptying(let topics, _):
             stage = .settled
@@ -140,13 +142,13 @@ extension DiscoveryLife {
         }
     }
 
-    private mutating func listened(at now: ContinuousClock.Instant) -> [Step] {
+    private mutating func listened(at now: Instant) -> [Step] {
         let heard = leftovers.filter(\.isHeard).map(\.topic).sorted()
         let unheard = leftovers.filter { !$0.isHeard }.map(\.topic).sorted()
         leftovers = []
         let removal: [Step] = unheard.isEmpty ? [] : [.empty(unheard)]
         guard heard.isEmpty else {
-            stage = .migrating(heard, until: now.advanced(by: Self.pause))
+            stage = .migrating(heard, until: now + Self.pause)
             return removal + [.requestMigration(heard)]
         }
         stage = .settled
@@ -159,10 +161,10 @@ extension DiscoveryLife {
     }
 
     /// Everything again, spread evenly: the bridge at once, the last tag before two seconds have passed.
-    private mutating func homeAssistantStarted(tagCount: Int, at now: ContinuousClock.Instant) {
+    private mutating func homeAssistantStarted(tagCount: Int, at now: Instant) {
         guard hasAnnounced else { return }
         let steps = [.remindOfBridge] + (0..<tagCount).map(Step.remindOfTag)
         let distance = Self.spread / steps.count
-        reminders = steps.enumerated().map { ($1, now.advanced(by: distance * $0)) }
+        reminders = steps.enumerated().map { ($1, now + distance * $0) }
     }
 }

@@ -2,6 +2,7 @@ import Bridge
 import EventLoop
 import JSON
 import MQTT
+import Time
 
 extension BrokerSession {
     /// Whether the bridge of the configuration is there, by what the broker retains.
@@ -35,7 +36,7 @@ extension BrokerSession {
         let ticket = publish(request.topic, request.payload.text, correlation: request.id)
         progress.say("waiting for \(request.waitsFor)")
         var limit = request.firstWord
-        var deadline = ContinuousClock.now + limit
+        var deadline = Instant.now + limit
         while let signal = await next(until: deadline) {
             guard case .message(let message) = signal else {
                 try check(signal, ticket, of: request)
@@ -46,7 +47,7 @@ extension BrokerSession {
             case .none: break
             case .accepted:
                 limit = request.patience
-                deadline = ContinuousClock.now + limit
+                deadline = Instant.now + limit
             case .stage(let text): progress.say(text)
             case .done(let result): return result
             case .failed(let failure): throw failure

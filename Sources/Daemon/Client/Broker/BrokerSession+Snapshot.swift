@@ -1,5 +1,6 @@
 import EventLoop
 import MQTT
+import Time
 
 extension BrokerSession {
     /// Subscribes, and waits until everything that is retained has come.
@@ -13,7 +14,7 @@ extension BrokerSession {
         subscribe(to: filters)
         let marker = publish(answers)
         var messages: [MQTTMessage] = []
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = Instant.now + Self.patience
         while let signal = await next(until: deadline) {
             switch signal {
             case .message(let message): messages.append(message)

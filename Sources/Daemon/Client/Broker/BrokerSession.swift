@@ -2,6 +2,7 @@ import Bridge
 import EventLoop
 import Logging
 import MQTT
+import Time
 
 /// A short visit to the broker, as somebody whom it does not know from before.
 @LoopActor
@@ -61,7 +62,7 @@ final class BrokerSession {
     func connect() async -> BrokerContact {
         client.onEvent = { [unowned self] in handle($0) }
         client.start()
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = Instant.now + Self.patience
         var contact = BrokerContact.silent
         while let signal = await mailbox.next(until: deadline) {
             switch signal {
@@ -104,7 +105,7 @@ final class BrokerSession {
     }
 
     /// The next signal.
-    func next(until deadline: ContinuousClock.Instant?) async -> Signal? {
+    func next(until deadline: Instant?) async -> Signal? {
         await mailbox.next(until: deadline)
     }
 

@@ -1,4 +1,5 @@
 import EventLoop
+import Time
 
 /// Keeps what has happened until its one reader asks for it, so that a flow of steps can be written as one.
 @LoopActor
@@ -17,7 +18,7 @@ final class Mailbox<Letter: Sendable> {
     ///
     /// - Parameter deadline: how long to wait; nil: without limit.
     /// - Returns: nil when the time is over.
-    func next(until deadline: ContinuousClock.Instant?) async -> Letter? {
+    func next(until deadline: Instant?) async -> Letter? {
         while letters.isEmpty {
             if let deadline, deadline <= .now { return nil }
             timer.arm(at: deadline)

@@ -5,6 +5,7 @@ import JSON
 import Jacquard
 import JacquardProtocol
 import Logging
+import Time
 
 /// Scans with this machine's own adapter, while no bridge does.
 struct AdapterScan: Sendable {
@@ -69,7 +70,7 @@ struct AdapterScan: Sendable {
 
     @LoopActor
     private func waitUntilUsable(_ mailbox: Mailbox<Signal>) async throws(ClientFailure) {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = Instant.now + Self.patience
         var last = CentralState.unknown
         while let signal = await mailbox.next(until: deadline) {
             switch signal {
@@ -88,7 +89,7 @@ struct AdapterScan: Sendable {
     private func collect(_ mailbox: Mailbox<Signal>) async -> ScanReport {
         var report = ScanReport(source: .adapter)
         let known = Set(context.configuration.tags.map(\.serial))
-        let end = ContinuousClock.now + duration
+        let end = Instant.now + duration
         while let signal = await mailbox.next(until: end) {
             switch signal {
             // BlueZ also tells of devices that it remembers; those have no signal strength.

@@ -2,6 +2,7 @@ import Bridge
 import EventLoop
 import JSON
 import MQTT
+import Time
 
 /// Lets the running bridge scan, and collects what it publishes meanwhile.
 struct BridgeScan: Sendable {
@@ -22,7 +23,7 @@ struct BridgeScan: Sendable {
                 verb: "scan", ["duration_s": .integer(duration.components.seconds), "duplicates": true], topics,
                 patience: duration + .seconds(15))
             session.subscribe(to: [topics.advertisement, topics.scan])
-            let end = ContinuousClock.now + duration
+            let end = Instant.now + duration
             defer { progress.end() }
             do throws(ClientFailure) {
                 _ = try await session.ask(request, progress) { message in
@@ -40,7 +41,7 @@ struct BridgeScan: Sendable {
     /// Until the time is over, or the bridge says that the scan has ended before.
     @LoopActor
     private func collect(
-        _ session: BrokerSession, until end: ContinuousClock.Instant, into report: inout ScanReport
+        _ session: BrokerSession, until end: Instant, into report: inout ScanReport
     ) async throws(ClientFailure) {
         while let signal = await session.next(until: end) {
             switch signal {

@@ -1,5 +1,6 @@
 import EventLoop
 import MQTT
+import Time
 
 /// Publishes to topics that it subscribes to, and sees which messages come back.
 @LoopActor
@@ -27,7 +28,7 @@ struct TopicTrials {
     private mutating func run() async {
         session.subscribe(to: trials.map(\.topic))
         for index in trials.indices { tickets[session.publish(trials[index].topic)] = index }
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = Instant.now + Self.patience
         while isUnderWay, let signal = await session.next(until: deadline) { take(signal) }
         end(as: .swallowed)
     }
