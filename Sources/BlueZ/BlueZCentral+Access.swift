@@ -45,7 +45,7 @@ extension BlueZCentral {
 
     func callCharacteristic(
         _ path: String, _ member: String, _ arguments: [DBusValue] = [],
-        completion: @escaping (Result<DBusMessage, DBusError>) -> Void
+        completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
     ) {
         call(
             .call(to: BlueZNames.service, path, BlueZNames.gattCharacteristic, member, arguments),

@@ -100,7 +100,7 @@ extension BlueZCentral {
     }
 
     private func setPowered(
-        _ path: String, _ isOn: Bool, completion: @escaping (Result<DBusMessage, DBusError>) -> Void
+        _ path: String, _ isOn: Bool, completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
     ) {
         call(
             .call(

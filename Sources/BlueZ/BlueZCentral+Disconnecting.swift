@@ -24,7 +24,9 @@ extension BlueZCentral {
     ///   - peripheral: whose.
     ///   - error: why; nil when it was asked for.
     ///   - next: called last.
-    func drop(_ peripheral: Peripheral, because error: BluetoothError?, then next: @escaping () -> Void = {}) {
+    func drop(
+        _ peripheral: Peripheral, because error: BluetoothError?, then next: @escaping @LoopActor () -> Void = {}
+    ) {
         peripheral.phase = .disconnecting
         peripheral.cause = error
         takeDown(peripheral.address) { [weak self] in
@@ -34,8 +36,8 @@ extension BlueZCentral {
     }
 
     /// Asks BlueZ to drop the link or the attempt; the answer comes when it is down.
-    func takeDown(_ address: BluetoothAddress, then next: @escaping () -> Void) {
-        guard let path = device(address)?.path else { return EventLoop.shared.atEndOfTurn { next() } }
+    func takeDown(_ address: BluetoothAddress, then next: @escaping @LoopActor () -> Void) {
+        guard let path = device(address)?.path else { return EventLoop.shared.atEndOfTurn(next) }
         call(.call(to: BlueZNames.service, path, BlueZNames.device, "Disconnect")) { [weak self] result in
             if case .failure(let error) = result {
                 self?.log.debug("BlueZ refuses to disconnect", [(.path, path), (.error, error.description)])
@@ -87,7 +89,7 @@ extension BlueZCentral {
         await withCheckedContinuation { continuation in
             var left = addresses.count
             var timer: LoopTimer?
-            let finish = {
+            let finish: @LoopActor () -> Void = {
                 guard timer != nil else { return }
                 timer = nil
                 continuation.resume()

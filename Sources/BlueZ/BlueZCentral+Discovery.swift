@@ -53,7 +53,7 @@ extension BlueZCentral {
 
     private func changeDiscovery(
         _ adapter: String, _ member: String, _ arguments: [DBusValue] = [],
-        then next: @escaping (BlueZCentral, DBusError?) -> Void
+        then next: @escaping @LoopActor (BlueZCentral, DBusError?) -> Void
     ) {
         discovery.begin()
         let generation = discovery.generation

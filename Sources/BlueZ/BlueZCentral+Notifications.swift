@@ -97,7 +97,7 @@ extension BlueZCentral {
     }
 
     /// Ends a session of ours by signals; that there is none is no failure.
-    private func endSession(_ wish: Subscription, then next: @escaping (BlueZCentral) -> Void) {
+    private func endSession(_ wish: Subscription, then next: @escaping @LoopActor (BlueZCentral) -> Void) {
         callCharacteristic(wish.path, "StopNotify") { [weak self] _ in
             guard let self, isCurrent(wish) else { return }
             next(self)

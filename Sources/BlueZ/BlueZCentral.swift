@@ -150,7 +150,7 @@ public final class BlueZCentral: Central {
     ///   - completion: called once, in a later turn.
     func call(
         _ message: DBusMessage, within limit: Duration? = nil,
-        completion: @escaping (Result<DBusMessage, DBusError>) -> Void
+        completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
     ) {
         guard let bus else {
             EventLoop.shared.atEndOfTurn { completion(.failure(.disconnected)) }

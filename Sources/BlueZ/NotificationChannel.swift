@@ -6,15 +6,15 @@ internal import Glibc
 final class NotificationChannel {
     private let descriptor: CInt
     private var source: DescriptorSource?
-    private let onValue: ([UInt8]) -> Void
-    private let onEnd: () -> Void
+    private let onValue: @LoopActor ([UInt8]) -> Void
+    private let onEnd: @LoopActor () -> Void
 
     /// How many values are read before others get their turn.
     private static let turn = 64
     /// More values than a socket holds: where there are more, they still come.
     private static let most = 4_096
     /// The longest value of a characteristic. Source: Bluetooth Core Specification 5.3, volume 3, part F, 3.2.9.
-    private static let longest = 512
+    private nonisolated static let longest = 512
 
     /// What a read brought.
     private enum Packet {
@@ -29,7 +29,7 @@ final class NotificationChannel {
     ///
     /// - Throws: ``EventLoop/SystemError`` when the loop does not take it.
     init(
-        owning descriptor: CInt, onValue: @escaping ([UInt8]) -> Void, onEnd: @escaping () -> Void
+        owning descriptor: CInt, onValue: @escaping @LoopActor ([UInt8]) -> Void, onEnd: @escaping @LoopActor () -> Void
     ) throws(SystemError) {
         self.descriptor = descriptor
         self.onValue = onValue
@@ -39,7 +39,7 @@ final class NotificationChannel {
 
     private func receive(_ events: DescriptorSource.Events) {
         for _ in 0..<Self.turn {
-            switch read() {
+            switch Self.read(descriptor) {
             case .value(let value): onValue(value)
             // A device may notify nothing at all, which is no end; behind the real one epoll goes on reporting it.
             case .empty: return events.contains(.hangUp) ? end() : ()
@@ -51,8 +51,9 @@ final class NotificationChannel {
         }
     }
 
-    private func read() -> Packet {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longest) { buffer in
+    /// Belongs to no actor: a closure that does is checked by the runtime when the standard library takes it.
+    private nonisolated static func read(_ descriptor: CInt) -> Packet {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { buffer in
             let count = recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
             if count > 0 { return .value([UInt8](buffer[..<count])) }
             if count == 0 { return .empty }
@@ -69,7 +70,7 @@ final class NotificationChannel {
     func drain() {
         for _ in 0..<Self.most {
             guard source != nil else { return }
-            switch read() {
+            switch Self.read(descriptor) {
             case .value(let value): onValue(value)
             // Values may stand behind it; behind the end there is only more of the same.
             case .empty: continue

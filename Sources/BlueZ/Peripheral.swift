@@ -55,7 +55,10 @@ final class Peripheral {
     ///   - address: whose it is.
     ///   - onSearchDue: called when a search has reached its deadline.
     ///   - onDeaf: called when the link should have gone.
-    init(_ address: BluetoothAddress, onSearchDue: @escaping () -> Void, onDeaf: @escaping () -> Void) {
+    init(
+        _ address: BluetoothAddress, onSearchDue: @escaping @LoopActor () -> Void,
+        onDeaf: @escaping @LoopActor () -> Void
+    ) {
         self.address = address
         searchTimer = LoopTimer(handler: onSearchDue)
         deafTimer = LoopTimer(handler: onDeaf)

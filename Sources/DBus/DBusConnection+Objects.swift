@@ -32,7 +32,7 @@ extension DBusConnection {
     /// - Parameters:
     ///   - path: of the object; the most specific one that is served gets a call.
     ///   - handler: answers each call, now or later; nil ends the service.
-    public func serve(_ path: String, handler: ((DBusMethodCall) -> Void)?) {
+    public func serve(_ path: String, handler: (@LoopActor (DBusMethodCall) -> Void)?) {
         objects[path] = handler
     }
 

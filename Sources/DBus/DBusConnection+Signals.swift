@@ -4,9 +4,9 @@ internal import Logging
 /// A wish for signals; ends with ``cancel()`` or with its last owner.
 @LoopActor
 public final class DBusSubscription {
-    private var end: (() -> Void)?
+    private var end: (@LoopActor () -> Void)?
 
-    init(_ end: @escaping () -> Void) {
+    init(_ end: @escaping @LoopActor () -> Void) {
         self.end = end
     }
 
@@ -32,7 +32,7 @@ extension DBusConnection {
     ///   - handler: called for each.
     /// - Returns: the subscription, to be kept as long as signals are wanted.
     public func subscribe(
-        to rule: DBusMatchRule, handler: @escaping (DBusMessage) -> Void
+        to rule: DBusMatchRule, handler: @escaping @LoopActor (DBusMessage) -> Void
     ) -> DBusSubscription {
         let number = signals.add(rule, handler)
         changeMatch("AddMatch", rule)
@@ -48,7 +48,7 @@ extension DBusConnection {
     ///   - name: such as `org.bluez`.
     ///   - onChange: called with the owner's unique name, or nil when nobody owns it.
     /// - Returns: the subscription, to be kept as long as changes are wanted.
-    public func watchName(_ name: String, onChange: @escaping (String?) -> Void) -> DBusSubscription {
+    public func watchName(_ name: String, onChange: @escaping @LoopActor (String?) -> Void) -> DBusSubscription {
         let rule = DBusMatchRule(
             sender: Self.bus, interface: Self.bus, member: "NameOwnerChanged", path: "/org/freedesktop/DBus",
             argument0: name)

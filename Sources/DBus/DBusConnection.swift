@@ -10,14 +10,14 @@ public import Logging
 @LoopActor
 public final class DBusConnection {
     /// Called once when the bus is gone.
-    public var onDisconnect: (() -> Void)?
+    public var onDisconnect: (@LoopActor () -> Void)?
 
     let pointer: OpaquePointer
     let log: Logger
     private let watches = DBusWatches()
     private let calls = PendingCalls()
     let signals = SignalTable()
-    var objects: [String: (DBusMethodCall) -> Void] = [:]
+    var objects: [String: @LoopActor (DBusMethodCall) -> Void] = [:]
     private var isOpen = true
     private var isDispatchDue = false
 
@@ -49,36 +49,36 @@ public final class DBusConnection {
         dbus_connection_set_exit_on_disconnect(pointer, 0)
         watches.onServed = { [weak self] in self?.dispatch() }
         calls.onExpiry = { [weak self] in self?.log.debug("a call on the bus has timed out", [(.member, $0)]) }
-        attach()
+        Self.attach(pointer, to: Unmanaged.passUnretained(self).toOpaque())
     }
 
-    private func attach() {
-        let context = Unmanaged.passUnretained(self).toOpaque()
+    /// Belongs to no actor, and so do the callbacks that are written down in it.
+    private nonisolated static func attach(_ pointer: OpaquePointer, to context: UnsafeMutableRawPointer) {
         dbus_connection_set_watch_functions(
             pointer,
             { watch, context in
                 guard let watch, let context else { return 0 }
-                return LoopActor.assumeIsolated { owner(context).watches.add(watch) ? 1 : 0 }
+                return LoopActor.assumeIsolated((context, watch)) { owner($0).watches.add($1) ? 1 : 0 }
             },
             { watch, context in
                 guard let watch, let context else { return }
-                LoopActor.assumeIsolated { owner(context).watches.remove(watch) }
+                LoopActor.assumeIsolated((context, watch)) { owner($0).watches.remove($1) }
             },
             { _, context in
                 guard let context else { return }
-                LoopActor.assumeIsolated { owner(context).watches.update() }
+                LoopActor.assumeIsolated(context) { owner($0).watches.update() }
             }, context, nil)
         dbus_connection_set_dispatch_status_function(
             pointer,
             { _, status, context in
                 guard let context, status == DBUS_DISPATCH_DATA_REMAINS else { return }
-                LoopActor.assumeIsolated { owner(context).dispatchLater() }
+                LoopActor.assumeIsolated(context) { owner($0).dispatchLater() }
             }, context, nil)
         dbus_connection_add_filter(
             pointer,
             { _, message, context in
                 guard let message, let context else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
-                return LoopActor.assumeIsolated { owner(context).handle(DBusMessage(borrowing: message)) }
+                return LoopActor.assumeIsolated((context, message)) { owner($0).handle(DBusMessage(borrowing: $1)) }
             }, context, nil)
     }
 
@@ -98,7 +98,7 @@ public final class DBusConnection {
     ///   - completion: called once, in a later turn, with the answer or why there is none.
     public func call(
         _ message: DBusMessage, within limit: Duration = .seconds(30),
-        completion: @escaping (Result<DBusMessage, DBusError>) -> Void
+        completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
     ) {
         var serial: dbus_uint32_t = 0
         guard isOpen, dbus_connection_send(pointer, message.pointer, &serial) != 0 else {

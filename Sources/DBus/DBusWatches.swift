@@ -6,7 +6,7 @@ internal import EventLoop
 @LoopActor
 final class DBusWatches {
     /// Called when the watches have been served: there may be something to dispatch.
-    var onServed: (() -> Void)?
+    var onServed: (@LoopActor () -> Void)?
 
     /// Whether they are being served: ``onServed`` follows.
     private(set) var isServing = false

@@ -9,7 +9,7 @@ final class PendingCalls {
     typealias Completion = (Result<DBusMessage, DBusError>) -> Void
 
     /// Called with the member of a call whose deadline has passed.
-    var onExpiry: ((String) -> Void)?
+    var onExpiry: (@LoopActor (String) -> Void)?
 
     private struct Call {
         let member: String

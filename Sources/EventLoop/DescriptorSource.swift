@@ -26,7 +26,7 @@ public final class DescriptorSource {
     }
 
     private var source: OpaquePointer?
-    private let handler: (Events) -> Void
+    fileprivate let handler: @LoopActor (Events) -> Void
 
     /// Begins to watch.
     ///
@@ -35,18 +35,13 @@ public final class DescriptorSource {
     ///   - events: what to wait for.
     ///   - handler: called with what has come.
     /// - Throws: ``SystemError`` when epoll does not take the descriptor.
-    public init(_ descriptor: CInt, for events: Events, handler: @escaping (Events) -> Void) throws(SystemError) {
+    public init(
+        _ descriptor: CInt, for events: Events, handler: @escaping @LoopActor (Events) -> Void
+    ) throws(SystemError) {
         self.handler = handler
         let status = sd_event_add_io(
-            EventLoop.shared.event, &source, descriptor, events.rawValue,
-            { _, _, ready, context in
-                // The object cancels its source before it goes, so it is there. It is held for the length of the call,
-                // in which its last owner may let go of it.
-                guard let context else { return 0 }
-                let owner = Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue()
-                LoopActor.assumeIsolated { owner.handler(Events(rawValue: ready)) }
-                return 0
-            }, Unmanaged.passUnretained(self).toOpaque())
+            EventLoop.shared.event, &source, descriptor, events.rawValue, isReady,
+            Unmanaged.passUnretained(self).toOpaque())
         try SystemError.check(status, "watch a descriptor")
     }
 
@@ -72,4 +67,16 @@ public final class DescriptorSource {
     isolated deinit {
         sd_event_source_disable_unref(source)
     }
+}
+
+/// Called by libsystemd on the loop's thread.
+private func isReady(
+    _: OpaquePointer?, _: CInt, ready: UInt32, context: UnsafeMutableRawPointer?
+) -> CInt {
+    guard let context else { return 0 }
+    // The object cancels its source before it goes, so it is there. It is held for the length of the call, in which its last
+    // owner may let go of it.
+    let owner = Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue()
+    LoopActor.assumeIsolated((owner, DescriptorSource.Events(rawValue: ready))) { $0.handler($1) }
+    return 0
 }

@@ -8,8 +8,8 @@ internal import Synchronization
 /// Jobs that are enqueued before are kept. A turn is: wait, dispatch one source, drain the jobs, then do what was put off
 /// to the end of the turn.
 ///
-/// `@unchecked Sendable`: `event`, `jobs` and `endOfTurn` are touched only by the loop's thread, which `isCurrent`
-/// proves; all that other threads reach is behind `inbox`, a mutex, and `wakeUp`, a descriptor.
+/// `@unchecked Sendable`: `event` and what varies are touched only by the loop's thread, which `isCurrent` proves; all that
+/// other threads reach is behind `inbox`, a mutex, and `wakeUp`, a descriptor.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// The loop of this process.
     public static let shared = EventLoop()
@@ -18,9 +18,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let wakeUp: CInt
     private let inbox = Mutex<[UnownedJob]>([])
     private let thread = Atomic<UInt>(0)
+    /// Whether other threads may have put something into the inbox since it was emptied.
+    private var hasMail = true
     private var jobs: [UnownedJob] = []
     private var draining: [UnownedJob] = []
     private var endOfTurn: [@LoopActor () -> Void] = []
+    private var finishing: [@LoopActor () -> Void] = []
     private var isStopping = false
 
     private init() {
@@ -37,6 +40,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             { _, descriptor, _, _ in
                 var count: UInt64 = 0
                 _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+                EventLoop.shared.hasMail = true
                 return 0
             }, nil)
     }
@@ -121,11 +125,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     private func drain() {
-        while true {
-            inbox.withLock {
-                jobs.append(contentsOf: $0); $0.removeAll(keepingCapacity: true)
-            }
-            guard !jobs.isEmpty else { return }
+        if hasMail { emptyInbox() }
+        while !jobs.isEmpty {
             // Swapped, not copied: two buffers serve for ever, and a job that is enqueued meanwhile waits its turn.
             swap(&jobs, &draining)
             for job in draining {
@@ -135,10 +136,19 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
+    /// What comes in later has its own wake-up.
+    private func emptyInbox() {
+        hasMail = false
+        inbox.withLock {
+            jobs.append(contentsOf: $0)
+            $0.removeAll(keepingCapacity: true)
+        }
+    }
+
     private func finishTurn() {
         guard !endOfTurn.isEmpty else { return }
-        let due = endOfTurn
-        endOfTurn.removeAll(keepingCapacity: true)
-        LoopActor.assumeIsolated { due.forEach { $0() } }
+        swap(&endOfTurn, &finishing)
+        LoopActor.assumeIsolated(finishing) { for body in $0 { body() } }
+        finishing.removeAll(keepingCapacity: true)
     }
 }

@@ -9,10 +9,10 @@ public import Time
 @LoopActor
 public final class LoopTimer {
     private var source: OpaquePointer?
-    private let handler: () -> Void
+    private let handler: @LoopActor () -> Void
 
     /// Makes a timer that is not armed.
-    public init(handler: @escaping () -> Void) {
+    public init(handler: @escaping @LoopActor () -> Void) {
         self.handler = handler
     }
 
@@ -52,18 +52,13 @@ public final class LoopTimer {
 
     private func add(_ wait: Int64, _ accuracy: Duration) {
         let status = sd_event_add_time_relative(
-            EventLoop.shared.event, &source, CLOCK_BOOTTIME, UInt64(wait), UInt64(max(1, accuracy.microseconds)),
-            { _, _, context in
-                guard let context else { return 0 }
-                let owner = Unmanaged<LoopTimer>.fromOpaque(context).takeUnretainedValue()
-                LoopActor.assumeIsolated { owner.fire() }
-                return 0
-            }, Unmanaged.passUnretained(self).toOpaque())
+            EventLoop.shared.event, &source, CLOCK_BOOTTIME, UInt64(wait), UInt64(max(1, accuracy.microseconds)), isDue,
+            Unmanaged.passUnretained(self).toOpaque())
         // All timers share the loop's one timerfd per clock, so this can fail for want of memory alone.
         precondition(status >= 0, "sd_event_add_time_relative failed: \(status)")
     }
 
-    private func fire() {
+    fileprivate func fire() {
         isArmed = false
         handler()
     }
@@ -71,4 +66,11 @@ public final class LoopTimer {
     isolated deinit {
         sd_event_source_disable_unref(source)
     }
+}
+
+/// Called by libsystemd on the loop's thread. The object cancels its source before it goes, so it is there.
+private func isDue(_: OpaquePointer?, _: UInt64, context: UnsafeMutableRawPointer?) -> CInt {
+    guard let context else { return 0 }
+    LoopActor.assumeIsolated(Unmanaged<LoopTimer>.fromOpaque(context).takeUnretainedValue()) { $0.fire() }
+    return 0
 }

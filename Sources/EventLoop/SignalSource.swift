@@ -4,23 +4,18 @@ internal import CSystemd
 @LoopActor
 public final class SignalSource {
     private var source: OpaquePointer?
-    private let handler: () -> Void
+    fileprivate let handler: @LoopActor () -> Void
 
     /// Blocks the signal for the calling thread and takes it from then on.
     ///
     /// Call it on the loop before other threads start, so that they inherit the blocked signal.
     ///
     /// - Throws: ``SystemError`` when the signal cannot be taken.
-    public init(_ signal: CInt, handler: @escaping () -> Void) throws(SystemError) {
+    public init(_ signal: CInt, handler: @escaping @LoopActor () -> Void) throws(SystemError) {
         self.handler = handler
         let status = sd_event_add_signal(
-            EventLoop.shared.event, &source, signal | Self.blockSignal,
-            { _, _, context in
-                guard let context else { return 0 }
-                let owner = Unmanaged<SignalSource>.fromOpaque(context).takeUnretainedValue()
-                LoopActor.assumeIsolated { owner.handler() }
-                return 0
-            }, Unmanaged.passUnretained(self).toOpaque())
+            EventLoop.shared.event, &source, signal | Self.blockSignal, hasCome,
+            Unmanaged.passUnretained(self).toOpaque())
         try SystemError.check(status, "take signal \(signal)")
     }
 
@@ -30,4 +25,13 @@ public final class SignalSource {
     isolated deinit {
         sd_event_source_disable_unref(source)
     }
+}
+
+/// Called by libsystemd on the loop's thread. The object cancels its source before it goes, so it is there.
+private func hasCome(
+    _: OpaquePointer?, _: UnsafePointer<signalfd_siginfo>?, context: UnsafeMutableRawPointer?
+) -> CInt {
+    guard let context else { return 0 }
+    LoopActor.assumeIsolated(Unmanaged<SignalSource>.fromOpaque(context).takeUnretainedValue()) { $0.handler() }
+    return 0
 }

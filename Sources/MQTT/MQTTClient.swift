@@ -9,7 +9,7 @@ import Time
 @LoopActor
 public final class MQTTClient {
     /// Takes what happens. Called on the loop, never out of ``publish(_:ticket:)``; it may call any method.
-    public var onEvent: ((MQTTEvent) -> Void)?
+    public var onEvent: (@LoopActor (MQTTEvent) -> Void)?
 
     private let configuration: MQTTConfiguration
     private let log: Logger

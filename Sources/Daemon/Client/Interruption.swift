@@ -5,7 +5,7 @@ import Glibc
 @LoopActor
 final class Interruption {
     /// Is called when the user wants an end.
-    var onFire: (() -> Void)?
+    var onFire: (@LoopActor () -> Void)?
     private var sources: [SignalSource] = []
 
     /// One that nothing fires yet.

@@ -36,7 +36,7 @@ public final class JacquardManager {
     }
 
     /// Who is told. Called on the loop, in the order of events; the path of every gesture.
-    public var onEvent: ((Event) -> Void)?
+    public var onEvent: (@LoopActor (Event) -> Void)?
 
     let central: any Central
     let timing: TagSession.Timing

@@ -34,9 +34,9 @@ final class TagDriver {
     var isLooking: Bool { session.isLinking }
 
     private let central: any Central
-    private let onEvent: (TagEvent) -> Void
+    private let onEvent: @LoopActor (TagEvent) -> Void
     /// Called when the session begins or ceases to wait for a link, and when it stops.
-    private let onChange: (TagDriver) -> Void
+    private let onChange: @LoopActor (TagDriver) -> Void
     private var told = (isLooking: false, isStopped: true)
     private var isPerforming = false
     private var pending: [TagSession.Action] = []
@@ -48,7 +48,7 @@ final class TagDriver {
 
     init(
         _ identity: TagIdentity, session: TagSession, central: any Central,
-        onEvent: @escaping (TagEvent) -> Void, onChange: @escaping (TagDriver) -> Void
+        onEvent: @escaping @LoopActor (TagEvent) -> Void, onChange: @escaping @LoopActor (TagDriver) -> Void
     ) {
         self.identity = identity
         self.session = session

@@ -5,34 +5,40 @@ internal import Synchronization
 
 extension MosquittoInstance {
     /// Each callback copies what it is given and leaves it with the instance. All but the log's are called on the loop,
-    /// out of ``read()``, ``write()`` and ``probe()``.
-    func registerCallbacks() {
+    /// out of ``read()``, ``write()`` and ``probe()``. They belong to no actor, as the method in which they are written down.
+    nonisolated func registerCallbacks() {
         // The instance destroys the library's object before it goes, so the pointer is good for as long as there are calls.
         mosquitto_user_data_set(pointer, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_log_callback_set(pointer, keepComplaint)
         mosquitto_connect_v5_callback_set(pointer) { _, context, reason, flags, properties in
             guard let context else { return }
-            MosquittoInstance.of(context).answered(reason, flags, ReceivedProperties(head: properties))
+            LoopActor.assumeIsolated((context, reason, flags, ReceivedProperties(head: properties))) {
+                MosquittoInstance.of($0).answered($1, $2, $3)
+            }
         }
         mosquitto_disconnect_v5_callback_set(pointer) { _, context, reason, _ in
             guard let context else { return }
-            MosquittoInstance.of(context).disconnected(reason, errno)
+            LoopActor.assumeIsolated((context, reason, errno)) { MosquittoInstance.of($0).disconnected($1, $2) }
         }
         mosquitto_message_v5_callback_set(pointer) { _, context, message, properties in
             guard let context, let message else { return }
             let received = MQTTMessage(message.pointee, ReceivedProperties(head: properties))
-            MosquittoInstance.of(context).note(.message(received))
+            LoopActor.assumeIsolated((context, received)) { MosquittoInstance.of($0).note(.message($1)) }
         }
         mosquitto_publish_v5_callback_set(pointer) { _, context, identifier, reason, _ in
             guard let context else { return }
             let reason = MQTTReasonCode(rawValue: UInt8(clamping: reason))
-            MosquittoInstance.of(context).note(.published(identifier, reason))
+            LoopActor.assumeIsolated((context, identifier, reason)) {
+                MosquittoInstance.of($0).note(.published($1, $2))
+            }
         }
         mosquitto_subscribe_v5_callback_set(pointer) { _, context, identifier, count, granted, _ in
             guard let context else { return }
             let reasons = UnsafeBufferPointer(start: granted, count: granted == nil ? 0 : Int(count))
                 .map { MQTTReasonCode(rawValue: UInt8(clamping: $0)) }
-            MosquittoInstance.of(context).note(.subscribed(identifier, reasons))
+            LoopActor.assumeIsolated((context, identifier, reasons)) {
+                MosquittoInstance.of($0).note(.subscribed($1, $2))
+            }
         }
     }
 

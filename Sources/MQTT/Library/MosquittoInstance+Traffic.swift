@@ -35,16 +35,27 @@ extension MosquittoInstance {
     /// - Returns: the library's number of the message.
     /// - Throws: what is wrong with the message; nothing was queued then.
     func publish(_ message: MQTTMessage, _ version: MQTTVersion) throws(MQTTError) -> CInt {
-        guard !message.topic.utf8.contains(0), let count = CInt(exactly: message.payload.count) else {
+        guard !message.topic.containsNUL, let count = CInt(exactly: message.payload.count) else {
             throw MQTTError(.invalidMessage, "a topic has no NUL")
         }
         let properties = version == .v5 ? try Self.properties(of: message) : PropertyList()
         var identifier: CInt = 0
-        let status = mosquitto_publish_v5(
-            pointer, &identifier, message.topic, count, message.payload, CInt(message.qos.rawValue), message.isRetained,
-            properties.pointer)
+        let status = Self.publish(message, count, properties.pointer, by: pointer, &identifier)
         guard status == MOSQ_ERR_SUCCESS.rawValue else { throw MQTTError(publishing: status) }
         return identifier
+    }
+
+    /// Lends the topic's own bytes to the library: as an argument of type `String` it would be copied first. Belongs to no
+    /// actor, as a closure that does is checked by the runtime when the standard library takes it.
+    private nonisolated static func publish(
+        _ message: MQTTMessage, _ count: CInt, _ properties: OpaquePointer?, by library: OpaquePointer,
+        _ identifier: inout CInt
+    ) -> CInt {
+        message.topic.withCString { topic in
+            mosquitto_publish_v5(
+                library, &identifier, topic, count, message.payload, CInt(message.qos.rawValue), message.isRetained,
+                properties)
+        }
     }
 
     /// Queues a subscription to filters of one quality of service, and gives the library's number of the request.

@@ -34,7 +34,7 @@ final class MosquittoInstance {
     ///
     /// - Throws: ``MQTTError/Code/invalidConfiguration``.
     init(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
-        guard Self.isLibraryReady, !configuration.clientIdentifier.utf8.contains(0),
+        guard Self.isLibraryReady, !configuration.clientIdentifier.containsNUL,
             let pointer = mosquitto_new(configuration.clientIdentifier, plan.isCleanStart, nil)
         else {
             throw MQTTError(.invalidConfiguration, "the library does not take the client identifier")
@@ -61,11 +61,15 @@ final class MosquittoInstance {
                 certificate: certificate.load(ordering: .relaxed))
     }
 
-    /// What the callbacks have brought since the last time.
-    func takeSignals() -> [Signal] {
-        guard !signals.isEmpty else { return [] }
-        defer { signals.removeAll(keepingCapacity: true) }
-        return signals
+    /// Hands over what the callbacks have brought since the last time.
+    func takeSignals(_ body: (Signal) -> Void) {
+        guard !signals.isEmpty else { return }
+        var taken: [Signal] = []
+        swap(&taken, &signals)
+        for signal in taken { body(signal) }
+        // Their memory serves again, unless more have come meanwhile.
+        taken.removeAll(keepingCapacity: true)
+        if signals.isEmpty { swap(&taken, &signals) }
     }
 
     func note(_ signal: Signal) {

@@ -12,7 +12,7 @@ final class SocketWatch {
     private let source: DescriptorSource
 
     /// Begins to wait until there is room to write, which is when TCP has come about.
-    init(_ socket: CInt, handler: @escaping (DescriptorSource.Events) -> Void) throws(SystemError) {
+    init(_ socket: CInt, handler: @escaping @LoopActor (DescriptorSource.Events) -> Void) throws(SystemError) {
         // A child that kept the connection open would keep the broker from publishing the will.
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)

@@ -63,7 +63,7 @@ extension MQTTConnection {
 
     /// Hands over what a call of the library has brought, and looks what it has left behind.
     private func settle(_ outcome: MosquittoInstance.Outcome) {
-        instance.takeSignals().forEach(handle)
+        instance.takeSignals(handle)
         guard phase != .closed else { return }
         guard outcome.isSuccess, instance.descriptor >= 0 else {
             return close(instance.error(for: outcome.status, errno: outcome.number))

@@ -50,7 +50,7 @@ final class MQTTConnection {
     private(set) var hasOtherFamily = false
 
     /// Takes what comes out. What came before it was set is delivered as soon as it is.
-    var onEvent: ((Event) -> Void)? {
+    var onEvent: (@LoopActor (Event) -> Void)? {
         didSet {
             let late = held
             held = []

@@ -20,7 +20,7 @@ public struct MQTTTopicFilter: Sendable, Hashable, CustomStringConvertible {
     public init(_ text: String) throws(MQTTError) {
         description = text
         levels = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Self.level)
-        guard (1...65_535).contains(text.utf8.count), !text.utf8.contains(0) else {
+        guard (1...65_535).contains(text.utf8.count), !text.containsNUL else {
             throw MQTTError(.invalidMessage, "a topic filter has 1 to 65,535 bytes and no NUL")
         }
         guard !levels.dropLast().contains(.rest), !levels.contains(where: Self.isMixed) else {

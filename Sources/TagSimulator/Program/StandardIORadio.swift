@@ -22,7 +22,7 @@ final class StandardIORadio {
     func run() async -> String? {
         await withCheckedContinuation { continuation in
             var end: CheckedContinuation<String?, Never>? = continuation
-            let finish = {
+            let finish: @LoopActor () -> Void = {
                 end?.resume(returning: nil); end = nil
             }
             signals = [SIGTERM, SIGINT].compactMap { try? SignalSource($0, handler: finish) }
