@@ -75,18 +75,20 @@ extension BridgeState {
                 $0.battery.map { $0.value.isCharging ? 1 : 0 }
             },
             family("rssi_dbm", .gauge, "The signal of the last advertisement.") { $0.sighting.rssi.map { Int64($0) } },
-            family("reconnects_total", .counter, "How often the tag came back.") { Int64($0.counters.reconnects) },
+            family("reconnects_total", .counter, "How often the tag came back.") { Int64(clamping: $0.counters.reconnects) },
             family("lost_fragments_total", .counter, "Packets lost because a fragment was missing.") {
-                Int64($0.counters.lostFragments)
+                Int64(clamping: $0.counters.lostFragments)
             },
             family("expired_gestures_total", .counter, "Gestures that grew too old for the broker.") {
-                Int64($0.counters.expired)
+                Int64(clamping: $0.counters.expired)
             },
             MetricFamily(
                 name: "tag_gestures_total", help: "Gestures, by name.", kind: .counter,
                 samples: tags.flatMap { tag in
-                    tag.counters.gestures.byName.sorted { $0.key < $1.key }.map { name, count in
-                        .init(labels: [tag.label, .init(name: "gesture", value: name)], value: Int64(clamping: count))
+                    tag.counters.gestures.made.map { name in
+                        .init(
+                            labels: [tag.label, .init(name: "gesture", value: name.rawValue)],
+                            value: Int64(clamping: tag.counters.gestures[name]))
                     }
                 }),
         ]

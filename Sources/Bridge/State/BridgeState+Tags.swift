@@ -54,7 +54,8 @@ extension BridgeState {
     ) -> [BridgeAction] {
         let emptied = finishDepartures(at: now) { $0.entry.id == entry.id }
         var tag = TagMirror(
-            entry, record: record, topics: topics, bridge: configuration.instance, boot: boot, startedAt: now)
+            entry, record: record, topics: topics, bridge: configuration.instance, statistics: statistics,
+            startedAt: now)
         tag.sighting = sighting
         tag.remembered = tag.record
         tag.isOutOfService = isOutOfService

@@ -30,6 +30,7 @@ public struct BridgeState: Sendable {
     var departures: [Departure] = []
     var discovery: HomeAssistantDiscovery?
     private var gestures: GesturePayload
+    let statistics: StatsPayload
     /// The lifetime of a gesture as MQTT 5 has it: whole seconds, and 0 would mean at once.
     private var gestureExpirySeconds: UInt32
     private(set) var isStopped = false
@@ -54,9 +55,12 @@ public struct BridgeState: Sendable {
         agenda = Agenda()
         let topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
         self.topics = topics
+        let statistics = StatsPayload(boot: boot)
+        self.statistics = statistics
         tags = Self.entries(configuration, records).map { entry, record in
             TagMirror(
-                entry, record: record, topics: topics, bridge: configuration.instance, boot: boot, startedAt: startedAt)
+                entry, record: record, topics: topics, bridge: configuration.instance, statistics: statistics,
+                startedAt: startedAt)
         }
         desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)

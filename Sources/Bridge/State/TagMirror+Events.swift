@@ -103,7 +103,7 @@ extension TagMirror {
 
     /// Gestures grew too old while the broker was away.
     mutating func gesturesExpired(_ count: Int, at now: Moment) -> [Publication] {
-        counters.expired += count
+        counters.expired += UInt64(clamping: count)
         return statsChanged(at: now)
     }
 

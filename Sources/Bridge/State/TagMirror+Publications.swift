@@ -45,7 +45,7 @@ extension TagMirror {
     }
 
     func statsFact(at now: Moment) -> Publication {
-        .fact(topics.stats, StatsDocument(counters, boot: boot, at: now))
+        Publication(topic: topics.stats, payload: statistics.bytes(of: counters, at: now), kind: .fact)
     }
 
     func touchSample(_ touch: TouchData, at now: Moment) -> Publication {

@@ -9,8 +9,6 @@ struct TagMirror: Sendable {
     let topics: TagTopics
     /// The bridge's instance name.
     let bridge: String
-    /// The bridge's start.
-    let boot: String
 
     /// Whether it is to be connected, and whether that was asked for.
     var wish: ConnectionWish
@@ -37,6 +35,7 @@ struct TagMirror: Sendable {
     var tagLED = LEDMirror()
     var gearLED = LEDMirror()
     var counters = TagCounters()
+    let statistics: StatsPayload
     /// When the tag last gave a sign of life; nil before the first since the start.
     var lastSeen: Moment?
     /// Whether no tag can be reached: Bluetooth is off, or the bridge ends.
@@ -51,12 +50,13 @@ struct TagMirror: Sendable {
     var signal = SignalThrottle()
 
     init(
-        _ entry: TagEntry, record: TagRecord?, topics: BridgeTopics, bridge: String, boot: String, startedAt: Moment
+        _ entry: TagEntry, record: TagRecord?, topics: BridgeTopics, bridge: String, statistics: StatsPayload,
+        startedAt: Moment
     ) {
         self.entry = entry
         self.topics = topics.tag(entry.id)
         self.bridge = bridge
-        self.boot = boot
+        self.statistics = statistics
         wish = ConnectionWish(entry.connect, isHeld: record?.isHeld ?? false)
         remembered = record
         connection = TagConnection(state: wish.isWanted ? .preparingToConnect : .disconnected, attempt: 0)

@@ -33,15 +33,17 @@ struct GestureCounts: Sendable {
         counts[name.index] += 1
     }
 
-    /// The gestures that were made, by name.
-    var byName: [String: UInt64] {
-        Dictionary(
-            uniqueKeysWithValues: GestureName.allCases.filter { counts[$0.index] > 0 }
-                .map { ($0.rawValue, counts[$0.index]) })
-    }
+    /// How often it was made.
+    subscript(name: GestureName) -> UInt64 { counts[name.index] }
+
+    /// The gestures that were made, in the order of their names.
+    var made: [GestureName] { GestureName.sorted.filter { self[$0] > 0 } }
 }
 
 extension GestureName {
+    /// All, in the order of their names.
+    static let sorted = allCases.sorted { $0.rawValue < $1.rawValue }
+
     /// The position among all names.
     var index: Int {
         switch self {
