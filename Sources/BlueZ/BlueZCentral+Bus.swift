@@ -100,14 +100,19 @@ extension BlueZCentral {
     private func loaded(_ message: DBusMessage) {
         loadings.reset()
         isLoaded = true
-        guard case .dictionary(let objects, _, _)? = message.arguments.first else { return }
-        for (path, interfaces) in objects {
-            for (name, values) in interfaces.textKeyed ?? [:] {
-                tree.apply(values.textKeyed ?? [:], to: path.text ?? "", name)
-            }
-        }
+        takeObjects(message)
         adapterChanged()
         for path in tree.devices.keys.sorted() { heard(path) }
+    }
+
+    /// Reads one object at a time: all values of a fleet's objects at once would leave the heap full of holes.
+    private func takeObjects(_ message: DBusMessage) {
+        var reader = DBusReader(message)
+        guard var objects = reader.inside() else { return }
+        while var object = objects.inside(), let path = object.next()?.text, let interfaces = object.next()?.textKeyed {
+            for (name, values) in interfaces { tree.apply(values.textKeyed ?? [:], to: path, name) }
+            objects.skip()
+        }
     }
 }
 

@@ -43,11 +43,12 @@ public final class LoopTimer {
         if let instant { arm(at: instant) } else { disarm() }
     }
 
-    /// Stops waiting.
+    /// Stops waiting, and gives back the loop's memory of it, which is more than this object's: most timers are deadlines of
+    /// what has ended well and comes no more for long.
     public func disarm() {
-        guard isArmed, let source else { return }
+        guard isArmed else { return }
         isArmed = false
-        sd_event_source_set_enabled(source, CInt(SD_EVENT_OFF))
+        source = sd_event_source_disable_unref(source)
     }
 
     private func add(_ wait: Int64, _ accuracy: Duration) {

@@ -15,7 +15,7 @@ struct StatsPayload: Sendable {
     /// The payload of one tag.
     func bytes(of counters: TagCounters, at now: Moment) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(prefix.count + 280)
+        bytes.reserveCapacity(prefix.count + 120)
         bytes.append(contentsOf: prefix)
         bytes.append(decimal: counters.expired)
         bytes.append(contentsOf: #","gestures":{"#.utf8)

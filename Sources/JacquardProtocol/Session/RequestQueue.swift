@@ -47,6 +47,8 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     mutating func next(at now: Instant) -> (packet: [UInt8], purpose: Purpose)? {
         guard inFlight == nil, !waiting.isEmpty else { return nil }
         let entry = waiting.removeFirst()
+        // Most of the time there are none, and every tag has a queue: its memory is given back.
+        if waiting.isEmpty { waiting = [] }
         lastID = lastID % Self.maximumID + 1
         inFlight = Flight(id: lastID, purpose: entry.purpose, deadline: now + entry.timeout)
         return (entry.request.encoded(id: lastID), entry.purpose)
