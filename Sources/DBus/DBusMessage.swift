@@ -17,7 +17,8 @@ public final class DBusMessage {
         case signal
     }
 
-    let pointer: OpaquePointer
+    /// `nonisolated(unsafe)`: it never changes, and the count of references behind it is libdbus' own, which is atomic.
+    nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Takes over a reference that the caller has.
     init(owning pointer: OpaquePointer) {
@@ -29,7 +30,7 @@ public final class DBusMessage {
         self.pointer = dbus_message_ref(pointer)
     }
 
-    isolated deinit {
+    deinit {
         dbus_message_unref(pointer)
     }
 
@@ -91,6 +92,8 @@ public final class DBusMessage {
     public var member: String { Self.text(dbus_message_get_member(pointer)) }
     /// Unique name of who sent it.
     public var sender: String { Self.text(dbus_message_get_sender(pointer)) }
+    /// Whether somebody has sent it; cheaper than comparing the texts.
+    func isFrom(_ sender: String) -> Bool { Self.equals(dbus_message_get_sender(pointer), sender) }
     /// Whether a call wants no answer.
     public var wantsNoReply: Bool { dbus_message_get_no_reply(pointer) != 0 }
 
@@ -124,7 +127,8 @@ public final class DBusMessage {
     }
 
     private nonisolated static func equals(_ pointer: UnsafePointer<CChar>?, _ text: String) -> Bool {
-        pointer.map { strcmp($0, text) == 0 } ?? false
+        guard let pointer else { return false }
+        return text.withCString { strcmp(pointer, $0) == 0 }
     }
 
     nonisolated static func equals(_ pointer: UnsafePointer<CChar>?, _ text: StaticString) -> Bool {

@@ -28,9 +28,9 @@ struct DBusWriter {
         case .int64(let value): basic(CDBUS_TYPE_INT64, value)
         case .uint64(let value): basic(CDBUS_TYPE_UINT64, value)
         case .double(let value): basic(CDBUS_TYPE_DOUBLE, value)
-        case .string(let text): string(CDBUS_TYPE_STRING, text)
-        case .objectPath(let text): string(CDBUS_TYPE_OBJECT_PATH, text)
-        case .signature(let text): string(CDBUS_TYPE_SIGNATURE, text)
+        case .string(let text): Self.append(CDBUS_TYPE_STRING, text, to: &iterator)
+        case .objectPath(let text): Self.append(CDBUS_TYPE_OBJECT_PATH, text, to: &iterator)
+        case .signature(let text): Self.append(CDBUS_TYPE_SIGNATURE, text, to: &iterator)
         // libdbus duplicates the descriptor; ours stays ours.
         case .descriptor(let descriptor): basic(CDBUS_TYPE_UNIX_FD, descriptor.borrowed)
         default: container(value)
@@ -40,7 +40,7 @@ struct DBusWriter {
     private mutating func container(_ value: DBusValue) {
         switch value {
         case .variant(let inner): open(CDBUS_TYPE_VARIANT, inner.signature) { $0.append(inner) }
-        case .bytes(let bytes): open(CDBUS_TYPE_ARRAY, "y") { $0.block(bytes) }
+        case .bytes(let bytes): open(CDBUS_TYPE_ARRAY, "y") { Self.append(bytes, to: &$0.iterator) }
         case .array(let values, let element):
             open(CDBUS_TYPE_ARRAY, element) { writer in values.forEach { writer.append($0) } }
         case .structure(let members):
@@ -66,7 +66,14 @@ struct DBusWriter {
         dbus_message_iter_close_container(&iterator, &writer.iterator)
     }
 
-    private mutating func block(_ bytes: [UInt8]) {
+    private mutating func basic<Value: BitwiseCopyable>(_ type: CDBusType, _ value: Value) {
+        var value = value
+        dbus_message_iter_append_basic(&iterator, CInt(type.rawValue), &value)
+    }
+
+    // These belong to no actor, as a closure that does is checked by the runtime when the standard library takes it.
+
+    private nonisolated static func append(_ bytes: [UInt8], to iterator: inout DBusMessageIter) {
         bytes.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
             _ = dbus_message_iter_append_fixed_array(
@@ -74,12 +81,7 @@ struct DBusWriter {
         }
     }
 
-    private mutating func basic<Value: BitwiseCopyable>(_ type: CDBusType, _ value: Value) {
-        var value = value
-        dbus_message_iter_append_basic(&iterator, CInt(type.rawValue), &value)
-    }
-
-    private mutating func string(_ type: CDBusType, _ text: String) {
+    private nonisolated static func append(_ type: CDBusType, _ text: String, to iterator: inout DBusMessageIter) {
         text.withCString { text in
             var text: UnsafePointer<CChar>? = text
             _ = dbus_message_iter_append_basic(&iterator, CInt(type.rawValue), &text)

@@ -6,7 +6,7 @@ import Time
 /// libdbus could keep the deadlines, with a timer for each call; a call for each written value makes that dear.
 @LoopActor
 final class PendingCalls {
-    typealias Completion = (Result<DBusMessage, DBusError>) -> Void
+    typealias Completion = @LoopActor (Result<DBusMessage, DBusError>) -> Void
 
     /// Called with the member of a call whose deadline has passed.
     var onExpiry: (@LoopActor (String) -> Void)?

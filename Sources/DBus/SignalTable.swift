@@ -3,12 +3,19 @@ import EventLoop
 /// Who wants which signals, and which unique name stands behind each well-known one.
 @LoopActor
 final class SignalTable {
-    typealias Handler = (DBusMessage) -> Void
+    typealias Handler = @LoopActor (DBusMessage) -> Void
 
-    private struct Entry {
+    /// An object, as its rule is many texts: every signal looks at all entries, and would copy them.
+    private final class Entry {
         let number: Int
         let rule: DBusMatchRule
         let handler: Handler
+
+        init(_ number: Int, _ rule: DBusMatchRule, _ handler: @escaping Handler) {
+            self.number = number
+            self.rule = rule
+            self.handler = handler
+        }
     }
 
     private var entries: [Entry] = []
@@ -19,7 +26,7 @@ final class SignalTable {
 
     func add(_ rule: DBusMatchRule, _ handler: @escaping Handler) -> Int {
         last += 1
-        entries.append(Entry(number: last, rule: rule, handler: handler))
+        entries.append(Entry(last, rule, handler))
         return last
     }
 
@@ -30,14 +37,16 @@ final class SignalTable {
     func deliver(_ message: DBusMessage) {
         for entry in entries
         where message.isNamed(entry.rule.interface, entry.rule.member) && entry.rule.covers(message.path)
-            && isFrom(entry.rule.sender, message.sender)
+            && isFrom(entry.rule.sender, message)
         {
             if let wanted = entry.rule.argument0, message.arguments.first?.text != wanted { continue }
             entry.handler(message)
         }
     }
 
-    private func isFrom(_ name: String, _ sender: String) -> Bool {
-        sender == name || owners[name] == sender
+    private func isFrom(_ name: String, _ message: DBusMessage) -> Bool {
+        if message.isFrom(name) { return true }
+        guard let owner = owners[name] else { return false }
+        return message.isFrom(owner)
     }
 }
