@@ -1,16 +1,16 @@
-"""What the rounds came to: the best of them, as a table in Markdown."""
+"""What the rounds came to, as a table in Markdown."""
 
 FAULTS = ("lost", "doubled", "disorder", "wrong", "undelivered", "unanswered")
 
 
 def best(rounds):
-    """Of each figure the best round; of what must not happen, the worst."""
+    """Of each figure the best round; of the slowest event and of what must not happen, the worst."""
     keys = sorted({key for figures in rounds for key in figures})
     return {key: pick(key, [figures[key] for figures in rounds if key in figures]) for key in keys}
 
 
 def pick(key, values):
-    return max(values) if key.endswith((".rate",) + FAULTS) else min(values)
+    return max(values) if key.endswith((".rate", ".slowest_us") + FAULTS) else min(values)
 
 
 def rows(options):
@@ -24,7 +24,7 @@ def rows(options):
     out += [("memory of a further tag, kB", "growth.kb_per_tag")]
     for rate in options.rates:
         out += [(f"gesture at {rate}/s: CPU, us", f"{rate}.cpu_us"), ("... latency p50, us", f"{rate}.p50_us"),
-                ("... latency p99, us", f"{rate}.p99_us")]
+                ("... latency p99, us", f"{rate}.p99_us"), ("... the slowest, us", f"{rate}.slowest_us")]
     out += [("gesture flat out: CPU, us", "burst.cpu_us"), ("... gestures/s", "burst.rate"),
             ("LED: command to write, p50, us", "led.write.p50_us"), ("... p99, us", "led.write.p99_us"),
             ("LED: command to result, p50, us", "led.result.p50_us"), ("... CPU, us", "led.cpu_us"),

@@ -28,11 +28,12 @@ tags:
 
 
 def percentiles(ns):
-    """p50 and p99 of latencies in ns, as us."""
+    """p50, p99 and the slowest of latencies in ns, as us."""
     ns = sorted(ns)
     if not ns:
         return {}
-    return {"p50_us": ns[(len(ns) - 1) // 2] / 1000, "p99_us": ns[int((len(ns) - 1) * 0.99)] / 1000}
+    return {"p50_us": ns[(len(ns) - 1) // 2] / 1000, "p99_us": ns[int((len(ns) - 1) * 0.99)] / 1000,
+            "slowest_us": ns[-1] / 1000}
 
 
 def read(path, layout):
