@@ -4,7 +4,6 @@
 Counts do not depend on the machine's speed. Each is the difference between N and 2 N gestures, which leaves out what does not
 grow with them. A bound is not a target: it says where somebody has made the path longer without noticing."""
 import argparse
-import glob
 import os
 import re
 import subprocess
@@ -13,6 +12,7 @@ import tempfile
 import time
 from types import SimpleNamespace
 
+from callgrind import dump
 from scenario import Run
 
 COUNT = 200  # gestures, and then twice as many
@@ -93,20 +93,10 @@ class Guard:
             for count in (0, COUNT, 2 * COUNT):
                 if count:
                     self.gestures(run, count)
-                counts.append(self.dump(run.p.pid, work, len(counts) + 1))
+                counts.append(read_profile(dump(run.p.pid, work, len(counts) + 1)))
             for what, bound in BOUNDS[self.options.build].items():
                 self.check(f"{what} of a gesture", (counts[2][what] - counts[1][what]) / COUNT, bound)
         self.run("valgrind --tool=callgrind --callgrind-out-file={work}/profile", 1, body)
-
-    def dump(self, pid, work, part):
-        """What was counted since the last time."""
-        subprocess.run(["callgrind_control", "-d", str(pid)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        path, end = os.path.join(work, f"profile.{part}"), time.monotonic() + 20
-        while not os.path.exists(path) or not re.search(r"^totals: ", open(path).read(), re.M):
-            if time.monotonic() > end:
-                raise RuntimeError(f"callgrind has written {glob.glob(work + '/profile*')}")
-            time.sleep(0.05)
-        return read_profile(path)
 
 
 def read_profile(path):
