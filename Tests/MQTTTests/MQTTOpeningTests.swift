@@ -31,7 +31,8 @@ struct MQTTOpeningTests {
         ], [nil, MQTTConfiguration.TLS()])
     func wrongAddress(address: (host: String, code: MQTTError.Code), tls: MQTTConfiguration.TLS?) async throws {
         try await onLoop {
-            var configuration = MQTTConfiguration.test(try PrivateBroker.freePort())
+            let nobody = try ReservedPort()
+            var configuration = MQTTConfiguration.test(nobody.number)
             configuration.host = address.host
             configuration.tls = tls
             let client = TestClient(configuration)
@@ -82,7 +83,8 @@ struct MQTTOpeningTests {
             try await until("the CONNECT") { !server.received.isEmpty }
             await waiting.client.stop()
             #expect(waiting.events == [.disconnected(.stopped, retryIn: nil)])
-            let pausing = TestClient(.test(try PrivateBroker.freePort()))
+            let nobody = try ReservedPort()
+            let pausing = TestClient(.test(nobody.number))
             try await until("a failure") { !pausing.errors.isEmpty }
             await pausing.client.stop()
             #expect(pausing.events.last == .disconnected(.stopped, retryIn: nil))

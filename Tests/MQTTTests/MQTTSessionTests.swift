@@ -75,8 +75,8 @@ struct MQTTSessionTests {
     func reconnects() async throws {
         try await onLoop {
             var broker: PrivateBroker? = try await PrivateBroker()
-            let port = try #require(broker?.port)
-            let client = TestClient(.test(port))
+            let place = try #require(broker?.place)
+            let client = TestClient(.test(place.number))
             try await client.connected()
             broker?.daemon.stop()
             broker = nil
@@ -86,7 +86,7 @@ struct MQTTSessionTests {
             #expect(throws: MQTTError.self) {
                 try client.client.publish(MQTTMessage(topic: "a", payload: []), ticket: 1)
             }
-            broker = try await PrivateBroker(port: port)
+            broker = try await PrivateBroker(at: place)
             try await client.connected(times: 2)
             // The loss, and that nobody is there: the further attempts are for developers.
             #expect(client.warnings.count == 2)
