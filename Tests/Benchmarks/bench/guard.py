@@ -55,7 +55,7 @@ class Guard:
                 run.close()
 
     def gestures(self, run, count):
-        figures = run.events("gesture", RATE, count)
+        figures = run.gestures(RATE, count)
         if figures["lost"]:
             raise RuntimeError(f"{figures['lost']} gestures were lost")
 
