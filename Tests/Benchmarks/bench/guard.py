@@ -73,8 +73,7 @@ class Guard:
     def silence(self):
         def body(run, work):
             path = os.path.join(work, "calls")
-            time.sleep(2)  # the statistics of the first gestures
-            begin = os.path.getsize(path)
+            begin = quiet_size(path)
             time.sleep(5)
             with open(path) as f:
                 f.seek(begin)
@@ -107,6 +106,19 @@ class Guard:
                 raise RuntimeError(f"callgrind has written {glob.glob(work + '/profile*')}")
             time.sleep(0.05)
         return read_profile(path)
+
+
+def quiet_size(path):
+    """The size of a file that has not grown for two seconds: statistics, and what follows a connection, are written.
+
+    One that never rests is taken as it is after a while, and will be found too busy."""
+    size, since = -1, time.monotonic()
+    end = since + 30
+    while time.monotonic() < min(since + 2, end):
+        if (now := os.path.getsize(path)) != size:
+            size, since = now, time.monotonic()
+        time.sleep(0.05)
+    return size
 
 
 def read_profile(path):
