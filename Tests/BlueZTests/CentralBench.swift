@@ -26,6 +26,8 @@ final class CentralBench {
     private(set) var calls: [String] = []
     /// Called with each event, before it is written down.
     var onEvent: ((CentralEvent) -> Void)?
+    /// Called with each call, before BlueZ does anything about it.
+    var onCall: ((String) -> Void)?
 
     nonisolated static let service = uuid(JacquardService.uuid)
     nonisolated static let notify = TagCharacteristic.notify.bluetooth
@@ -52,7 +54,10 @@ final class CentralBench {
             busAddress: bus.address, adapter: choice, resetAdapter: resetAdapter, timing: timing,
             log: Logger("bluez", to: sink))
         central.onEvent = { [unowned self] in note($0) }
-        blueZ.onCall = { [unowned self] in calls.append("\($0) \(Self.short($1))") }
+        blueZ.onCall = { [unowned self] in
+            calls.append("\($0) \(Self.short($1))")
+            onCall?(calls[calls.count - 1])
+        }
         guard isStarted else { return }
         try await blueZ.start()
         try await start()
@@ -138,6 +143,20 @@ final class CentralBench {
         try await wait("connected \(number)")
     }
 
+    /// Waits until BlueZ discovers, on its first adapter, after the pause for a link.
+    func scansAgain() async throws {
+        try await until("it scans again") { [unowned self] in adapters.last?.first?.isDiscovering == true }
+    }
+
+    /// Scans and begins to connect a tag. It goes out of range when BlueZ is asked to: no link is made before it is back.
+    func attempt(_ number: Int = 1) async throws {
+        onCall = { [unowned self] in if $0 == "Connect \(number)" { tags[number - 1].setInRange(false) } }
+        scan()
+        central.perform(.connect(Self.address(number)))
+        try await waitForCall("Connect \(number)")
+        onCall = nil
+    }
+
     func discover(_ number: Int = 1, _ channels: [TagCharacteristic] = TagCharacteristic.allCases) async throws {
         central.perform(
             .discover(Self.service, characteristics: channels.map(\.bluetooth), of: Self.address(number)))
@@ -161,14 +180,21 @@ extension TagCharacteristic {
     var bluetooth: BluetoothUUID { CentralBench.uuid(uuid) }
 }
 
+extension BlueZOptions {
+    /// As ``quick``, but for an attempt, which lasts as long as a test wants.
+    static var patient: BlueZOptions {
+        var options = BlueZOptions.quick
+        options.connectTimeout = .seconds(3600)
+        return options
+    }
+}
+
 extension Timing {
-    /// With the long waits shortened, for tests that need the order of things and not their time.
+    /// With the pauses shortened, for tests that need the order of things and not their time. What limits a call stays as
+    /// it is: a busy machine may need it.
     static var quick: Timing {
         var timing = Timing()
-        timing.call = .seconds(2)
-        timing.connect = .seconds(3)
         timing.connectUnheard = .milliseconds(150)
-        timing.resolving = .seconds(2)
         timing.grace = .milliseconds(80)
         timing.deafness = .milliseconds(80)
         timing.firstPause = .milliseconds(20)

@@ -25,12 +25,8 @@ struct DisconnectingTests {
     @Test("of an attempt gives it up, and the next one begins")
     func attempt() async throws {
         try await onLoop {
-            var options = BlueZOptions.quick
-            options.linkSetup = .milliseconds(200)
-            let bench = try await CentralBench(options)
-            bench.scan()
-            bench.central.perform(.connect(CentralBench.address(1)))
-            try await bench.waitForCall("Connect 1")
+            let bench = try await CentralBench(.patient)
+            try await bench.attempt()
             bench.central.perform(.disconnect(CentralBench.address(1)))
             try await bench.wait("disconnected 1")
             #expect(!bench.events.contains("connected 1"))
@@ -92,12 +88,15 @@ struct DisconnectingTests {
     @Test("at the end drops what is up, within its limit", arguments: [false, true])
     func stop(hangs: Bool) async throws {
         try await onLoop {
-            let bench = try await CentralBench()
+            var timing = Timing.quick
+            timing.call = .seconds(60)
+            let bench = try await CentralBench(timing: timing)
             try await bench.connect()
             if hangs { bench.blueZ.faults.unanswered = ["Disconnect"] }
             let begin = ContinuousClock.now
             await bench.central.stop(within: .milliseconds(500))
-            #expect(.now - begin < .seconds(2))
+            // Without a limit of its own it would end with that of the call.
+            #expect(.now - begin < timing.call)
             #expect(bench.calls.contains("Disconnect 1"))
             if !hangs { try await until("the tag is free") { bench.tags[0].broadcast != nil } }
             bench.central.perform(.connect(CentralBench.address(2)))

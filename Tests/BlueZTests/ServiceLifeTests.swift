@@ -36,17 +36,15 @@ struct ServiceLifeTests {
     @Test("bluetoothd gone during an attempt leaves no attempt behind")
     func crashWhileConnecting() async throws {
         try await onLoop {
-            var options = BlueZOptions.quick
-            options.linkSetup = .milliseconds(300)
-            let bench = try await CentralBench(options)
-            bench.scan()
-            bench.central.perform(.connect(CentralBench.address(1)))
-            try await bench.waitForCall("Connect 1")
+            let bench = try await CentralBench(.patient)
+            try await bench.attempt()
             bench.onEvent = { [unowned bench] event in
                 // Whoever hears of the end may ask again at once.
                 if case .disconnected(let address, _) = event { bench.central.perform(.connect(address)) }
             }
             bench.blueZ.crash()
+            try await bench.wait("state resetting")
+            bench.tags[0].setInRange(true)
             try await bench.blueZ.start()
             try await bench.wait("connected 1")
             try await bench.settle()

@@ -17,7 +17,8 @@ final class BrokerProxy: Sendable {
     }
 
     /// The port that the daemon connects to.
-    let port: UInt16
+    var port: UInt16 { place.number }
+    private let place: ReservedPort
     private let target: UInt16
     private let listener: CInt
     private let state = Mutex((mode: Mode.passes, sockets: Set<CInt>(), accepted: 0))
@@ -27,13 +28,8 @@ final class BrokerProxy: Sendable {
     /// - Throws: when there is no port.
     init(to target: UInt16) throws {
         self.target = target
-        port = try PrivateBroker.freePort()
-        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var yes: CInt = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
-        guard Self.withLoopback(port, { bind(listener, $0, $1) }) == 0, listen(listener, 8) == 0 else {
-            throw POSIXError(.EADDRINUSE)
-        }
+        place = try ReservedPort()
+        listener = try place.listen()
         Thread.detachNewThread { [self] in takeConnections() }
     }
 
@@ -71,9 +67,9 @@ final class BrokerProxy: Sendable {
             guard near >= 0 else { break }
             // A program that another test starts meanwhile would hold the connection open.
             _ = fcntl(near, F_SETFD, FD_CLOEXEC)
-            let far = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            let far = Loopback.socket()
             state.withLock { $0.accepted += 1 }
-            guard Self.withLoopback(target, { connect(far, $0, $1) }) == 0 else {
+            guard Loopback.connect(far, to: target) else {
                 close(near)
                 close(far)
                 continue
@@ -113,20 +109,6 @@ final class BrokerProxy: Sendable {
             case .passes: break
             }
             guard send(sink, bytes, count, CInt(MSG_NOSIGNAL)) == count else { return }
-        }
-    }
-
-    private static func withLoopback(
-        _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
-    ) -> CInt {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
         }
     }
 }

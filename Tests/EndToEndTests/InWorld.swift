@@ -13,8 +13,6 @@ func inWorld(
 /// Runs a test in a world of its own, and prints the daemon's log when the test fails.
 func inWorld(_ plan: WorldPlan, _ body: @LoopActor @Sendable (World) async throws -> Void) async throws {
     try await onLoop {
-        await WorldGate.enter()
-        defer { WorldGate.leave() }
         let world = try await World(plan)
         do {
             try await body(world)

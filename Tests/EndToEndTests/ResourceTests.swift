@@ -46,11 +46,14 @@ struct ResourceTests {
                 (1...8).allSatisfy { world.isConnected(World.serial($0)) }
             }
             #expect(world.daemon.printed.contains("24 open files are allowed, and 8 tags need 48"))
+            // On a busy machine a tag may need a second attempt, but not for want of a bus.
+            let attempts = world.told("disconnected").count
             for number in 1...8 { try await world.isOfUse(World.serial(number)) }
             try await world.stopBroker()
             try await world.startBroker()
             try await world.isOfUse("0008")
-            #expect(world.told("disconnected").isEmpty)
+            #expect(world.told("disconnected").count == attempts)
+            #expect(!world.daemon.printed.contains("the system bus has gone"))
         }
     }
 

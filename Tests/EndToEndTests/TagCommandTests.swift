@@ -36,7 +36,10 @@ struct TagCommandTests {
                 ])
             #expect(world.told("led").count == 4)
             try await world.simulate("attach 0001 backpack")
-            try await world.connected()
+            try await until("the backpack is known") {
+                let gear = world.observer.document("jacquard/tag/0001/gear")
+                return gear["product"] as? String == "Cit-e Backpack" && gear["firmware"] is String
+            }
             try await world.succeeds(topic, ##"{"color":"#ff00ff","component":"gear"}"##)
             #expect(world.told("led").map { $0["component"] as? String } == ["tag", "tag", "tag", "tag", "gear"])
         }

@@ -110,7 +110,7 @@ final class World {
     func startBroker() async throws {
         daemon.signal(SIGSTOP)
         defer { daemon.signal(SIGCONT) }
-        broker = try await PrivateBroker(options: plan.broker, port: broker.port)
+        broker = try await PrivateBroker(options: plan.broker, at: broker.place)
         try await until("the observer is back") { observer.isConnected }
     }
 

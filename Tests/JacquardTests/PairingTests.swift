@@ -1,4 +1,5 @@
 import Bluetooth
+import EventLoop
 import JacquardProtocol
 import TestSupport
 import Testing
@@ -8,6 +9,17 @@ import Testing
 @Suite("Pairing by command")
 struct PairingTests {
     private static let refusal = BluetoothError(.authenticationFailed, text: "Authentication rejected")
+
+    /// A stage with a tag that has just refused the bond; the link is still up.
+    @LoopActor
+    private static func refused(within limit: Duration) -> (Stage, BluetoothAddress) {
+        let stage = Stage()
+        stage.manager.pair(.desk, within: limit)
+        let address = stage.hear(1)
+        stage.central.tell(.connected(address))
+        stage.central.tell(.pairFailed(address, refusal))
+        return (stage, address)
+    }
 
     @Test("goes from searching over a bond to a connection")
     func stages() async throws {
@@ -92,18 +104,26 @@ struct PairingTests {
         }
     }
 
-    @Test("tries again after a refusal, until its time is over")
+    @Test("tries again after a refusal")
     func refusal() async throws {
         try await onLoop {
-            let stage = Stage()
-            stage.manager.pair(.desk, within: .milliseconds(100))
-            let address = stage.hear(1)
-            stage.central.tell(.connected(address))
-            stage.central.tell(.pairFailed(address, Self.refusal))
+            let (stage, address) = Self.refused(within: .seconds(3600))
             #expect(stage.said().suffix(2) == ["003R preparing: bluetoothConnectionError", "> disconnect 01"])
             stage.unlink(address)
-            let rest = try await stage.said(upTo: "paired 003R: bluetoothConnectionError")
-            #expect(rest.contains("003R disconnected"))
+            _ = try await stage.said(upTo: "> connect 01")
+            stage.central.tell(.connected(address))
+            #expect(stage.said().contains("> pair 01"))
+        }
+    }
+
+    @Test("fails with the last refusal when its time is over")
+    func refusalIsLast() async throws {
+        try await onLoop {
+            let (stage, address) = Self.refused(within: .milliseconds(10))
+            // The link is still up, so that no other try begins before the end.
+            _ = try await stage.said(upTo: "paired 003R: bluetoothConnectionError")
+            stage.unlink(address)
+            #expect(stage.said().contains("003R disconnected"))
         }
     }
 

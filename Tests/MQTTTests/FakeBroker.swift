@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import TestSupport
 
 /// A server of a few lines: takes connections, keeps what comes, and answers as the test says.
 @LoopActor
@@ -10,8 +11,9 @@ final class FakeBroker {
         case nothing
     }
 
-    private(set) var port: UInt16 = 0
+    var port: UInt16 { place.number }
     private(set) var received: [[UInt8]] = []
+    private let place: ReservedPort
     private let listener: CInt
     private var source: DescriptorSource?
     private var connections: [CInt: DescriptorSource] = [:]
@@ -20,19 +22,8 @@ final class FakeBroker {
     /// Listens on a free port and asks `answer` what to do about bytes that have come.
     init(_ answer: @escaping ([UInt8]) -> Answer) throws {
         self.answer = answer
-        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = bind(listener, pointer, length)
-                _ = getsockname(listener, pointer, &length)
-            }
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        _ = listen(listener, 8)
+        place = try ReservedPort()
+        listener = try place.listen()
         source = try DescriptorSource(listener, for: .readable) { [weak self] _ in self?.accept() }
     }
 

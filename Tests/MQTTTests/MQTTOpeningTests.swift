@@ -31,7 +31,8 @@ struct MQTTOpeningTests {
         ], [nil, MQTTConfiguration.TLS()])
     func wrongAddress(address: (host: String, code: MQTTError.Code), tls: MQTTConfiguration.TLS?) async throws {
         try await onLoop {
-            var configuration = MQTTConfiguration.test(try PrivateBroker.freePort())
+            let nobody = try ReservedPort()
+            var configuration = MQTTConfiguration.test(nobody.number)
             configuration.host = address.host
             configuration.tls = tls
             let client = TestClient(configuration)
@@ -82,7 +83,8 @@ struct MQTTOpeningTests {
             try await until("the CONNECT") { !server.received.isEmpty }
             await waiting.client.stop()
             #expect(waiting.events == [.disconnected(.stopped, retryIn: nil)])
-            let pausing = TestClient(.test(try PrivateBroker.freePort()))
+            let nobody = try ReservedPort()
+            let pausing = TestClient(.test(nobody.number))
             try await until("a failure") { !pausing.errors.isEmpty }
             await pausing.client.stop()
             #expect(pausing.events.last == .disconnected(.stopped, retryIn: nil))
@@ -91,7 +93,8 @@ struct MQTTOpeningTests {
 
     @Test("gives up a resolver that hangs, can be stopped meanwhile, and forgets the attempt when it is back")
     func hangingResolver() async throws {
-        try await onLoop {
+        // The helper that hangs is everybody's.
+        try await onLoop(alone: true) {
             let broker = try await PrivateBroker()
             let isBack = DispatchSemaphore(value: 0)
             let isAsked = Mutex(false)
@@ -104,7 +107,7 @@ struct MQTTOpeningTests {
                 return .success([.ipv4])
             }
             let client = TestClient(configuration)
-            // The helper may have been busy with other tests: an attempt that it never came to is forgotten at once.
+            // On a busy machine the helper may come too late to the first: such an attempt is forgotten at once.
             try await until("an attempt that hangs") {
                 isAsked.withLock { $0 } && client.client.connection?.phase == .opening
             }

@@ -65,7 +65,7 @@ final class Stage {
 
     /// Starts a broker that knows nothing, on the same port.
     func startBroker() async throws {
-        broker = try await PrivateBroker(port: broker.port)
+        broker = try await PrivateBroker(at: broker.place)
     }
 
     /// The end of the daemon's log.

@@ -2,10 +2,25 @@ import EventLoop
 import Foundation
 
 /// Runs a test's body on the loop, which gets a thread of its own with the first test that needs it.
+///
+/// Some tests run at a time, and the others wait. A body must not call this again.
+///
+/// - Parameters:
+///   - alone: whether no other test may run meanwhile, for one that holds up what all of them share.
+///   - body: the test.
+/// - Returns: what the body gives.
+/// - Throws: what the body throws.
 public func onLoop<Result: Sendable>(
-    _ body: @LoopActor @Sendable () async throws -> Result
+    alone: Bool = false, _ body: @LoopActor @Sendable () async throws -> Result
 ) async throws -> Result {
     _ = loopThread
+    return try await inTurn(taking: alone ? LoopGate.width : 1, body)
+}
+
+@LoopActor
+private func inTurn<Result>(taking places: Int, _ body: @LoopActor () async throws -> Result) async rethrows -> Result {
+    await LoopGate.enter(taking: places)
+    defer { LoopGate.leave(giving: places) }
     return try await body()
 }
 

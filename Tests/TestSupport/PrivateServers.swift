@@ -106,66 +106,37 @@ public final class PrivateBus: Sendable {
     }
 }
 
-/// A mosquitto for one test, on a free port of the loopback interface.
+/// A mosquitto for one test, on a port of its own of the loopback interface.
 public final class PrivateBroker: Sendable {
-    /// Its port on 127.0.0.1.
-    public let port: UInt16
+    /// Where it listens; another one can come back there when this one has gone.
+    public let place: ReservedPort
     /// The broker.
     public let daemon: Program
     private let folder: ScratchFolder
+
+    /// Its port on 127.0.0.1.
+    public var port: UInt16 { place.number }
 
     /// Starts a broker and waits until it listens.
     ///
     /// - Parameters:
     ///   - options: further lines of mosquitto.conf.
-    ///   - port: a port of a broker that has gone, to come back on; nil takes a free one.
+    ///   - place: that of a broker that has gone; nil takes a new one.
     /// - Throws: ``Overdue`` when it does not listen in time.
     @LoopActor
-    public init(options: [String] = [], port: UInt16? = nil) async throws {
+    public init(options: [String] = [], at place: ReservedPort? = nil) async throws {
         let folder = try ScratchFolder()
         self.folder = folder
-        let port = try port ?? Self.freePort()
-        self.port = port
+        let place = try place ?? ReservedPort()
+        self.place = place
         let lines =
-            ["listener \(port) 127.0.0.1", "allow_anonymous true", "persistence false", "max_queued_messages 100000"]
-            + options
+            [
+                "listener \(place.number) 127.0.0.1", "allow_anonymous true", "persistence false",
+                "max_queued_messages 100000",
+            ] + options
         let configuration = try folder.write("mosquitto.conf", lines.joined(separator: "\n") + "\n")
         daemon = try Program("mosquitto", ["-c", configuration])
-        try await until("the broker listens") { Self.listens(on: port) }
-    }
-
-    /// A port of the loopback interface that nobody uses at the moment.
-    public static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = loopback(port: 0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, length) == 0 ? getsockname(descriptor, pointer, &length) : -1
-            }
-        }
-        guard status == 0 else { throw Overdue(description: "no free port") }
-        return UInt16(bigEndian: address.sin_port)
-    }
-
-    private static func listens(on port: UInt16) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = loopback(port: port)
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-    }
-
-    private static func loopback(port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return address
+        try await until("the broker listens") { Loopback.isServed(place.number) }
     }
 
     deinit {

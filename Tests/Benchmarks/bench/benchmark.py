@@ -45,9 +45,9 @@ def whole(options):
         figures["memory"] = memory(run.p.pid)
         run.warm_up()
         for rate in options.rates:
-            figures[str(rate)] = run.events("gesture", rate, max(200, int(rate * options.seconds)))
+            figures[str(rate)] = run.gestures(rate, max(200, int(rate * options.seconds)))
         figures["led"] = run.commands(50, options.commands)
-        figures["burst"] = run.events("gesture", 0, options.burst)
+        figures["burst"] = run.gestures(0, options.burst)
         figures["after"] = memory(run.p.pid)
         return figures
     return body
@@ -59,7 +59,7 @@ def small(run):
     time.sleep(2)
     used = memory(run.p.pid)
     run.warm_up()
-    return {"rss_mb": used["rss_mb"], "cpu_us": run.events("gesture", 1000, 2000)["cpu_us"]}
+    return {"rss_mb": used["rss_mb"], "cpu_us": run.gestures(1000, 2000)["cpu_us"]}
 
 
 def growth(options, name, command):
@@ -100,7 +100,7 @@ def endurance(options):
         run.warm_up()
         faults, sizes = {}, []
         for _ in range(10):
-            part = run.events("gesture", 4000, options.endurance // 10)
+            part = run.gestures(4000, options.endurance // 10)
             for key in report.FAULTS:
                 faults[key] = faults.get(key, 0) + part.get(key, 0)
             sizes.append(round(memory(run.p.pid)["rss_mb"], 2))

@@ -55,7 +55,7 @@ class Guard:
                 run.close()
 
     def gestures(self, run, count):
-        figures = run.events("gesture", RATE, count)
+        figures = run.gestures(RATE, count)
         if figures["lost"]:
             raise RuntimeError(f"{figures['lost']} gestures were lost")
 
@@ -73,8 +73,7 @@ class Guard:
     def silence(self):
         def body(run, work):
             path = os.path.join(work, "calls")
-            time.sleep(2)  # the statistics of the first gestures
-            begin = os.path.getsize(path)
+            begin = quiet_size(path)
             time.sleep(5)
             with open(path) as f:
                 f.seek(begin)
@@ -97,6 +96,19 @@ class Guard:
             for what, bound in BOUNDS[self.options.build].items():
                 self.check(f"{what} of a gesture", (counts[2][what] - counts[1][what]) / COUNT, bound)
         self.run("valgrind --tool=callgrind --callgrind-out-file={work}/profile", 1, body)
+
+
+def quiet_size(path):
+    """The size of a file that has not grown for two seconds: statistics, and what follows a connection, are written.
+
+    One that never rests is taken as it is after a while, and will be found too busy."""
+    size, since = -1, time.monotonic()
+    end = since + 30
+    while time.monotonic() < min(since + 2, end):
+        if (now := os.path.getsize(path)) != size:
+            size, since = now, time.monotonic()
+        time.sleep(0.05)
+    return size
 
 
 def read_profile(path):

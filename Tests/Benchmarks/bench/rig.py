@@ -4,10 +4,13 @@ import os
 import queue
 import shlex
 import signal
-import socket
 import subprocess
+import sys
 import threading
 import time
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from ports import listens, take_port
 
 
 class Tool:
@@ -43,12 +46,6 @@ class Tool:
     def close(self):
         self.p.terminate()
         self.p.wait()
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def cpu_ns(pid):
@@ -93,7 +90,7 @@ class Daemons:
     """A bus and a broker of our own, in a folder of our own, on loopback only."""
 
     def __init__(self, work):
-        self.port = free_port()
+        self.port = take_port()
         sock = os.path.join(work, "bus")
         conf = os.path.join(work, "bus.conf")
         limits = ("max_incoming_bytes", "max_outgoing_bytes", "max_message_size", "max_incoming_unix_fds", "max_outgoing_unix_fds")
@@ -115,13 +112,10 @@ class Daemons:
         self.processes = [subprocess.Popen(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={conf}"], stderr=subprocess.DEVNULL)]
         broker = next((x for x in ("/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto") if os.path.exists(x)), "mosquitto")
         self.processes.append(subprocess.Popen([broker, "-c", mconf], stderr=subprocess.DEVNULL))
-        for _ in range(100):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 0.2).close()
-                if os.path.exists(sock):
-                    break
-            except OSError:
-                pass
+        end = time.monotonic() + 20
+        while not (listens(self.port) and os.path.exists(sock)):
+            if time.monotonic() > end:
+                raise RuntimeError("bus and broker did not start")
             time.sleep(0.05)
 
     def close(self):

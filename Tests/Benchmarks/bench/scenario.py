@@ -52,9 +52,7 @@ class Run:
         self.open = []
         self.daemons = Daemons(self.work)
         self.open.append(self.daemons)
-        bluez = [os.path.join(options.rig, "fakebluez"), "--jacquard", str(tags),
-                 "--acquire", "yes" if options.mode == "acquire" else "no"]
-        self.bluez = self.tool(bluez, self.daemons.env)
+        self.bluez = self.tool([os.path.join(options.rig, "fakebluez"), str(tags), options.mode], self.daemons.env)
         self.sink = self.tool([os.path.join(options.rig, "tagsink"), str(self.daemons.port), BASE, str(tags)])
         self.told = [0] * tags  # gestures sent to each tag so far
         self.origin = {}  # the `seq` of its first one
@@ -116,7 +114,7 @@ class Run:
         """Some gestures of every tag: shows that they come through, and where each tag's `seq` begins."""
         count = 6 * self.tags
         self.ask(self.sink, f"arm gesture {count}", "armed")
-        self.ask(self.bluez, f"gen gesture 200 {count}", "generated", timeout=60)
+        self.ask(self.bluez, f"gen 200 {count}", "generated", timeout=60)
         self.expect(self.sink, "report", timeout=10)
         for _t, seq, tag, _number in self.dump(self.sink, "dump", "<QQII"):
             self.origin.setdefault(tag, seq)
@@ -127,32 +125,29 @@ class Run:
         time.sleep(seconds)
         return {"cpu_ms_s": (cpu_ns(self.p.pid) - cpu) / 1e6 / seconds, "wakeups_s": (switches(self.p.pid) - woken) / seconds}
 
-    def events(self, kind, rate, count):
+    def gestures(self, rate, count):
         """One run of the generator: CPU per event, latency, throughput, and whether all came once and in order."""
         pid = self.p.pid
-        self.ask(self.sink, f"arm {kind} {count}", "armed")
+        self.ask(self.sink, f"arm gesture {count}", "armed")
         cpu, woken = cpu_ns(pid), switches(pid)
-        made = self.ask(self.bluez, f"gen {kind} {rate} {count}", "generated", timeout=(count / rate if rate else 120) + 60)
+        made = self.ask(self.bluez, f"gen {rate} {count}", "generated", timeout=(count / rate if rate else 120) + 60)
         self.sink.wait("report", timeout=DRAIN)
         time.sleep(0.1)  # anything that comes twice
         out = {"cpu_us": (cpu_ns(pid) - cpu) / 1000 / count, "wakeups_per_event": (switches(pid) - woken) / count, "undelivered": made["dropped"]}
         sent = [t for t, in self.dump(self.bluez, "dump", "<Q")]
         got = self.dump(self.sink, "dump", "<QQII")
-        out.update(self.check(kind, count, sent, got))
+        out.update(self.check(count, sent, got))
         if got:
             out["rate"] = len(got) * 1e9 / max(1, got[-1][0] - made["start_ns"])
         return out
 
-    def check(self, kind, count, sent, got):
+    def check(self, count, sent, got):
         n, seen, last, late = self.tags, set(), {}, []
         doubled = disorder = wrong = 0
         for t, seq, tag, number in got:
-            if kind == "gesture":  # `seq` counts the tag's gestures
-                nth = seq - self.origin[tag] - self.told[tag]
-                k = nth * n + tag
-                wrong += number != GESTURES[nth % len(GESTURES)]
-            else:  # the tag's own sequence number is the place in the run
-                k = seq
+            nth = seq - self.origin[tag] - self.told[tag]  # `seq` counts the tag's gestures
+            k = nth * n + tag
+            wrong += number != GESTURES[nth % len(GESTURES)]
             if not 0 <= k < count or k % n != tag:
                 wrong += 1
                 continue
@@ -161,15 +156,14 @@ class Run:
             seen.add(k)
             last[tag] = k
             late.append(t - sent[k])
-        if kind == "gesture":
-            for tag in range(n):
-                self.told[tag] += (count - tag + n - 1) // n
+        for tag in range(n):
+            self.told[tag] += (count - tag + n - 1) // n
         return {"lost": count - len(seen), "doubled": doubled, "disorder": disorder, "wrong": wrong, **percentiles(late)}
 
     def commands(self, rate, count):
         """LED commands over MQTT, to the tags in turn: until WriteValue at the tag, and until the result is published."""
         self.ask(self.sink, f"arm led/result {count}", "armed")
-        self.dump(self.bluez, "dump-led", "<QII")
+        self.dump(self.bluez, "dump-led", "<QQ")
         cpu = cpu_ns(self.p.pid)
         self.sink.drain()
         self.sink.send(f"send {rate} {count} led/set {LED}")
@@ -180,7 +174,7 @@ class Run:
         sent = {}
         for t, _seq, tag, _n in self.dump(self.sink, "dump-sent", "<QQII"):
             sent.setdefault(tag, []).append(t)
-        written = [(tag, t) for t, tag, _n in self.dump(self.bluez, "dump-led", "<QII")]
+        written = [(tag, t) for t, tag in self.dump(self.bluez, "dump-led", "<QQ")]
         results = [(tag, t, ok) for t, _seq, tag, ok in self.dump(self.sink, "dump", "<QQII")]
 
         def pair(arrivals):

@@ -4,7 +4,7 @@ serial, connects, carries out the handshake, publishes facts, gestures and touch
 and obeys LED and touch mode commands.
 
 usage: python_bridge.py PORT BASE-TOPIC INSTANCE SERIAL,SERIAL,... signal|acquire
-(tag_pb2, made of tag.proto, must be on PYTHONPATH)"""
+(jacquard_pb2, made of Tests/jacquard.proto, must be on PYTHONPATH)"""
 import asyncio
 import collections
 import datetime
@@ -21,7 +21,7 @@ from bleak.backends.scanner import AdvertisementData
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-import tag_pb2 as pb
+import jacquard_pb2 as pb
 
 COMPANY = 0x00E0
 COMMAND, RESPONSE, NOTIFY, RAW = (f"d2f2{x}-d165-445c-b0e1-2d6b642ec57b" for x in ("eabb", "b8d0", "b8d1", "b8d2"))
@@ -154,8 +154,8 @@ class Tag:
         hello = (await self.request(pb.Request(domain=0, opcode=1), 2, True)).hello
         if not hello.protocol_min == hello.protocol_max == 2:
             raise RuntimeError("unknown protocol version")
-        await self.request(pb.Request(domain=0, opcode=2, begin=pb.Begin(protocol=2)), 2, True)
-        info = (await self.request(pb.Request(domain=0, opcode=4, component_id=0, device_info=pb.Component(component=0)), 2, True)).device_info
+        await self.request(pb.Request(domain=0, opcode=2, begin=pb.BeginRequest(protocol=2)), 2, True)
+        info = (await self.request(pb.Request(domain=0, opcode=4, component_id=0, device_info=pb.DeviceInfoRequest(component=0)), 2, True)).device_info
         self.publish("info", {"id": self.serial, "serial": self.serial, "address": self.device.address, "uuid": info.uuid,
                               "firmware": f"{info.firmware_major}.{info.firmware_minor}.{info.firmware_point}",
                               "vendor_id": info.vendor_id, "product_id": info.product_id, "bridge": self.bridge.instance})
@@ -180,10 +180,10 @@ class Tag:
         return response
 
     async def queue_depth(self, depth: int) -> None:
-        await self.request(pb.Request(domain=0, opcode=11, config_write=pb.ConfigWrite(ble_config=pb.BleConfig(notif_queue_depth=depth))))
+        await self.request(pb.Request(domain=0, opcode=11, config_write=pb.UJTConfigWriteRequest(ble_config=pb.BleConfiguration(notif_queue_depth=depth))))
 
     async def touch_mode(self, continuous: bool) -> None:
-        data = pb.DataChannel(inference=int(not continuous), touch=int(continuous))
+        data = pb.DataChannelRequest(inference=int(not continuous), touch=int(continuous))
         await self.request(pb.Request(domain=8, opcode=7, component_id=self.gear, data=data))
         await self.queue_depth(2 if continuous else 14)
         self.publish("touch_mode", "continuous" if continuous else "gesture")
@@ -195,10 +195,10 @@ class Tag:
             want = json.loads(payload)
             rgb = int(want["color"].removeprefix("#"), 16)
             duration = want.get("duration_ms", 1000)
-            frame = pb.LedFrame(color=pb.Color(red=rgb >> 16, green=rgb >> 8 & 255, blue=rgb & 255), length_ms=duration)
-            pattern = pb.LedPattern(pattern_type=PATTERNS[want.get("pattern", "solid")], frames=[frame], duration_ms=duration,
+            frame = pb.LedPatternFrames(color=pb.Color(red=rgb >> 16, green=rgb >> 8 & 255, blue=rgb & 255), length_ms=duration)
+            pattern = pb.LedPatternRequest(pattern_type=PATTERNS[want.get("pattern", "solid")], frames=[frame], duration_ms=duration,
                                     intensity_level=100, play_pause_toggle=0, resumable=False, halt_all=False)
-            await self.request(pb.Request(domain=0, opcode=17, component_id=0, led_pattern=pattern))
+            await self.request(pb.Request(domain=0, opcode=17, component_id=0, led_pattern_request=pattern))
         except Exception as e:
             error = {"code": type(e).__name__, "text": str(e)}
         self.publish("led/result", {"id": None, "status": "error" if error else "ok", "final": True, "data": {}, "error": error,
@@ -206,7 +206,7 @@ class Tag:
 
     async def attached(self) -> None:
         await self.touch_mode(False)
-        await self.request(pb.Request(domain=8, opcode=4, component_id=self.gear, device_info=pb.Component(component=self.gear)))
+        await self.request(pb.Request(domain=8, opcode=4, component_id=self.gear, device_info=pb.DeviceInfoRequest(component=self.gear)))
 
     def on_response(self, _char, value: bytearray) -> None:
         packet = self.responses.feed(value)
@@ -228,9 +228,10 @@ class Tag:
                 touch = note.data.touch_data
                 self.publish("touch", {"seq": touch.sequence, "proximity": touch.diff_data_scaled[0],
                                        "lines": list(touch.diff_data_scaled[1:]), "time": now()}, qos=0, retain=False)
-        elif note.HasField("battery"):
-            level = note.battery.battery_level
-            self.publish("battery", {"level": level, "charging": note.battery.charging_status == 1, "time": now()})
+        elif note.HasField("battery_status_notification"):
+            battery = note.battery_status_notification
+            level = battery.battery_level
+            self.publish("battery", {"level": level, "charging": battery.charging_status == pb.CHARGING, "time": now()})
             self.publish("battery/level", str(level))
         elif note.HasField("attached"):
             gear = note.attached

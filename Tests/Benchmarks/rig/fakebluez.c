@@ -1,12 +1,12 @@
 /* fakebluez: a small stand-in for org.bluez on a private bus, and the event
  * generator of the benchmark. Exports ObjectManager, Adapter1, Device1,
  * GattService1 and GattCharacteristic1; takes one-line commands on stdin and
- * answers with one-line JSON on stdout (see bench/scenario.py). The devices have one
- * characteristic that emits opaque values, or are Jacquard tags (--jacquard). */
+ * answers with one-line JSON on stdout (see bench/scenario.py). The devices are
+ * Jacquard tags.
+ * usage: fakebluez TAGS acquire|signal; the bus is DBUS_SYSTEM_BUS_ADDRESS */
 #define _GNU_SOURCE
 #include <dbus/dbus.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +17,6 @@
 #include "tag.h"
 
 #define MAXDEV 512
-#define MAXCYCLE 64
-#define I_OM "org.freedesktop.DBus.ObjectManager"
 #define I_PROPS "org.freedesktop.DBus.Properties"
 #define I_INTRO "org.freedesktop.DBus.Introspectable"
 #define I_ADAPTER "org.bluez.Adapter1"
@@ -28,7 +26,6 @@
 #define I_AGENT "org.bluez.AgentManager1"
 
 struct chr {
-    const char *uuid;
     char path[112];
     bool writes, notifies, notifying;
     int fd; /* our end of an AcquireNotify socket pair, or -1 */
@@ -38,31 +35,24 @@ struct dev {
     struct chr chr[JQ_CHANNELS];
     bool connected, resolved, seen; /* seen: has advertised, so that ManufacturerData and RSSI are known */
     int16_t rssi;
-    unsigned char mfg[32];
+    unsigned char mfg[8];
     int mfg_len;
     struct tag tag;
 };
 struct stamp { /* in dump files */
-    uint64_t t;
-    uint32_t dev, n;
+    uint64_t t, dev;
 };
 static struct dev devs[MAXDEV];
-static int ndev = 1, nchr = 1, mtu = 247, value_len = 20, mfg_id = 0x0499;
-static const char *svc_uuid = "0000feed-0000-1000-8000-00805f9b34fb";
-static const char *chr_uuid = "0000beef-0000-1000-8000-00805f9b34fb";
-static const char *dev_name = "Rig Tag";
-static const char *adapter = "/org/bluez/hci0";
-static bool discovering, generating_adv, jacquard, acquire = true;
+static int ndev;
+static const uint16_t mtu = 247;
+static const char *const adapter = "/org/bluez/hci0", *const service = JQ_SERVICE;
+static bool discovering, acquire; /* without acquire, AcquireNotify is refused */
 static uint64_t next_adv;
-static unsigned char cycle[MAXCYCLE][256];
-static int cycle_len[MAXCYCLE], ncycle;
 static DBusConnection *conn;
 static uint64_t *sent_at;
 static size_t sent_n, sent_cap, dropped;
 static struct stamp *leds; /* LED requests that arrived, since the last dump */
 static size_t led_n, led_cap;
-static const unsigned char ruuvi[24] = {0x05, 0x12, 0xFC, 0x53, 0x94, 0xC3, 0x7C, 0x00, 0x04, 0xFF, 0xFC, 0x04,
-                                        0x0C, 0xAC, 0x36, 0x42, 0x00, 0xCD, 0xCB, 0xB8, 0x33, 0x4C, 0x88, 0x4F};
 
 /* ---- property encoding ---- */
 static void var_basic(DBusMessageIter *d, const char *k, int type, const void *v) {
@@ -106,7 +96,7 @@ static void p_bytes(DBusMessageIter *d, const char *k, const unsigned char *v, i
 static void p_mfg(DBusMessageIter *d, const struct dev *v) {
     const char *k = "ManufacturerData";
     const unsigned char *bytes = v->mfg;
-    uint16_t id = (uint16_t)mfg_id;
+    uint16_t id = JQ_COMPANY;
     DBusMessageIter e, var, a, me, mv, b;
     dbus_message_iter_open_container(d, DBUS_TYPE_DICT_ENTRY, NULL, &e);
     dbus_message_iter_append_basic(&e, DBUS_TYPE_STRING, &k);
@@ -149,29 +139,27 @@ static void props_of(DBusMessageIter *d, const char *iface, struct dev *v, struc
         p_bool(d, "Connected", v->connected);
         p_bool(d, "ServicesResolved", v->resolved);
         p_path(d, "Adapter", adapter);
-        p_strs(d, "UUIDs", &svc_uuid, 1);
+        p_strs(d, "UUIDs", &service, 1);
         if (v->seen) {
             var_basic(d, "RSSI", DBUS_TYPE_INT16, &v->rssi);
             p_mfg(d, v);
         }
     } else if (!strcmp(iface, I_SERVICE)) {
-        p_str(d, "UUID", svc_uuid);
+        p_str(d, "UUID", service);
         p_path(d, "Device", v->path);
         p_bool(d, "Primary", true);
     } else if (!strcmp(iface, I_CHAR)) {
         const char *flags[4];
         int n = 0;
-        uint16_t m = (uint16_t)mtu;
-        if (!jacquard) flags[n++] = "read";
         if (c->writes) flags[n++] = "write", flags[n++] = "write-without-response";
         if (c->notifies) flags[n++] = "notify";
-        p_str(d, "UUID", c->uuid);
+        p_str(d, "UUID", jq_uuid[c - v->chr]);
         p_path(d, "Service", v->svc);
         p_strs(d, "Flags", flags, n);
         p_bytes(d, "Value", (const unsigned char *)"", 0);
         if (c->notifies) p_bool(d, "Notifying", c->notifying);
         if (c->notifies && acquire) p_bool(d, "NotifyAcquired", c->fd >= 0);
-        var_basic(d, "MTU", DBUS_TYPE_UINT16, &m);
+        var_basic(d, "MTU", DBUS_TYPE_UINT16, &mtu);
     }
 }
 static void object(DBusMessageIter *arr, const char *path, const char *iface, struct dev *v, struct chr *c) {
@@ -215,13 +203,13 @@ static void changed_bool(const char *path, const char *iface, const char *k, boo
     p_bool(&d, k, v);
     changed_end(m, &it, &d);
 }
-static void say(const char *ev, const char *a) {
-    printf("{\"event\":\"%s\",\"path\":\"%s\",\"t_ns\":%llu}\n", ev, a, (unsigned long long)rig_now());
+static void say(const char *event) {
+    printf("{\"event\":\"%s\",\"t_ns\":%llu}\n", event, (unsigned long long)rig_now());
     fflush(stdout);
 }
 
 static void advertise(void) { /* as BlueZ does, again and again, for devices in range */
-    if (!discovering || rig_now() < next_adv || generating_adv) return;
+    if (!discovering || rig_now() < next_adv) return;
     next_adv = rig_now() + 100000000;
     for (int i = 0; i < ndev; i++) {
         if (devs[i].connected) continue;
@@ -247,19 +235,15 @@ static void error_reply(DBusMessage *m, const char *name, const char *text) {
     dbus_connection_send(conn, r, NULL);
     dbus_message_unref(r);
 }
-static const char *iface_at(const char *path, struct dev **v, struct chr **c) {
-    if (!strcmp(path, adapter)) return I_ADAPTER;
+static void find(const char *path, struct dev **v, struct chr **c) { /* the device, and what of it a path means */
     size_t len = strlen(devs[0].path); /* the same for all */
     for (int i = 0; i < ndev; i++) {
         if (strncmp(path, devs[i].path, len)) continue;
         *v = &devs[i];
-        if (!path[len]) return I_DEVICE;
-        if (!strcmp(path, devs[i].svc)) return I_SERVICE;
-        for (*c = devs[i].chr; *c < devs[i].chr + nchr; ++*c)
-            if (!strcmp(path, (*c)->path)) return I_CHAR;
-        *c = NULL;
+        for (int k = 0; k < JQ_CHANNELS; k++)
+            if (!strcmp(path, devs[i].chr[k].path)) *c = &devs[i].chr[k];
+        return;
     }
-    return NULL;
 }
 static void unsubscribe(struct chr *c) {
     if (c->fd >= 0) close(c->fd), c->fd = -1;
@@ -268,12 +252,12 @@ static void unsubscribe(struct chr *c) {
 static void link_down(struct dev *v) {
     v->connected = v->resolved = v->tag.configured = false;
     v->tag.rx.want = 0;
-    for (int i = 0; i < nchr; i++) unsubscribe(&v->chr[i]);
+    for (int i = 0; i < JQ_CHANNELS; i++) unsubscribe(&v->chr[i]);
 }
 
 /* ---- values out, to the descriptor or as a signal ---- */
-static void pump(int timeout_ms) { /* run the bus connection once */
-    dbus_connection_read_write(conn, timeout_ms);
+static void pump(void) { /* run the bus connection once */
+    dbus_connection_read_write(conn, 0);
     while (dbus_connection_dispatch(conn) == DBUS_DISPATCH_DATA_REMAINS) {}
 }
 static void value_out(struct chr *c, const unsigned char *val, int n) {
@@ -282,7 +266,6 @@ static void value_out(struct chr *c, const unsigned char *val, int n) {
         if (send(c->fd, val, (size_t)n, MSG_NOSIGNAL) >= 0) return;
         if (errno != EAGAIN && errno != EINTR) {
             unsubscribe(c);
-            say("released", c->path);
             return;
         }
         uint64_t now = rig_now();
@@ -295,7 +278,7 @@ static void value_out(struct chr *c, const unsigned char *val, int n) {
         poll(&p, 1, 100);
         if (!p.revents) dbus_connection_read_write(conn, 0); /* dispatched later: calls must not run in here */
     }
-    if (!c->notifying && jacquard) {
+    if (!c->notifying) {
         dropped++;
         return;
     }
@@ -318,16 +301,10 @@ static void value_in(struct dev *v, struct chr *c, DBusMessage *m) { /* WriteVal
     if (!dbus_message_iter_init(m, &it) || dbus_message_iter_get_arg_type(&it) != DBUS_TYPE_ARRAY) return;
     dbus_message_iter_recurse(&it, &a);
     dbus_message_iter_get_fixed_array(&a, &p, &n);
-    if (!jacquard || c != &v->chr[JQ_COMMAND] || !(p = jq_feed(&v->tag.rx, p, n, &n))) return;
-    switch (tag_request(&v->tag, p, n, packet_out, v)) {
-    case TAG_CONFIGURED: say("configured", v->path); break;
-    case TAG_TOUCH_MODE: say("touch-mode", v->path); break;
-    case TAG_LED:
-        if (led_n == led_cap) leds = realloc(leds, (led_cap = led_cap ? 2 * led_cap : 1024) * sizeof *leds);
-        leds[led_n++] = (struct stamp){now, (uint32_t)(v - devs), 0};
-        break;
-    case TAG_OTHER: break;
-    }
+    if (c != &v->chr[JQ_COMMAND] || !(p = jq_feed(&v->tag.rx, p, n, &n))) return;
+    if (!tag_request(&v->tag, p, n, packet_out, v)) return;
+    if (led_n == led_cap) leds = realloc(leds, (led_cap = led_cap ? 2 * led_cap : 1024) * sizeof *leds);
+    leds[led_n++] = (struct stamp){now, (uint64_t)(v - devs)};
 }
 
 /* ---- method calls on us ---- */
@@ -337,7 +314,7 @@ static DBusHandlerResult on_call(DBusConnection *c, DBusMessage *m, void *u) {
     const char *path = dbus_message_get_path(m), *mem = dbus_message_get_member(m);
     struct dev *v = NULL;
     struct chr *ch = NULL;
-    const char *iface = iface_at(path, &v, &ch);
+    find(path, &v, &ch);
     if (!strcmp(mem, "GetManagedObjects")) {
         DBusMessage *r = dbus_message_new_method_return(m);
         DBusMessageIter it, a;
@@ -348,32 +325,16 @@ static DBusHandlerResult on_call(DBusConnection *c, DBusMessage *m, void *u) {
         for (int i = 0; i < ndev; i++) {
             object(&a, devs[i].path, I_DEVICE, &devs[i], NULL);
             object(&a, devs[i].svc, I_SERVICE, &devs[i], NULL);
-            for (int k = 0; k < nchr; k++) object(&a, devs[i].chr[k].path, I_CHAR, &devs[i], &devs[i].chr[k]);
+            for (int k = 0; k < JQ_CHANNELS; k++) object(&a, devs[i].chr[k].path, I_CHAR, &devs[i], &devs[i].chr[k]);
         }
         dbus_message_iter_close_container(&it, &a);
-        dbus_connection_send(conn, r, NULL);
-        dbus_message_unref(r);
-    } else if (!strcmp(mem, "GetAll") && iface) {
-        DBusMessage *r = dbus_message_new_method_return(m);
-        DBusMessageIter it, d;
-        dbus_message_iter_init_append(r, &it);
-        dbus_message_iter_open_container(&it, DBUS_TYPE_ARRAY, "{sv}", &d);
-        props_of(&d, iface, v, ch);
-        dbus_message_iter_close_container(&it, &d);
-        dbus_connection_send(conn, r, NULL);
-        dbus_message_unref(r);
-    } else if (!strcmp(mem, "Introspect")) {
-        const char *x = "<node/>";
-        DBusMessage *r = dbus_message_new_method_return(m);
-        dbus_message_append_args(r, DBUS_TYPE_STRING, &x, DBUS_TYPE_INVALID);
         dbus_connection_send(conn, r, NULL);
         dbus_message_unref(r);
     } else if (!strcmp(mem, "StartDiscovery") || !strcmp(mem, "StopDiscovery")) {
         discovering = mem[2] == 'a';
         empty_reply(m);
         changed_bool(adapter, I_ADAPTER, "Discovering", discovering);
-        say(discovering ? "discovery-on" : "discovery-off", path);
-        next_adv = rig_now() + (jacquard ? 0 : 20000000); /* tags are heard at once: what is measured is the bridge */
+        next_adv = rig_now(); /* tags are heard at once: what is measured is the bridge */
     } else if (!strcmp(mem, "Connect") && v) {
         if (!v->connected) {
             v->connected = v->resolved = true;
@@ -381,25 +342,22 @@ static DBusHandlerResult on_call(DBusConnection *c, DBusMessage *m, void *u) {
             changed_bool(v->path, I_DEVICE, "ServicesResolved", true);
         }
         empty_reply(m);
-        say("connected", v->path);
     } else if (!strcmp(mem, "Disconnect") && v) {
         link_down(v);
         changed_bool(v->path, I_DEVICE, "ServicesResolved", false);
         changed_bool(v->path, I_DEVICE, "Connected", false);
         empty_reply(m);
-        say("disconnected", v->path);
     } else if (!strcmp(mem, "StartNotify") && ch) {
         if (!ch->notifying) {
             ch->notifying = true;
             changed_bool(ch->path, I_CHAR, "Notifying", true);
         }
         empty_reply(m);
-        say("notify-on", ch->path);
+        say("notify-on");
     } else if (!strcmp(mem, "StopNotify") && ch) {
         ch->notifying = false;
         changed_bool(ch->path, I_CHAR, "Notifying", false);
         empty_reply(m);
-        say("notify-off", ch->path);
     } else if (!strcmp(mem, "AcquireNotify") && ch) {
         int sv[2];
         if (!acquire || !ch->notifies) {
@@ -407,14 +365,13 @@ static DBusHandlerResult on_call(DBusConnection *c, DBusMessage *m, void *u) {
         } else if (ch->fd >= 0) {
             error_reply(m, "org.bluez.Error.NotPermitted", "Notify acquired");
         } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sv) == 0) {
-            uint16_t n = (uint16_t)mtu;
             DBusMessage *r = dbus_message_new_method_return(m);
-            dbus_message_append_args(r, DBUS_TYPE_UNIX_FD, &sv[1], DBUS_TYPE_UINT16, &n, DBUS_TYPE_INVALID);
+            dbus_message_append_args(r, DBUS_TYPE_UNIX_FD, &sv[1], DBUS_TYPE_UINT16, &mtu, DBUS_TYPE_INVALID);
             dbus_connection_send(conn, r, NULL);
             dbus_message_unref(r);
             close(sv[1]);
             ch->fd = sv[0];
-            say("acquired", ch->path);
+            say("acquired");
         } else {
             error_reply(m, "org.bluez.Error.Failed", strerror(errno));
         }
@@ -425,17 +382,7 @@ static DBusHandlerResult on_call(DBusConnection *c, DBusMessage *m, void *u) {
             empty_reply(m);
             value_in(v, ch, m);
         }
-    } else if (!strcmp(mem, "AcquireWrite") && ch) {
-        error_reply(m, "org.bluez.Error.NotSupported", "Operation is not supported");
-    } else if (!strcmp(mem, "ReadValue")) {
-        DBusMessage *r = dbus_message_new_method_return(m);
-        unsigned char b[2] = {1, 2}, *pb = b;
-        dbus_message_append_args(r, DBUS_TYPE_ARRAY, DBUS_TYPE_BYTE, &pb, 2, DBUS_TYPE_INVALID);
-        dbus_connection_send(conn, r, NULL);
-        dbus_message_unref(r);
-    } else if (!strcmp(mem, "SetDiscoveryFilter") || !strcmp(mem, "Pair") ||
-               !strcmp(mem, "RegisterAgent") || !strcmp(mem, "RequestDefaultAgent") || !strcmp(mem, "UnregisterAgent") ||
-               !strcmp(mem, "RemoveDevice") || !strcmp(mem, "Set") || !strcmp(mem, "Ping")) {
+    } else if (!strcmp(mem, "SetDiscoveryFilter") || !strcmp(mem, "RegisterAgent")) {
         empty_reply(m);
     } else {
         error_reply(m, DBUS_ERROR_UNKNOWN_METHOD, mem);
@@ -444,41 +391,12 @@ static DBusHandlerResult on_call(DBusConnection *c, DBusMessage *m, void *u) {
 }
 
 /* ---- the generator ---- */
-static void emit(struct dev *v, char mode, uint64_t seq, uint64_t nth) { /* nth: the device's own count */
-    unsigned char buf[256];
-    const unsigned char *val = buf;
-    int n = value_len;
-    uint64_t t = rig_now();
-    if (sent_n < sent_cap) sent_at[sent_n++] = t;
-    if (mode == 'g' || mode == 't') {
-        n = mode == 'g' ? tag_gesture(&v->tag, tag_gestures[nth % TAG_GESTURES], buf) : tag_touch(&v->tag, (uint32_t)seq, buf);
-        packet_out(v, JQ_NOTIFY, buf, n);
-        return;
-    }
-    if (mode == 'a') { /* advertisement: a sequence number in a Ruuvi RAWv2 frame */
-        v->mfg[16] = (unsigned char)(seq >> 8);
-        v->mfg[17] = (unsigned char)seq;
-        v->rssi = (int16_t)(-60 - (int)(seq & 15));
-        DBusMessageIter it, d;
-        DBusMessage *m = changed_begin(v->path, I_DEVICE, &it, &d);
-        var_basic(&d, "RSSI", DBUS_TYPE_INT16, &v->rssi);
-        p_mfg(&d, v);
-        changed_end(m, &it, &d);
-        return;
-    }
-    if (ncycle) {
-        val = cycle[seq % (unsigned)ncycle];
-        n = cycle_len[seq % (unsigned)ncycle];
-    } else {
-        uint32_t s = (uint32_t)seq;
-        memset(buf, 0x5a, sizeof buf);
-        memcpy(buf, RIG_MAGIC, 4);
-        memcpy(buf + 4, &t, 8);
-        memcpy(buf + 12, &s, 4);
-    }
-    value_out(&v->chr[0], val, n);
+static void emit(struct dev *v, uint64_t nth) { /* nth: the device's own count */
+    unsigned char packet[64];
+    if (sent_n < sent_cap) sent_at[sent_n++] = rig_now();
+    packet_out(v, JQ_NOTIFY, packet, tag_gesture(&v->tag, tag_gestures[nth % TAG_GESTURES], packet));
 }
-static void generate(const char *mode, double rate, long count, unsigned over) {
+static void generate(double rate, long count) { /* rate 0: as fast as possible */
     uint64_t start = rig_now(), seq = 0;
     sent_n = dropped = 0;
     free(sent_at);
@@ -493,7 +411,7 @@ static void generate(const char *mode, double rate, long count, unsigned over) {
                     p.events = POLLIN;
                     dbus_connection_get_unix_fd(conn, &p.fd);
                     poll(&p, 1, (int)((due - now) / 1000000 - 1));
-                    pump(0);
+                    pump();
                 } else {
                     struct timespec ts = {(time_t)(due / 1000000000ull), (long)(due % 1000000000ull)};
                     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
@@ -501,91 +419,56 @@ static void generate(const char *mode, double rate, long count, unsigned over) {
                 continue;
             }
         }
-        emit(&devs[seq % over], mode[0], seq, seq / over);
+        emit(&devs[seq % (unsigned)ndev], seq / (unsigned)ndev);
         seq++;
         if (rate > 0 || seq % 32 == 0) dbus_connection_flush(conn);
-        if (seq % 256 == 0) pump(0);
+        if (seq % 256 == 0) pump();
     }
     dbus_connection_flush(conn);
-    printf("{\"event\":\"generated\",\"count\":%ld,\"dropped\":%zu,\"start_ns\":%llu,\"end_ns\":%llu}\n", count, dropped,
-           (unsigned long long)start, (unsigned long long)rig_now());
+    printf("{\"event\":\"generated\",\"dropped\":%zu,\"start_ns\":%llu}\n", dropped, (unsigned long long)start);
     fflush(stdout);
 }
 static void dump(const char *file, const void *data, size_t size, size_t n) {
     FILE *f = fopen(file, "wb");
-    size_t w = f && n ? fwrite(data, size, n, f) : 0;
+    if (f && n) fwrite(data, size, n, f);
     if (f) fclose(f);
-    printf("{\"event\":\"dumped\",\"count\":%zu}\n", w);
-    fflush(stdout);
+    say("dumped");
 }
 static void command(char *line) {
-    char a[256] = "", b[256] = "", c[256] = "", d[256] = "", e[256] = "";
-    int n = sscanf(line, "%255s %255s %255s %255s %255s", a, b, c, d, e);
-    if (n >= 4 && !strcmp(a, "gen")) { /* gen value|adv|gesture|touch RATE COUNT [DEVICES] ; RATE 0 = as fast as possible */
-        int over = n > 4 ? atoi(e) : ndev;
-        generating_adv = generating_adv || !strcmp(b, "adv"); /* then no adverts of our own in between */
-        generate(b, atof(c), atol(d), (unsigned)(over < 1 || over > ndev ? ndev : over));
-    } else if (n >= 2 && !strcmp(a, "dump")) { /* dump FILE: u64 send times of the last gen */
-        dump(b, sent_at, 8, sent_n);
-    } else if (n >= 2 && !strcmp(a, "dump-led")) { /* dump-led FILE: arrivals of LED requests, as struct stamp */
-        dump(b, leds, sizeof *leds, led_n);
+    char what[16] = "", a[256] = "", b[16] = "";
+    int n = sscanf(line, "%15s %255s %15s", what, a, b);
+    if (n == 3 && !strcmp(what, "gen")) { /* gen RATE COUNT: gestures, of the tags in turn */
+        generate(atof(a), atol(b));
+    } else if (n == 2 && !strcmp(what, "dump")) { /* dump FILE: u64 send times of the last gen */
+        dump(a, sent_at, sizeof *sent_at, sent_n);
+    } else if (n == 2 && !strcmp(what, "dump-led")) { /* dump-led FILE: arrivals of LED requests, as struct stamp */
+        dump(a, leds, sizeof *leds, led_n);
         led_n = 0;
-    } else if (!strcmp(a, "reset")) { /* as if every device had gone out of range */
-        for (int i = 0; i < ndev; i++) link_down(&devs[i]), devs[i].seen = !jacquard;
-        discovering = generating_adv = false;
-        say("reset", "/");
-    } else if (!strcmp(a, "quit")) {
-        exit(0);
     }
 }
 int main(int argc, char **argv) {
-    const char *bus = getenv("DBUS_SYSTEM_BUS_ADDRESS"), *addr = "C0:FF:EE:00:00:01";
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const char *k = argv[i], *v = argv[i + 1];
-        if (!strcmp(k, "--bus")) bus = v;
-        else if (!strcmp(k, "--address")) addr = v;
-        else if (!strcmp(k, "--name")) dev_name = v;
-        else if (!strcmp(k, "--service")) svc_uuid = v;
-        else if (!strcmp(k, "--char")) chr_uuid = v;
-        else if (!strcmp(k, "--devices")) ndev = atoi(v);
-        else if (!strcmp(k, "--jacquard")) jacquard = true, ndev = atoi(v);
-        else if (!strcmp(k, "--acquire")) acquire = !strcmp(v, "yes"); /* no: AcquireNotify is refused */
-        else if (!strcmp(k, "--value-len")) value_len = atoi(v);
-        else if (!strcmp(k, "--payload") && ncycle < MAXCYCLE) { /* hex; may be given several times */
-            int n = 0;
-            unsigned x;
-            for (; n < 256 && sscanf(v + 2 * n, "%2x", &x) == 1; n++) cycle[ncycle][n] = (unsigned char)x;
-            cycle_len[ncycle++] = n;
-        } else return fprintf(stderr, "fakebluez: unknown option %s\n", k), 2;
-    }
-    if (ndev < 1 || ndev > MAXDEV || value_len < RIG_VALUE_MIN || value_len > 244 || !bus) return fprintf(stderr, "fakebluez: bad options\n"), 2;
-    if (jacquard) svc_uuid = JQ_SERVICE, nchr = JQ_CHANNELS, mfg_id = JQ_COMPANY;
+    const char *bus = getenv("DBUS_SYSTEM_BUS_ADDRESS");
+    if (argc == 3) ndev = atoi(argv[1]), acquire = !strcmp(argv[2], "acquire");
+    if (ndev < 1 || ndev > MAXDEV || !bus) return fprintf(stderr, "usage: fakebluez TAGS acquire|signal\n"), 2;
     for (int i = 0; i < ndev; i++) {
         struct dev *v = &devs[i];
-        unsigned low = (unsigned)(strtoul(addr + 12, NULL, 16) << 8 | strtoul(addr + 15, NULL, 16)) + (unsigned)i;
-        snprintf(v->addr, sizeof v->addr, "%.11s:%02X:%02X", addr, low >> 8 & 255, low & 255);
+        unsigned low = (unsigned)i + 1;
+        snprintf(v->addr, sizeof v->addr, "C0:FF:EE:00:%02X:%02X", low >> 8 & 255, low & 255);
         snprintf(v->path, sizeof v->path, "%s/dev_%.17s", adapter, v->addr);
         for (char *p = v->path + strlen(adapter); *p; p++)
             if (*p == ':') *p = '_';
         snprintf(v->svc, sizeof v->svc, "%s/service000a", v->path);
-        for (int k = 0; k < nchr; k++) {
+        for (int k = 0; k < JQ_CHANNELS; k++) {
             struct chr *c = &v->chr[k];
             snprintf(c->path, sizeof c->path, "%s/char%04x", v->svc, 0xb + 3 * k);
-            c->uuid = jacquard ? jq_uuid[k] : chr_uuid;
-            c->writes = !jacquard || k == JQ_COMMAND || k == JQ_RAW;
-            c->notifies = !jacquard || k != JQ_COMMAND;
+            c->writes = k == JQ_COMMAND || k == JQ_RAW;
+            c->notifies = k != JQ_COMMAND;
             c->fd = -1;
         }
         v->rssi = -60;
-        if (jacquard) {
-            snprintf(v->tag.serial, sizeof v->tag.serial, "%04d", (i + 1) % 10000);
-            snprintf(v->name, sizeof v->name, "Jacquard-%s", v->tag.serial);
-            v->mfg_len = jq_serial_encode(v->tag.serial, v->mfg);
-        } else {
-            snprintf(v->name, sizeof v->name, "%s", dev_name);
-            memcpy(v->mfg, ruuvi, v->mfg_len = sizeof ruuvi);
-            v->seen = true;
-        }
+        snprintf(v->tag.serial, sizeof v->tag.serial, "%04d", (i + 1) % 10000);
+        snprintf(v->name, sizeof v->name, "Jacquard-%s", v->tag.serial);
+        v->mfg_len = jq_serial_encode(v->tag.serial, v->mfg);
     }
     DBusError err = DBUS_ERROR_INIT;
     conn = dbus_connection_open_private(bus, &err);
@@ -593,8 +476,7 @@ int main(int argc, char **argv) {
     dbus_connection_add_filter(conn, on_call, NULL, NULL);
     if (dbus_bus_request_name(conn, "org.bluez", 0, &err) != DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER)
         return fprintf(stderr, "fakebluez: org.bluez not obtained: %s\n", err.message ? err.message : "taken"), 1;
-    printf("{\"event\":\"ready\",\"device\":\"%s\",\"char\":\"%s\"}\n", devs[0].path, devs[0].chr[nchr > 1 ? JQ_NOTIFY : 0].path);
-    fflush(stdout);
+    say("ready");
     char in[512];
     size_t fill = 0;
     for (;;) {
@@ -603,7 +485,7 @@ int main(int argc, char **argv) {
         if (dbus_connection_has_messages_to_send(conn)) p[1].events |= POLLOUT;
         if (dbus_connection_get_dispatch_status(conn) == DBUS_DISPATCH_COMPLETE) poll(p, 2, discovering ? 20 : -1);
         if (p[0].revents && !rig_commands(in, sizeof in, &fill, command)) return 0;
-        pump(0);
+        pump();
         advertise();
         if (!dbus_connection_get_is_connected(conn)) return 0;
     }

@@ -1,9 +1,9 @@
 /* floor: the practical floor of a bridge for Jacquard tags. One thread,
  * libdbus + libmosquitto + epoll; finds the tags by serial, connects them, carries
- * out the handshake, publishes facts, gestures and touch, and obeys LED and touch
- * mode commands, one request in flight per tag. The same work as a real bridge on
- * the measured paths, without what those paths do not need: no reconnecting, no
- * time limits, no configuration.
+ * out the handshake, publishes facts and gestures, and obeys LED commands, one
+ * request in flight per tag. The same work as a real bridge on the measured paths,
+ * without what those paths do not need: no reconnecting, no time limits, no
+ * configuration, no touch data.
  * usage: floor BUS PORT BASE-TOPIC INSTANCE SERIAL,SERIAL,... signal|acquire */
 #define _GNU_SOURCE
 #include <dbus/dbus.h>
@@ -31,7 +31,7 @@ struct request {
 };
 struct tag {
     char serial[12], *device, *chr[JQ_CHANNELS];
-    bool connecting, dirty, continuous;
+    bool connecting, dirty;
     int fd[JQ_CHANNELS], subscribed;
     uint8_t id, gear;
     struct jq_rx rx[JQ_CHANNELS];
@@ -97,12 +97,6 @@ static void stats(void) { /* once a second at most, of the tags that had a gestu
              (unsigned long long)k[13], (unsigned long long)k[7], (unsigned long long)k[1], (unsigned long long)t->seq, at);
     }
 }
-static void touch(struct tag *t, uint64_t seq, const uint8_t *line) {
-    char text[256], at[32];
-    int n = snprintf(text, sizeof text, "{\"lines\":[%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u],\"proximity\":%u,\"seq\":%llu,\"time\":\"%s\"}", line[1], line[2],
-                     line[3], line[4], line[5], line[6], line[7], line[8], line[9], line[10], line[11], line[12], line[0], (unsigned long long)seq, now_text(at));
-    publish(t, "touch", 0, false, NULL, text, n);
-}
 
 /* ---- requests to the tag ---- */
 static DBusMessage *method(const char *path, const char *interface, const char *name) {
@@ -144,13 +138,12 @@ static void ask(struct tag *t, enum about about, const uint8_t *packet, int n) {
     else t->first = t->last = r, transmit(t);
 }
 #define ASK(t, about, ...) ask(t, about, (const uint8_t[]){__VA_ARGS__}, (int)sizeof((const uint8_t[]){__VA_ARGS__}))
-static void ask_depth(struct tag *t, enum about about, uint8_t depth) {
-    ASK(t, about, 0x08, 0, 0x10, 11, 0x18, 0, 0xEA, 0x44, 0x04, 0x12, 0x02, 0x50, depth);
+static void ask_depth(struct tag *t, enum about about) {
+    ASK(t, about, 0x08, 0, 0x10, 11, 0x18, 0, 0xEA, 0x44, 0x04, 0x12, 0x02, 0x50, 14);
 }
-static void ask_mode(struct tag *t, bool continuous) {
-    t->continuous = continuous;
-    ASK(t, MODE, 0x08, 8, 0x10, 7, 0x18, 0, 0x20, t->gear, 0xDA, 0x38, 0x04, 0x08, !continuous, 0x10, continuous);
-    ask_depth(t, DEPTH, continuous ? 2 : 14);
+static void ask_gestures(struct tag *t) {
+    ASK(t, MODE, 0x08, 8, 0x10, 7, 0x18, 0, 0x20, t->gear, 0xDA, 0x38, 0x04, 0x08, 1, 0x10, 0);
+    ask_depth(t, DEPTH);
 }
 static void ask_led(struct tag *t, const char *json) { /* {"color":"#rrggbb","pattern":...,"duration_ms":n,...} */
     uint8_t b[64] = {0x08, 0, 0x10, 17, 0x18, 0, 0x20, 0, 0xB2, 0x07, 0}, frame[24], color[12] = {0x08};
@@ -207,7 +200,7 @@ static void on_answer(struct tag *t, const uint8_t *p, int n) {
             FACT(t, "availability", "online");
         }
         break;
-    case MODE: FACT(t, "touch_mode", "%s", t->continuous ? "continuous" : "gesture"); break;
+    case MODE: FACT(t, "touch_mode", "gesture"); break;
     case DEPTH:
     case GEAR_INFO: break;
     case LED: {
@@ -234,14 +227,10 @@ static void on_notification(struct tag *t, const uint8_t *p, int n) {
     if (!p) return;
     char text[256], at[32];
     if (body.number == 917) {
-        uint64_t value = 0;
-        const uint8_t *lines = NULL;
+        uint64_t event = 0;
         for (p = inner.bytes, end = p + inner.n; p && p < end && (p = jq_next(p, end, &f));)
-            if (f.number == (inner.number == 1 ? 1u : 4u)) value = f.value;
-            else if (f.number == 7 && f.n == 13) lines = f.bytes;
-        if (!p) return;
-        if (inner.number == 1) gesture(t, (unsigned)value);
-        else if (inner.number == 2 && lines) touch(t, value, lines);
+            if (f.number == 1) event = f.value;
+        if (p && inner.number == 1) gesture(t, (unsigned)event);
     } else if (body.number == 121) {
         FACT(t, "battery", "{\"charging\":%s,\"level\":%u,\"time\":\"%s\"}", v[2] == 1 ? "true" : "false", (unsigned)v[1], now_text(at));
         FACT(t, "battery/level", "%u", (unsigned)v[1]);
@@ -249,7 +238,7 @@ static void on_notification(struct tag *t, const uint8_t *p, int n) {
         FACT(t, "gear", "{\"attached\":%s,\"product_id\":%u,\"time\":\"%s\",\"vendor_id\":%u}", v[1] ? "true" : "false", (unsigned)v[3], now_text(at), (unsigned)v[2]);
         if (!v[1]) return;
         t->gear = (uint8_t)v[4] & 127;
-        ask_mode(t, false);
+        ask_gestures(t);
         ASK(t, GEAR_INFO, 0x08, 8, 0x10, 4, 0x18, 0, 0x20, t->gear, 0xBA, 0x06, 0x02, 0x08, t->gear);
     }
 }
@@ -287,7 +276,7 @@ static void on_subscribed(DBusPendingCall *call, void *context) {
             ASK(t, HELLO, 0x08, 0, 0x10, 1, 0x18, 0);
             ASK(t, BEGIN, 0x08, 0, 0x10, 2, 0x18, 0, 0xAA, 0x06, 0x02, 0x08, 2);
             ASK(t, INFO, 0x08, 0, 0x10, 4, 0x18, 0, 0x20, 0, 0xBA, 0x06, 0x02, 0x08, 0);
-            ask_depth(t, CONFIGURATION, 14);
+            ask_depth(t, CONFIGURATION);
         }
     }
     dbus_message_unref(r);
@@ -446,7 +435,6 @@ static void on_message(struct mosquitto *m, void *u, const struct mosquitto_mess
     for (struct tag *t = tags; t < tags + tag_n; t++) {
         if (strlen(t->serial) != (size_t)(rest - id) || strncmp(t->serial, id, (size_t)(rest - id)) || t->subscribed < 3) continue;
         if (!strcmp(rest, "/led/set")) ask_led(t, text);
-        else if (!strcmp(rest, "/touch_mode/set")) ask_mode(t, !strcmp(text, "continuous"));
     }
 }
 
@@ -476,10 +464,8 @@ int main(int argc, char **argv) {
     while (!session)
         if (mosquitto_loop(mq, 1000, 1)) return fprintf(stderr, "no session\n"), 1;
     mosquitto_publish(mq, NULL, topic, 6, "online", 1, true);
-    for (const char *const *p = (const char *const[]){"led/set", "touch_mode/set", NULL}; *p; p++) {
-        snprintf(topic, sizeof topic, "%s/tag/+/%s", base, *p);
-        mosquitto_subscribe(mq, NULL, topic, 1);
-    }
+    snprintf(topic, sizeof topic, "%s/tag/+/led/set", base);
+    mosquitto_subscribe(mq, NULL, topic, 1);
     DBusError err = DBUS_ERROR_INIT;
     bus = dbus_connection_open_private(argv[1], &err);
     if (!bus || !dbus_bus_register(bus, &err)) return fprintf(stderr, "%s\n", err.message), 1;

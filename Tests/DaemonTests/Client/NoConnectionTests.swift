@@ -30,8 +30,8 @@ struct NoConnectionTests {
     func broker() async throws {
         try await onLoop {
             let written = Written()
-            let port = try PrivateBroker.freePort()
-            #expect(await ClientProgram.carryOut(.status, .test(port, written, isJSON: true)) == .noConnection)
+            let nobody = try ReservedPort()
+            #expect(await ClientProgram.carryOut(.status, .test(nobody.number, written, isJSON: true)) == .noConnection)
             #expect(written.document["error"]?["code"] == "unreachable")
             #expect(written.lines(.standardError).last == "hint: jacquard2mqtt doctor")
         }
@@ -84,9 +84,9 @@ struct NoConnectionTests {
     func scan() async throws {
         try await onLoop {
             let written = Written()
-            let port = try PrivateBroker.freePort()
+            let nobody = try ReservedPort()
             let request = ClientRequest.scan(duration: .seconds(1))
-            #expect(await ClientProgram.carryOut(request, .test(port, written)) == .noConnection)
+            #expect(await ClientProgram.carryOut(request, .test(nobody.number, written)) == .noConnection)
             let text = written.lines(.standardError).first { $0.hasPrefix("jacquard2mqtt:") } ?? ""
             #expect(text.contains("no connection to the broker"))
             #expect(text.contains("bluetoothd does not answer"))

@@ -74,7 +74,7 @@ extension BrokenSetup {
         BrokenSetup(
             name: "nobody at the port", check: .brokerReach, cause: "Connection refused",
             remedy: "systemctl enable --now mosquitto"
-        ) { $0.configuration.mqtt.port = Int(try PrivateBroker.freePort()) },
+        ) { try $0.noBroker() },
         BrokenSetup(
             name: "a certificate of another authority", check: .brokerTLS, cause: "no authority that is trusted",
             remedy: "set mqtt.tls.ca_file"

@@ -43,6 +43,13 @@ final class Bench {
         configuration.mqtt.host = "localhost"
     }
 
+    /// A port at which nobody listens.
+    func noBroker() throws {
+        let nobody = try ReservedPort()
+        parts.append(nobody)
+        configuration.mqtt.port = Int(nobody.number)
+    }
+
     /// An encrypted broker.
     func encryptedBroker(_ options: [String] = [], isExpired: Bool = false) async throws -> Certificates {
         let certificates = try await Certificates()

@@ -47,7 +47,8 @@ struct ExaminationTests {
         try folder.write("nonsense: 1", to: "c.yaml")
         let broken = ConfigurationFile.load(path: folder.path("c.yaml"), environment: [:])
         try await onLoop {
-            let findings = await Self.findings("unix:path=/nonexistent", try PrivateBroker.freePort())
+            let nobody = try ReservedPort()
+            let findings = await Self.findings("unix:path=/nonexistent", nobody.number)
             #expect(findings.map(\.check) == Check.allCases)
             #expect(findings.first { $0.check == .systemBus }?.verdict == .failed)
             #expect(findings.first { $0.check == .brokerReach }?.verdict == .failed)

@@ -32,3 +32,13 @@ async def until(what: str, look: Callable[[], Awaitable[T]], within: float = 40)
         if time.monotonic() > end:
             raise Failure(f"not within {within:.0f} s: {what}")
         await asyncio.sleep(0.05)
+
+
+async def quickest(measure: Callable[[], Awaitable[float]], limit: float, tries: int = 3) -> float:
+    """Measures seconds, and again while that is over a limit: a busy machine adds some now and then, a fault always."""
+    best = await measure()
+    for _ in range(tries - 1):
+        if best < limit:
+            break
+        best = min(best, await measure())
+    return best

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 from failure import Failure, require, until
 from log import Log
-from processes import Process, free_port
+from processes import Process, take_port
 from releases import Release
 from seed import seed
 
@@ -24,7 +24,7 @@ class HomeAssistant:
     def __init__(self, release: Release, folder: pathlib.Path, broker_port: int) -> None:
         self.release = release
         self.configuration = folder / "home-assistant"
-        port = free_port()
+        port = take_port()
         self.url = f"http://127.0.0.1:{port}"
         self.token = seed(self.configuration, release, port, broker_port)
         self.log = Log(self.configuration / "home-assistant.log")

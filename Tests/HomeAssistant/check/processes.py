@@ -6,24 +6,14 @@ import asyncio
 import json
 import pathlib
 import signal
-import socket
 import subprocess
+import sys
 from typing import Any
 
 from failure import Failure, until
 
-
-def free_port() -> int:
-    """A port of the loopback interface that nobody listens to."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-async def listens(port: int) -> bool:
-    """Whether somebody listens to a port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
+from ports import listens, take_port
 
 
 class Process:
@@ -72,7 +62,7 @@ class Broker(Process):
     """A mosquitto without a memory of its own: what is retained is lost when it restarts."""
 
     def __init__(self, folder: pathlib.Path) -> None:
-        self.port = free_port()
+        self.port = take_port()
         configuration = folder / "mosquitto.conf"
         configuration.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n")
         super().__init__(folder / "mosquitto.log", ["/usr/sbin/mosquitto", "-c", str(configuration)])
@@ -80,7 +70,11 @@ class Broker(Process):
     async def begin(self) -> None:
         """Starts it and waits until it listens."""
         self.start()
-        await until("the broker listens", lambda: listens(self.port))
+
+        async def answers() -> bool:
+            return listens(self.port)
+
+        await until("the broker listens", answers)
 
 
 class Tags(Process):

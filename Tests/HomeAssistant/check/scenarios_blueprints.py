@@ -76,7 +76,8 @@ async def a_gesture_runs_an_action(world: World) -> None:
         before = len(world.bus.heard)
         await world.gesture("brush_down")
         try:
-            await world.bus.expect("test/fired/blueprint_gesture", 1, before, within=1)
+            # As long as a busy Home Assistant may take: an action that comes later would be counted with the next gesture.
+            await world.bus.expect("test/fired/blueprint_gesture", 1, before)
         except Exception:  # not subscribed yet
             return False
         return True
@@ -152,7 +153,9 @@ async def a_doorbell_may_be_an_event(world: World) -> None:
         require(told["color"] == "#ffa000" and told["duration_ms"] == 5000, f"the tag was told {told}")
     await world.bridge.stop()
     await world.home.wait_state(f"{OTHER_TAG}_gesture", "unavailable")
+    since = len(world.bus.heard)
     world.bridge.start()
+    await world.announced(since)
     await world.connected("0001")
     await world.connected("0002")
     await world.home.wait_state(f"{TAG}_led", "off")

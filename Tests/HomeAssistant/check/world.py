@@ -112,6 +112,10 @@ class World:
 
         await until(f"the gear of {tag} is known", has_gear)
 
+    async def announced(self, since: int) -> None:
+        """Waits until a bridge that has started since then has announced its devices, which it does a second later."""
+        await self.bus.expect(f"homeassistant/+/{OTHER_TAG}/#", 1, since)
+
     async def gesture(self, name: str, count: int = 1) -> None:
         """Makes gestures on tag 0001, a hundred a second, and waits until the bridge has told them."""
         before = len(self.bus.heard)
@@ -124,7 +128,9 @@ class World:
         """The topics of which the broker keeps a message, as a client sees them that comes now."""
         newcomer = Bus(self.broker.port)
         await newcomer.expect("jacquard/bridge/attic/state")
-        await asyncio.sleep(1)
+        # What is retained comes with the subscription, and so before what is said after it.
+        await newcomer.publish("test/end")
+        await newcomer.expect("test/end")
         newcomer.stop()
         return {message.topic for message in newcomer.heard if message.is_retained}
 
