@@ -75,7 +75,9 @@ extension BridgeState {
                 $0.battery.map { $0.value.isCharging ? 1 : 0 }
             },
             family("rssi_dbm", .gauge, "The signal of the last advertisement.") { $0.sighting.rssi.map { Int64($0) } },
-            family("reconnects_total", .counter, "How often the tag came back.") { Int64(clamping: $0.counters.reconnects) },
+            family("reconnects_total", .counter, "How often the tag came back.") {
+                Int64(clamping: $0.counters.reconnects)
+            },
             family("lost_fragments_total", .counter, "Packets lost because a fragment was missing.") {
                 Int64(clamping: $0.counters.lostFragments)
             },

@@ -43,7 +43,7 @@ def profile(options, mode):
             time.sleep(2)  # what follows a connection
             start = dump(run.p.pid, work, 1)
             run.warm_up()
-            run.events("gesture", 200, 400)
+            run.gestures(200, 400)
             run.commands(50, 100)
             return functions(start, options.daemon), functions(dump(run.p.pid, work, 2), options.daemon)
         finally:
