@@ -93,6 +93,7 @@ let package = Package(
             dependencies: ["BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging"],
             path: "Tests/Samples/UsingJacquard", swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        tests("Time"),
         tests("EventLoop", "Time"),
         tests("Logging", "Time"),
         tests("JSON"),

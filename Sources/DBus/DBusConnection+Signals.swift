@@ -65,7 +65,7 @@ extension DBusConnection {
         return subscription
     }
 
-    private func setOwner(of name: String, to owner: String?, _ onChange: (String?) -> Void) {
+    private func setOwner(of name: String, to owner: String?, _ onChange: @LoopActor (String?) -> Void) {
         signals.owners[name] = owner
         onChange(owner)
     }

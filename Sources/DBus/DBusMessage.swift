@@ -17,7 +17,8 @@ public final class DBusMessage {
         case signal
     }
 
-    /// `nonisolated(unsafe)`: it never changes, and the count of references behind it is libdbus' own, which is atomic.
+    /// `nonisolated(unsafe)`: it never changes, and only `deinit` uses it without being on the actor. That runs on the loop too,
+    /// as nobody keeps a message elsewhere; to prove it for each message would cost more than to read it.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Takes over a reference that the caller has.

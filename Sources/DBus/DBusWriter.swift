@@ -42,9 +42,13 @@ struct DBusWriter {
         case .variant(let inner): open(CDBUS_TYPE_VARIANT, inner.signature) { $0.append(inner) }
         case .bytes(let bytes): open(CDBUS_TYPE_ARRAY, "y") { Self.append(bytes, to: &$0.iterator) }
         case .array(let values, let element):
-            open(CDBUS_TYPE_ARRAY, element) { writer in values.forEach { writer.append($0) } }
+            open(CDBUS_TYPE_ARRAY, element) { writer in
+                for value in values { writer.append(value) }
+            }
         case .structure(let members):
-            open(CDBUS_TYPE_STRUCT, nil) { writer in members.forEach { writer.append($0) } }
+            open(CDBUS_TYPE_STRUCT, nil) { writer in
+                for member in members { writer.append(member) }
+            }
         case .dictionary(let entries, let key, let value):
             open(CDBUS_TYPE_ARRAY, "{\(key)\(value)}") { writer in
                 for entry in entries {

@@ -22,8 +22,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var hasMail = true
     private var jobs: [UnownedJob] = []
     private var draining: [UnownedJob] = []
-    private var endOfTurn: [@LoopActor () -> Void] = []
-    private var finishing: [@LoopActor () -> Void] = []
+    private var endOfTurn: [EndOfTurnSource] = []
+    private var finishing: [EndOfTurnSource] = []
     private var isStopping = false
 
     private init() {
@@ -79,9 +79,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Puts work off to the end of the present turn, when everything that this turn brought has been handled.
     ///
-    /// For work that is cheaper once than often, such as writing what has been queued.
+    /// For what comes up now and then; an ``EndOfTurnSource`` is for work that is done in many turns.
     @LoopActor public func atEndOfTurn(_ body: @escaping @LoopActor () -> Void) {
-        endOfTurn.append(body)
+        EndOfTurnSource(handler: body).request()
+    }
+
+    @LoopActor func add(_ source: EndOfTurnSource) {
+        endOfTurn.append(source)
     }
 
     /// Tells systemd at its interval that the loop turns, if the service manager asked for it (`WATCHDOG_USEC`).
@@ -148,7 +152,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private func finishTurn() {
         guard !endOfTurn.isEmpty else { return }
         swap(&endOfTurn, &finishing)
-        LoopActor.assumeIsolated(finishing) { for body in $0 { body() } }
+        LoopActor.assumeIsolated(finishing) { for source in $0 { source.fire() } }
         finishing.removeAll(keepingCapacity: true)
     }
 }

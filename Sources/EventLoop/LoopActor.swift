@@ -16,10 +16,11 @@ public actor LoopActor {
     /// checked by the runtime at each call, which costs thirty times as much.
     ///
     /// - Parameters:
-    ///   - argument: what the code needs. A closure that captures it instead is allocated for each call.
+    ///   - argument: what the code needs. A closure that captures it instead is allocated for each call. It is the actor's from
+    ///     here on: the caller does not keep it.
     ///   - body: the code.
     /// - Returns: what the code gives.
-    public static func assumeIsolated<Argument, Result>(
+    public static func assumeIsolated<Argument, Result: Sendable>(
         _ argument: Argument, _ body: @escaping @LoopActor (Argument) -> Result
     ) -> Result {
         typealias Unisolated = (Argument) -> Result

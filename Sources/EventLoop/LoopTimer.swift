@@ -16,8 +16,11 @@ public final class LoopTimer {
         self.handler = handler
     }
 
+    /// When it is due; nil while it is not waiting.
+    private var due: Instant?
+
     /// Whether it is waiting.
-    public private(set) var isArmed = false
+    public var isArmed: Bool { due != nil }
 
     /// Arms the timer, or moves it.
     ///
@@ -25,11 +28,12 @@ public final class LoopTimer {
     ///   - instant: when to call; a time that has passed means at once, in a later turn.
     ///   - accuracy: how late it may be, so that several timers share one wake-up.
     public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
-        let wait = max(0, (instant - .now).microseconds)
-        isArmed = true
-        guard let source else { return add(wait, accuracy) }
+        due = instant
+        // Rounded up: a microsecond too early is too early. A time relative to now would be counted from when the loop woke up.
+        let time = UInt64(max(0, (instant.sinceBoot + .nanoseconds(999)).microseconds))
+        guard let source else { return add(time, accuracy) }
         sd_event_source_set_time_accuracy(source, UInt64(max(1, accuracy.microseconds)))
-        sd_event_source_set_time_relative(source, UInt64(wait))
+        sd_event_source_set_time(source, time)
         sd_event_source_set_enabled(source, CInt(SD_EVENT_ONESHOT))
     }
 
@@ -38,8 +42,9 @@ public final class LoopTimer {
         arm(at: .now + wait, accuracy: accuracy)
     }
 
-    /// Arms the timer for an instant, or disarms it for none.
+    /// Arms the timer for an instant, or disarms it for none; to say the same again costs nothing.
     public func arm(at instant: Instant?) {
+        guard instant != due else { return }
         if let instant { arm(at: instant) } else { disarm() }
     }
 
@@ -47,20 +52,20 @@ public final class LoopTimer {
     /// what has ended well and comes no more for long.
     public func disarm() {
         guard isArmed else { return }
-        isArmed = false
+        due = nil
         source = sd_event_source_disable_unref(source)
     }
 
-    private func add(_ wait: Int64, _ accuracy: Duration) {
-        let status = sd_event_add_time_relative(
-            EventLoop.shared.event, &source, CLOCK_BOOTTIME, UInt64(wait), UInt64(max(1, accuracy.microseconds)), isDue,
+    private func add(_ time: UInt64, _ accuracy: Duration) {
+        let status = sd_event_add_time(
+            EventLoop.shared.event, &source, CLOCK_BOOTTIME, time, UInt64(max(1, accuracy.microseconds)), isDue,
             Unmanaged.passUnretained(self).toOpaque())
         // All timers share the loop's one timerfd per clock, so this can fail for want of memory alone.
-        precondition(status >= 0, "sd_event_add_time_relative failed: \(status)")
+        precondition(status >= 0, "sd_event_add_time failed: \(status)")
     }
 
     fileprivate func fire() {
-        isArmed = false
+        due = nil
         handler()
     }
 

@@ -7,8 +7,8 @@ extension Duration {
 
     private func whole(perSecond units: Int64) -> Int64 {
         let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: units)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        return product &+ attoseconds / (1_000_000_000_000_000_000 / units)
+        let (product, isFar) = seconds.multipliedReportingOverflow(by: units)
+        let (sum, isFarther) = product.addingReportingOverflow(attoseconds / (1_000_000_000_000_000_000 / units))
+        return isFar || isFarther ? (seconds < 0 ? .min : .max) : sum
     }
 }

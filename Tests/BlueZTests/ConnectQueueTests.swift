@@ -1,7 +1,7 @@
 import Bluetooth
 import Testing
-
 import Time
+
 @testable import BlueZ
 
 @Suite("Connect queue")

@@ -1,6 +1,6 @@
 import Testing
-
 import Time
+
 @testable import BlueZ
 
 @Suite("Watch over a silent discovery")

@@ -1,6 +1,6 @@
 import Testing
-
 import Time
+
 @testable import Bridge
 
 @Suite("Agenda")
@@ -38,7 +38,7 @@ struct AgendaTests {
         #expect(agenda.next == nil)
     }
 
-    @Test("takes times before its origin")
+    @Test("takes times that have passed")
     func past() {
         var agenda = Agenda(tags: 1)
         agenda.set(after(-1), of: 0)

@@ -1,7 +1,7 @@
 import JacquardProtocol
 import Testing
-
 import Time
+
 @testable import Bridge
 
 @Suite("Connection of a tag")

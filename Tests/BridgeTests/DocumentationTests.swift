@@ -1,8 +1,8 @@
 import Foundation
 import JacquardProtocol
 import Testing
-
 import Time
+
 @testable import Bridge
 
 @Suite("The article \"MQTT topics\"")

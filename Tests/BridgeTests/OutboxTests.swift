@@ -1,6 +1,6 @@
 import Testing
-
 import Time
+
 @testable import Bridge
 
 @Suite("Outbox")

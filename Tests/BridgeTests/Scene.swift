@@ -1,7 +1,7 @@
 import FoundationEssentials
 import JacquardProtocol
-
 import Time
+
 @testable import Bridge
 
 /// A bridge called `attic` with time in the test's hand; what comes out is written as `topic payload`.

@@ -1,4 +1,5 @@
 import EventLoop
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -40,6 +41,72 @@ struct EventLoopTests {
             try await until("the end of the turn") { log.count > 1 }
             await HelperThread.shared.run {}
             #expect(log == ["body", "end"])
+        }
+    }
+
+    @Test("does in the next turn what the end of a turn puts off")
+    func endOfTurnAgain() async throws {
+        try await onLoop {
+            var log: [String] = []
+            EventLoop.shared.atEndOfTurn {
+                EventLoop.shared.atEndOfTurn { log.append("next") }
+                log.append("end")
+            }
+            try await until("the end of the next turn") { log.count > 1 }
+            #expect(log == ["end", "next"])
+        }
+    }
+
+    @Test("runs everything that other threads have put in before it woke up")
+    func inbox() async throws {
+        try await onLoop {
+            let counter = Counter()
+            // The loop stands still meanwhile: one wake-up finds all of them.
+            let threads = (0..<4).map { _ in
+                Thread { for _ in 0..<50 { Task { await counter.add() } } }
+            }
+            for thread in threads { thread.start() }
+            while !threads.allSatisfy(\.isFinished) { sched_yield() }
+            try await until("all of them") { counter.count == 200 }
+        }
+    }
+
+    @LoopActor
+    private final class Counter {
+        private(set) var count = 0
+
+        func add() { count += 1 }
+    }
+}
+
+@Suite("End-of-turn source")
+struct EndOfTurnSourceTests {
+    @Test("calls once for a turn, however often it was requested, and again when it is requested again")
+    func once() async throws {
+        try await onLoop {
+            var calls = 0
+            let source = EndOfTurnSource { calls += 1 }
+            for _ in 0..<3 { source.request() }
+            #expect(calls == 0)
+            try await until("the end of the turn") { calls > 0 }
+            await HelperThread.shared.run {}
+            #expect(calls == 1)
+            source.request()
+            try await until("the end of a later turn") { calls == 2 }
+        }
+    }
+
+    @Test("can be requested out of its own call, for the next turn")
+    func again() async throws {
+        try await onLoop {
+            var calls = 0
+            var source: EndOfTurnSource?
+            source = EndOfTurnSource {
+                calls += 1
+                if calls < 3 { source?.request() }
+            }
+            source?.request()
+            try await until("three turns") { calls == 3 }
         }
     }
 }
@@ -84,6 +151,57 @@ struct LoopTimerTests {
             #expect(fired == ["other"])
             disarmed.arm(after: .zero)
             try await until("the first timer") { fired.count == 2 }
+        }
+    }
+
+    @Test("is not early either when the turn that armed it was long")
+    func longTurn() async throws {
+        try await onLoop {
+            let begin = Instant.now
+            while Instant.now - begin < .milliseconds(5) {}
+            var fired: Instant?
+            let timer = LoopTimer { fired = .now }
+            let due = Instant.now + .milliseconds(2)
+            timer.arm(at: due, accuracy: .microseconds(1))
+            try await until("the timer") { fired != nil }
+            #expect(try #require(fired) >= due)
+        }
+    }
+
+    @Test("can be disarmed, armed and let go in its own call")
+    func ownCall() async throws {
+        try await onLoop {
+            var calls = 0
+            var timer: LoopTimer?
+            timer = LoopTimer {
+                calls += 1
+                timer?.disarm()
+                #expect(timer?.isArmed == false)
+                timer?.arm(after: .seconds(60))
+                timer?.disarm()
+                if calls < 3 { timer?.arm(after: .zero) } else { timer = nil }
+            }
+            timer?.arm(after: .zero)
+            try await until("three calls") { calls == 3 }
+            #expect(timer == nil)
+        }
+    }
+
+    @Test("takes a deadline or none, and again the same one")
+    func deadline() async throws {
+        try await onLoop {
+            var calls = 0
+            let timer = LoopTimer { calls += 1 }
+            let due: Instant? = .now + .milliseconds(5)
+            timer.arm(at: due)
+            timer.arm(at: nil)
+            #expect(!timer.isArmed)
+            timer.arm(at: due)
+            timer.arm(at: due)
+            try await until("the timer") { calls > 0 }
+            #expect(!timer.isArmed)
+            timer.arm(at: due)
+            try await until("the time that has passed") { calls == 2 }
         }
     }
 }

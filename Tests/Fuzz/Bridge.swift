@@ -1,5 +1,6 @@
 import Bridge
 import JacquardProtocol
+import Time
 
 /// Commands of any kind and bytes, while tags come and go: each gets exactly one final result, at the latest when the
 /// bridge stops.
@@ -13,7 +14,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 private struct BridgePlay {
     private var input: Input
     private var bridge: BridgeState
-    private var now = Moment(instant: .now, unixMilliseconds: 1_800_000_000_000)
+    private var now = Moment(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_800_000_000_000)
     private var owed = 0
     /// What the bridge wants done, and has not been told the end of.
     private var errands: [BridgeAction] = []
@@ -43,7 +44,7 @@ private struct BridgePlay {
         case 3: now = now + .milliseconds(Int(input.byte()) * 100)
         case 4:
             if let deadline = bridge.deadline, deadline > now.instant {
-                now = now + deadline - now.instant
+                now = now + (deadline - now.instant)
             }
             take(bridge.deadlineReached(at: now))
         case 5, 6: endErrand()

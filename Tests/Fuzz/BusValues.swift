@@ -12,7 +12,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var input = Input(start, count)
     let signature = input.bytes()
     let bytes = message(signature, Array(input.rest))
-    LoopActor.assumeIsolated { read(bytes) }
+    LoopActor.assumeIsolated(bytes) { read($0) }
     return 0
 }
 

@@ -4,8 +4,8 @@ import JacquardProtocol
 import Logging
 import TestSupport
 import Testing
-
 import Time
+
 @testable import Jacquard
 
 @Suite("Finding a tag")

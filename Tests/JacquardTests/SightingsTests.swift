@@ -1,8 +1,8 @@
 import Bluetooth
 import JacquardProtocol
 import Testing
-
 import Time
+
 @testable import Jacquard
 
 @Suite("Sightings")

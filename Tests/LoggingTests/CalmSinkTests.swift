@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
-
 import Time
+
 @testable import Logging
 
 @Suite("Calm sink")

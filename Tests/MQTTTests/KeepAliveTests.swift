@@ -1,6 +1,6 @@
 import Testing
-
 import Time
+
 @testable import MQTT
 
 @Suite("Keep-alive")

@@ -106,7 +106,7 @@ extension Backlog {
     private mutating func add(_ waiting: Waiting) {
         line.append(.message(waiting))
         count(waiting, by: 1)
-        nextExpiry = nextExpiry.map { min($0, waiting.expiry) } ?? waiting.expiry
+        nextExpiry.lower(to: waiting.expiry)
     }
 
     private func isFull(for waiting: Waiting) -> Bool {

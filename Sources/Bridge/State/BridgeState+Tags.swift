@@ -54,7 +54,7 @@ extension BridgeState {
     ) -> [BridgeAction] {
         let emptied = finishDepartures(at: now) { $0.entry.id == entry.id }
         var tag = TagMirror(
-            entry, record: record, topics: topics, bridge: configuration.instance, statistics: statistics,
+            entry, record: record, topics: topics, bridge: configuration.instance, statsPayload: statsPayload,
             startedAt: now)
         tag.sighting = sighting
         tag.remembered = tag.record

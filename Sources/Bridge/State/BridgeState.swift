@@ -13,7 +13,7 @@ public struct BridgeState: Sendable {
     let boot: String
     let startedAt: Moment
     private var positions: [TagID: Int] = [:]
-    private var agenda: Agenda
+    private var agenda = Agenda()
 
     var tags: [TagMirror]
     var desk: CommandDesk
@@ -29,8 +29,8 @@ public struct BridgeState: Sendable {
     var forgetting: Set<TagID> = []
     var departures: [Departure] = []
     var discovery: HomeAssistantDiscovery?
-    private var gestures: GesturePayload
-    let statistics: StatsPayload
+    private var gesturePayload: GesturePayload
+    let statsPayload: StatsPayload
     /// The lifetime of a gesture as MQTT 5 has it: whole seconds, and 0 would mean at once.
     private var gestureExpirySeconds: UInt32
     private(set) var isStopped = false
@@ -52,21 +52,20 @@ public struct BridgeState: Sendable {
         self.configuration = configuration
         self.boot = boot
         self.startedAt = startedAt
-        agenda = Agenda()
         let topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
         self.topics = topics
-        let statistics = StatsPayload(boot: boot)
-        self.statistics = statistics
+        let statsPayload = StatsPayload(boot: boot)
+        self.statsPayload = statsPayload
         tags = Self.entries(configuration, records).map { entry, record in
             TagMirror(
-                entry, record: record, topics: topics, bridge: configuration.instance, statistics: statistics,
+                entry, record: record, topics: topics, bridge: configuration.instance, statsPayload: statsPayload,
                 startedAt: startedAt)
         }
         desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestureExpirySeconds = Self.expirySeconds(configuration)
-        gestures = GesturePayload(boot: boot, bridge: configuration.instance)
+        gesturePayload = GesturePayload(boot: boot, bridge: configuration.instance)
         findPositions()
     }
 
@@ -179,14 +178,9 @@ extension BridgeState {
         updateDeadline(of: Array(tags.indices))
     }
 
-    /// Looks for the earliest of all that is due, after an event that can have changed it for these tags only. It is looked
-    /// for after every event but most gestures, so in place.
+    /// Looks for the earliest of all that is due, after an event that can have changed it for these tags only.
     mutating func updateDeadline(of positions: [Int]) {
-        for position in positions {
-            var due: Instant?
-            tags[position].lower(&due)
-            agenda.set(due, of: position)
-        }
+        for position in positions { agenda.set(tags[position].deadline, of: position) }
         var earliest = desk.deadline
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: discovery?.life.deadline)
@@ -201,7 +195,7 @@ extension BridgeState {
         let sequence = tags[position].countGesture(name, at: now)
         let publication = Publication(
             topic: tags[position].topics.gesture,
-            payload: gestures.bytes(name: name, number: gesture.rawValue, sequence: sequence, at: now),
+            payload: gesturePayload.bytes(name: name, number: gesture.rawValue, sequence: sequence, at: now),
             kind: .event(lifetime: configuration.gestureLifetime),
             messageExpirySeconds: gestureExpirySeconds)
         let wasHolding = tags[position].stats.isHolding

@@ -45,7 +45,7 @@ extension TagMirror {
     }
 
     func statsFact(at now: Moment) -> Publication {
-        Publication(topic: topics.stats, payload: statistics.bytes(of: counters, at: now), kind: .fact)
+        Publication(topic: topics.stats, payload: statsPayload.bytes(of: counters, at: now), kind: .fact)
     }
 
     func touchSample(_ touch: TouchData, at now: Moment) -> Publication {

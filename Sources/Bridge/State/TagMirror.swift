@@ -35,7 +35,8 @@ struct TagMirror: Sendable {
     var tagLED = LEDMirror()
     var gearLED = LEDMirror()
     var counters = TagCounters()
-    let statistics: StatsPayload
+    /// Writes them down.
+    let statsPayload: StatsPayload
     /// When the tag last gave a sign of life; nil before the first since the start.
     var lastSeen: Moment?
     /// Whether no tag can be reached: Bluetooth is off, or the bridge ends.
@@ -50,13 +51,13 @@ struct TagMirror: Sendable {
     var signal = SignalThrottle()
 
     init(
-        _ entry: TagEntry, record: TagRecord?, topics: BridgeTopics, bridge: String, statistics: StatsPayload,
+        _ entry: TagEntry, record: TagRecord?, topics: BridgeTopics, bridge: String, statsPayload: StatsPayload,
         startedAt: Moment
     ) {
         self.entry = entry
         self.topics = topics.tag(entry.id)
         self.bridge = bridge
-        self.statistics = statistics
+        self.statsPayload = statsPayload
         wish = ConnectionWish(entry.connect, isHeld: record?.isHeld ?? false)
         remembered = record
         connection = TagConnection(state: wish.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
@@ -82,13 +83,14 @@ struct TagMirror: Sendable {
         set { if target == .tag { tagLED = newValue } else { gearLED = newValue } }
     }
 
-    /// Lowers a deadline to when something of the tag is due without an event. Mutating, so that the tag is not copied.
-    mutating func lower(_ deadline: inout Instant?) {
-        deadline.lower(to: progress.due)
+    /// When something of the tag is due without an event.
+    var deadline: Instant? {
+        var deadline = progress.due
         deadline.lower(to: stats.due)
         deadline.lower(to: tagLED.darkAt)
         deadline.lower(to: gearLED.darkAt)
         deadline.lower(to: wish.neededUntil)
+        return deadline
     }
 
     /// What a restart must not forget.

@@ -17,8 +17,8 @@ struct Throttle: Sendable {
     /// Whether it may happen now; if not, it is due later.
     mutating func admits(at now: Instant) -> Bool {
         guard due == nil else { return isDue(at: now) }
-        if let last, now < last + interval {
-            due = last + interval
+        if let next = last.map({ $0 + interval }), now < next {
+            due = next
             return false
         }
         happened(at: now)

@@ -36,9 +36,7 @@ final class BridgeService {
     private var isActing = false
     /// Whether the end has begun: a change of the broker that is under way comes to nothing then.
     private(set) var isStopping = false
-    private var armed: Instant?
     private lazy var bridgeTimer = LoopTimer { [unowned self] in
-        armed = nil
         carryOut { bridge, now in bridge.deadlineReached(at: now) }
     }
     private(set) lazy var metrics = MetricsWriter(log: log) { [unowned self] in
@@ -119,9 +117,7 @@ final class BridgeService {
         for action in due { perform(action, at: now) }
         while let action = actions.popFirst() { perform(action, at: now) }
         isActing = false
-        guard armed != bridge.deadline else { return }
-        armed = bridge.deadline
-        bridgeTimer.arm(at: armed)
+        bridgeTimer.arm(at: bridge.deadline)
     }
 
     // MARK: Health

@@ -40,9 +40,7 @@ final class TagDriver {
     private var told = (isLooking: false, isStopped: true)
     private var isPerforming = false
     private var pending: [TagSession.Action] = []
-    private var armed: Instant?
     private lazy var timer = LoopTimer { [unowned self] in
-        armed = nil
         drive { session, now in session.deadlineReached(at: now) }
     }
 
@@ -85,20 +83,8 @@ final class TagDriver {
             for action in next { perform(action) }
         }
         isPerforming = false
-        let (deadline, isLooking) = Self.look(at: &session)
-        arm(deadline)
-        tellChange(isLooking)
-    }
-
-    /// Asks a session in its place: a session is large, and to ask it as a property of this object would copy it.
-    private static func look(at session: inout TagSession) -> (deadline: Instant?, isLooking: Bool) {
-        (session.deadline, session.isLinking)
-    }
-
-    private func arm(_ deadline: Instant?) {
-        guard armed != deadline else { return }
-        armed = deadline
-        timer.arm(at: deadline)
+        timer.arm(at: session.deadline)
+        tellChange(session.isLinking)
     }
 
     private func tellChange(_ isLooking: Bool) {

@@ -62,7 +62,7 @@ final class MosquittoInstance {
     }
 
     /// Hands over what the callbacks have brought since the last time.
-    func takeSignals(_ body: (Signal) -> Void) {
+    func takeSignals(_ body: @LoopActor (Signal) -> Void) {
         guard !signals.isEmpty else { return }
         var taken: [Signal] = []
         swap(&taken, &signals)

@@ -42,17 +42,15 @@ extension MQTTConnection {
 
     /// All that was queued in a turn is written at its end: what an event leads to leaves together.
     func planFlush() {
-        guard !isFlushPlanned else { return }
-        isFlushPlanned = true
-        EventLoop.shared.atEndOfTurn { [weak self] in self?.flush() }
+        // What is queued out of the handlers of a flush needs no other one: the descriptor asks for it.
+        if !isFlushing { plannedFlush.request() }
     }
 
     /// Writes now.
     func flush() {
         guard phase != .closed else { return }
-        // What is queued out of the handlers of this call does not plan another one: the descriptor asks for it.
-        isFlushPlanned = true
-        defer { isFlushPlanned = false }
+        isFlushing = true
+        defer { isFlushing = false }
         keepAlive?.written(at: .now)
         settle(instance.write())
         // During a handshake of TLS the library's wish to write is not to be believed: it is never taken back

@@ -39,10 +39,11 @@ final class MQTTConnection {
     private(set) var watch: SocketWatch?
     var outstanding = Outstanding()
     var keepAlive: KeepAlive?
-    var isFlushPlanned = false
+    var isFlushing = false
     private var deadline = Instant.now
     private var answer: CheckedContinuation<Result<MQTTSession, MQTTError>, Never>?
     private var held: [Event] = []
+    private(set) lazy var plannedFlush = EndOfTurnSource { [weak self] in self?.flush() }
     private lazy var limit = LoopTimer { [weak self] in self?.limitReached() }
     private(set) lazy var keepAliveTimer = LoopTimer { [weak self] in self?.checkKeepAlive() }
 

@@ -1,6 +1,6 @@
 import Testing
-
 import Time
+
 @testable import Bridge
 
 @Suite("Reminders and emptied topics in the outbox")

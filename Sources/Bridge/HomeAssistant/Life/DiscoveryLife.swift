@@ -58,7 +58,9 @@ struct DiscoveryLife: Sendable {
 
     /// When something is due.
     var deadline: Instant? {
-        [stageDeadline, reminders.first?.at].compactMap(\.self).min()
+        var deadline = stageDeadline
+        deadline.lower(to: reminders.first?.at)
+        return deadline
     }
 
     /// There is a connection to the broker.
