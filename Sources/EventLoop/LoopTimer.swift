@@ -10,14 +10,13 @@ public import Time
 public final class LoopTimer {
     private var source: OpaquePointer?
     private let handler: @LoopActor () -> Void
+    /// When it is due; nil while it is not waiting.
+    private var due: Instant?
 
     /// Makes a timer that is not armed.
     public init(handler: @escaping @LoopActor () -> Void) {
         self.handler = handler
     }
-
-    /// When it is due; nil while it is not waiting.
-    private var due: Instant?
 
     /// Whether it is waiting.
     public var isArmed: Bool { due != nil }
