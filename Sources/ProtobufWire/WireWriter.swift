@@ -1,70 +1,21 @@
-/// Writes the fields of protobuf messages, one behind the other.
+/// Writes the fields of protobuf messages one after the other.
 ///
-/// Every `write` takes an optional: nil is a field that is absent and writes nothing. Write fields in ascending order
-/// of their numbers, as every known encoder does; readers do not depend on it.
+/// Write fields in ascending order of their numbers, as every known encoder does; readers do not depend on it.
 ///
 /// Source: https://protobuf.dev/programming-guides/encoding/
 public struct WireWriter: Sendable {
-    /// What has been written.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
-    /// Starts with nothing; 64 bytes hold every everyday message of a tag without growing.
+    /// Creates an empty writer with room for 64 bytes, which hold every common message of a tag.
     public init() {
         bytes.reserveCapacity(64)
     }
 
-    /// Writes a `uint32` or the number of an enum.
-    public mutating func write(_ value: UInt32?, field number: UInt32) {
-        write(value.map(UInt64.init), field: number)
-    }
-
-    /// Writes a `uint64`.
-    public mutating func write(_ value: UInt64?, field number: UInt32) {
-        guard let value else { return }
-        writeTag(number, WireType.varint)
-        writeVarint(value)
-    }
-
-    /// Writes an `int32`; a negative one takes ten bytes, because it is extended to 64 bits.
-    public mutating func write(_ value: Int32?, field number: UInt32) {
-        write(value.map(Int64.init), field: number)
-    }
-
-    /// Writes an `int64`; a negative one takes ten bytes.
-    public mutating func write(_ value: Int64?, field number: UInt32) {
-        write(value.map(UInt64.init(bitPattern:)), field: number)
-    }
-
-    /// Writes a `bool` as 0 or 1.
-    public mutating func write(_ value: Bool?, field number: UInt32) {
-        write(value.map { $0 ? UInt64(1) : 0 }, field: number)
-    }
-
-    /// Writes a `float`.
-    public mutating func write(_ value: Float?, field number: UInt32) {
-        guard let value else { return }
-        writeTag(number, WireType.fixed32)
-        writeLittleEndian(UInt64(value.bitPattern), byteCount: 4)
-    }
-
-    /// Writes a `double`.
-    public mutating func write(_ value: Double?, field number: UInt32) {
-        guard let value else { return }
-        writeTag(number, WireType.fixed64)
-        writeLittleEndian(value.bitPattern, byteCount: 8)
-    }
-
-    /// Writes a `string` as UTF-8.
-    public mutating func write(_ value: String?, field number: UInt32) {
-        write(value.map { Array($0.utf8) }, field: number)
-    }
-
-    /// Writes `bytes`; none are a field of length 0, not an absent one.
-    public mutating func write(_ value: [UInt8]?, field number: UInt32) {
-        guard let value else { return }
-        writeTag(number, WireType.lengthDelimited)
-        writeVarint(UInt64(value.count))
-        bytes.append(contentsOf: value)
+    /// Writes a field; nil is an absent field and writes nothing.
+    @inlinable
+    public mutating func write<Scalar: WireScalar>(_ value: Scalar?, field number: UInt32) {
+        value?.write(to: &self, field: number)
     }
 
     /// Writes a message as a field.
@@ -75,7 +26,7 @@ public struct WireWriter: Sendable {
     public mutating func writeMessage(field number: UInt32, _ body: (inout WireWriter) -> Void) {
         var message = WireWriter()
         body(&message)
-        write(message.bytes, field: number)
+        writeField(number, bytes: message.bytes)
     }
 
     /// Writes a bare varint of one to ten bytes, without a tag.
@@ -86,6 +37,27 @@ public struct WireWriter: Sendable {
             rest >>= 7
         }
         bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    mutating func writeField(_ number: UInt32, varint value: UInt64) {
+        writeTag(number, WireType.varint)
+        writeVarint(value)
+    }
+
+    mutating func writeField(_ number: UInt32, fixed32 value: UInt32) {
+        writeTag(number, WireType.fixed32)
+        writeLittleEndian(UInt64(value), byteCount: 4)
+    }
+
+    mutating func writeField(_ number: UInt32, fixed64 value: UInt64) {
+        writeTag(number, WireType.fixed64)
+        writeLittleEndian(value, byteCount: 8)
+    }
+
+    mutating func writeField(_ number: UInt32, bytes value: [UInt8]) {
+        writeTag(number, WireType.lengthDelimited)
+        writeVarint(UInt64(value.count))
+        bytes.append(contentsOf: value)
     }
 
     private mutating func writeTag(_ number: UInt32, _ type: UInt32) {

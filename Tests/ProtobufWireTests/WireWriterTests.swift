@@ -33,8 +33,8 @@ struct WireWriterTests {
             Example("float", [0x25, 0x00, 0x00, 0xA0, 0x41]) { $0.write(Float(20), field: 4) },
             Example("double", [0x41, 0, 0, 0, 0, 0, 0, 0x34, 0x40]) { $0.write(Double(20), field: 8) },
             Example("string", [0x0A, 0x03, 0x4A, 0xC3, 0xA4]) { $0.write("Jä", field: 1) },
-            Example("bytes", [0x12, 0x02, 0x00, 0xFF]) { $0.write([0x00, 0xFF], field: 2) },
-            Example("no bytes", [0x12, 0x00]) { $0.write([], field: 2) },
+            Example("bytes", [0x12, 0x02, 0x00, 0xFF]) { $0.write([0x00, 0xFF] as [UInt8], field: 2) },
+            Example("no bytes", [0x12, 0x00]) { $0.write([] as [UInt8], field: 2) },
             Example("empty message", [0xDA, 0x3E, 0x00]) { $0.writeMessage(field: 1003) { _ in } },
             Example("message", [0x0A, 0x02, 0x08, 0x05]) {
                 $0.writeMessage(field: 1) { $0.write(UInt32(5), field: 1) }

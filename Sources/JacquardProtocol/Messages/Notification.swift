@@ -1,31 +1,31 @@
 import ProtobufWire
 
-/// What a tag tells unasked: one packet on the notify characteristic.
+/// A tag's notification, sent without a request: one packet on the notify characteristic.
 ///
-/// What it is about is said by the bodies that are there, never by domain and opcode; one may carry several.
+/// Its meaning follows from the bodies that are present, never from domain and opcode; it may carry several bodies.
 /// Source: `Notification` of the schema.
 public struct Notification: Hashable, Sendable {
-    /// Which part of the firmware tells it.
+    /// The part of the firmware that sends it.
     public var domain: Domain
-    /// What it tells.
+    /// The kind of notification.
     public var opcode: Opcode
-    /// The component that it is about; real tags send 0 or that of the gear.
+    /// The component that it is about; real tags send 0 or the gear's number.
     public var componentID: UInt32?
 
     /// The tag is about to drop the link.
     public var disconnect: DisconnectNotification?
     /// Gear was attached or detached.
     public var attached: AttachedNotification?
-    /// Something failed.
+    /// An error on the tag.
     public var error: ErrorNotification?
-    /// Something about a pattern on the LED.
+    /// The state of an LED pattern.
     public var ledPattern: LEDPatternNotification?
     /// The battery.
     public var batteryStatus: BatteryStatusReport?
     /// A gesture, a touch, or both.
     public var dataChannel: DataChannelNotification?
 
-    /// A notification without a body.
+    /// Creates a notification without a body.
     public init(domain: Domain, opcode: Opcode, componentID: UInt32? = nil) {
         self.domain = domain
         self.opcode = opcode
@@ -33,50 +33,55 @@ public struct Notification: Hashable, Sendable {
     }
 
     /// The packet.
-    public func encoded() -> [UInt8] {
-        var writer = WireWriter()
-        writer.write(domain, field: 1)
-        writer.write(opcode, field: 2)
-        writer.write(componentID, field: 3)
-        writer.write(disconnect, field: ExtensionNumber.disconnectNotification)
-        writer.write(attached, field: ExtensionNumber.attached)
-        writer.write(error, field: ExtensionNumber.errorNotification)
-        writer.write(ledPattern, field: ExtensionNumber.ledPattern)
-        writer.write(batteryStatus, field: ExtensionNumber.batteryStatus)
-        writer.write(dataChannel, field: ExtensionNumber.dataChannelNotification)
-        return writer.bytes
-    }
+    public func encoded() -> [UInt8] { packet }
 
     /// Reads a packet.
     ///
-    /// - Throws: ``MessageError`` if the bytes are no protobuf or a required field is missing.
+    /// - Throws: ``MessageError`` if the bytes are not protobuf or a required field is missing.
     public static func decode(_ packet: ArraySlice<UInt8>) throws(MessageError) -> Notification {
-        var reader = WireReader(packet)
-        var domain: Domain?
-        var opcode: Opcode?
-        var notification = Notification(domain: .base, opcode: Opcode(rawValue: 0))
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: field.read(&domain)
-            case 2: field.read(&opcode)
-            case 3: field.read(&notification.componentID)
-            default: try notification.readBody(field)
-            }
-        }
-        notification.domain = try domain.required("Notification.domain")
-        notification.opcode = try opcode.required("Notification.opcode")
+        try Notification(packet: packet)
+    }
+}
+
+extension Notification: WireMessage {
+    init() {
+        self.init(domain: .base, opcode: Opcode(rawValue: 0))
+    }
+
+    mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure) {
+        try fields.required(1, &domain, "Notification.domain")
+        try fields.required(2, &opcode, "Notification.opcode")
+        try fields.optional(3, &componentID)
+        try fields.optional(ExtensionNumber.disconnectNotification, &disconnect)
+        try fields.optional(ExtensionNumber.attached, &attached)
+        try fields.optional(ExtensionNumber.errorNotification, &error)
+        try fields.optional(ExtensionNumber.ledPattern, &ledPattern)
+        try fields.optional(ExtensionNumber.batteryStatus, &batteryStatus)
+        try fields.optional(ExtensionNumber.dataChannelNotification, &dataChannel)
+    }
+}
+
+/// The common notifications, as a simulated tag sends them.
+extension Notification {
+    /// Reports the battery.
+    public static func batteryStatus(_ status: BatteryStatus) -> Notification {
+        var notification = Notification(
+            domain: .base, opcode: .batteryStatus, componentID: Component.tagComponentID)
+        notification.batteryStatus = BatteryStatusReport(status)
         return notification
     }
 
-    private mutating func readBody(_ field: WireField) throws(MessageError) {
-        switch field.number {
-        case ExtensionNumber.dataChannelNotification: try field.read(&dataChannel)
-        case ExtensionNumber.batteryStatus: try field.read(&batteryStatus)
-        case ExtensionNumber.attached: try field.read(&attached)
-        case ExtensionNumber.disconnectNotification: try field.read(&disconnect)
-        case ExtensionNumber.errorNotification: try field.read(&error)
-        case ExtensionNumber.ledPattern: try field.read(&ledPattern)
-        default: break
-        }
+    /// Reports attached gear; with an empty body, that no gear is attached.
+    public static func attached(_ body: AttachedNotification) -> Notification {
+        var notification = Notification(domain: .base, opcode: .attached, componentID: Component.tagComponentID)
+        notification.attached = body
+        return notification
+    }
+
+    /// Reports a gesture or a touch on gear.
+    public static func dataChannel(_ body: DataChannelNotification, component componentID: UInt32) -> Notification {
+        var notification = Notification(domain: .gear, opcode: .gearData, componentID: componentID)
+        notification.dataChannel = body
+        return notification
     }
 }

@@ -1,20 +1,46 @@
 import ProtobufWire
 
-/// What a client asks of a tag: one packet on the command characteristic.
+/// A client's request to a tag: one packet on the command characteristic.
 ///
-/// Its id is not part of it, for it is given when the request is sent, and again if it is sent a second time.
+/// The request's id is not part of it: an id is assigned each time the request is sent.
 /// Source: `Request` of the schema.
 public struct Request: Hashable, Sendable {
-    /// Which part of the firmware it is for.
+    /// The message that a request carries.
+    public enum Body: Hashable, Sendable {
+        /// Chooses the version of the protocol.
+        case begin(BeginRequest)
+        /// Reads what a component is.
+        case deviceInfo(DeviceInfoRequest)
+        /// Plays on an LED.
+        case ledPattern(LEDPatternRequest)
+        /// Reads the battery.
+        case batteryStatus(BatteryStatusRequest)
+        /// Writes an element of the tag's key-value store.
+        case configSet(ConfigSetRequest)
+        /// Reads an element of the tag's key-value store.
+        case configGet(ConfigGetRequest)
+        /// Makes the tag drop the link.
+        case bleDisconnect(BLEDisconnectRequest)
+        /// Plays on a motor.
+        case haptic(HapticRequest)
+        /// Switches between gestures and touch.
+        case dataChannel(DataChannelRequest)
+        /// Reads the tag's configuration.
+        case configRead(ConfigReadRequest)
+        /// Changes the tag's configuration.
+        case configWrite(TagConfiguration)
+    }
+
+    /// The part of the firmware that the request is for.
     public var domain: Domain
-    /// What it asks for.
+    /// The operation.
     public var opcode: Opcode
-    /// Which component it is for; nil names none, and such a request is for the tag.
+    /// The component that the request is for; nil is the tag.
     public var componentID: UInt32?
-    /// What else it says; hello, for one, says nothing else.
+    /// The operation's parameters; hello has none.
     public var body: Body?
 
-    /// Describes a request.
+    /// Creates a request.
     public init(domain: Domain, opcode: Opcode, componentID: UInt32? = nil, body: Body? = nil) {
         self.domain = domain
         self.opcode = opcode
@@ -22,42 +48,67 @@ public struct Request: Hashable, Sendable {
         self.body = body
     }
 
-    /// The packet. The id comes back in the answer; use 1 to 254.
+    /// The packet. The response carries the same id; use 1 to 254.
     public func encoded(id: UInt32) -> [UInt8] {
-        var writer = WireWriter()
-        writer.write(domain, field: 1)
-        writer.write(opcode, field: 2)
-        writer.write(id, field: 3)
-        writer.write(componentID, field: 4)
-        body?.write(to: &writer)
-        return writer.bytes
+        RequestPacket(id: id, request: self).packet
     }
 
     /// Reads a packet.
     ///
-    /// - Returns: the request and its id. The body is nil if there is none or it is unknown; of several the last counts.
-    /// - Throws: ``MessageError`` if the bytes are no protobuf or a required field is missing.
+    /// - Returns: the request and its id. The body is nil if it is absent or unknown; of several, the last one counts.
+    /// - Throws: ``MessageError`` if the bytes are not protobuf or a required field is missing.
     public static func decode(_ packet: ArraySlice<UInt8>) throws(MessageError) -> (id: UInt32, request: Request) {
-        var reader = WireReader(packet)
-        var domain: Domain?
-        var opcode: Opcode?
-        var id: UInt32?
-        var componentID: UInt32?
-        var body: Body?
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: field.read(&domain)
-            case 2: field.read(&opcode)
-            case 3: field.read(&id)
-            case 4: field.read(&componentID)
-            default: body = try Body(field) ?? body
-            }
+        let packet = try RequestPacket(packet: packet)
+        return (packet.id, packet.request)
+    }
+}
+
+/// A request with its id, as one message of the schema.
+private struct RequestPacket: WireMessage {
+    var id: UInt32 = 0
+    var request = Request(domain: .base, opcode: Opcode(rawValue: 0))
+
+    mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure) {
+        try fields.required(1, &request.domain, "Request.domain")
+        try fields.required(2, &request.opcode, "Request.opcode")
+        try fields.required(3, &id, "Request.id")
+        try fields.optional(4, &request.componentID)
+        try fields.choice(&request.body)
+    }
+}
+
+extension Request.Body: FieldChoice {
+    static func read(_ field: WireField, into value: inout Self?) throws(MessageError) {
+        guard var reader = field.message else { return }
+        switch field.number {
+        case ExtensionNumber.begin: value = .begin(try BeginRequest(&reader))
+        case ExtensionNumber.deviceInfo: value = .deviceInfo(try DeviceInfoRequest(&reader))
+        case ExtensionNumber.ledPattern: value = .ledPattern(try LEDPatternRequest(&reader))
+        case ExtensionNumber.batteryStatus: value = .batteryStatus(try BatteryStatusRequest(&reader))
+        case ExtensionNumber.configSet: value = .configSet(try ConfigSetRequest(&reader))
+        case ExtensionNumber.configGet: value = .configGet(try ConfigGetRequest(&reader))
+        case ExtensionNumber.bleDisconnect: value = .bleDisconnect(try BLEDisconnectRequest(&reader))
+        case ExtensionNumber.haptic: value = .haptic(try HapticRequest(&reader))
+        case ExtensionNumber.dataChannel: value = .dataChannel(try DataChannelRequest(&reader))
+        case ExtensionNumber.configRead: value = .configRead(try ConfigReadRequest(&reader))
+        case ExtensionNumber.configWrite: value = .configWrite(try TagConfiguration(&reader))
+        default: break
         }
-        let request = Request(
-            domain: try domain.required("Request.domain"),
-            opcode: try opcode.required("Request.opcode"),
-            componentID: componentID,
-            body: body)
-        return (try id.required("Request.id"), request)
+    }
+
+    func write(to writer: inout WireWriter) {
+        switch self {
+        case .begin(let body): body.write(to: &writer, field: ExtensionNumber.begin)
+        case .deviceInfo(let body): body.write(to: &writer, field: ExtensionNumber.deviceInfo)
+        case .ledPattern(let body): body.write(to: &writer, field: ExtensionNumber.ledPattern)
+        case .batteryStatus(let body): body.write(to: &writer, field: ExtensionNumber.batteryStatus)
+        case .configSet(let body): body.write(to: &writer, field: ExtensionNumber.configSet)
+        case .configGet(let body): body.write(to: &writer, field: ExtensionNumber.configGet)
+        case .bleDisconnect(let body): body.write(to: &writer, field: ExtensionNumber.bleDisconnect)
+        case .haptic(let body): body.write(to: &writer, field: ExtensionNumber.haptic)
+        case .dataChannel(let body): body.write(to: &writer, field: ExtensionNumber.dataChannel)
+        case .configRead(let body): body.write(to: &writer, field: ExtensionNumber.configRead)
+        case .configWrite(let body): body.write(to: &writer, field: ExtensionNumber.configWrite)
+        }
     }
 }

@@ -1,39 +1,39 @@
 import ProtobufWire
 
-/// What a tag answers: one packet on the response characteristic.
+/// A tag's response to a request: one packet on the response characteristic.
 ///
 /// Source: `Response` of the schema.
 public struct Response: Hashable, Sendable {
-    /// The message that an answer carries.
+    /// The message that a response carries.
     public enum Body: Hashable, Sendable {
-        /// To hello.
+        /// The response to hello.
         case hello(HelloResponse)
-        /// To begin.
+        /// The response to begin.
         case begin(BeginResponse)
         /// What a component is.
         case deviceInfo(DeviceInfoResponse)
         /// The battery.
         case batteryStatus(BatteryStatusReport)
-        /// An element of the tag's own store.
+        /// An element of the tag's key-value store.
         case configGet(ConfigGetResponse)
-        /// To a haptic request.
+        /// The response to a haptic request.
         case haptic(HapticResponse)
         /// What gear reports from now on.
         case dataChannel(DataChannelResponse)
-        /// How the tag is set: to reading it, and to changing it.
+        /// The tag's configuration, after it was read or changed.
         case config(TagConfiguration)
     }
 
     /// The id of the request.
     public var id: UInt32
-    /// Whether it was carried out.
+    /// Whether the tag carried out the request.
     public var status: Status
-    /// The component that answers; real tags send 0 or that of the gear.
+    /// The component that responds; real tags send 0 or the gear's number.
     public var componentID: UInt32?
-    /// What else it says.
+    /// The result; nil for a status alone.
     public var body: Body?
 
-    /// Describes an answer.
+    /// Creates a response.
     public init(id: UInt32, status: Status = .ok, componentID: UInt32? = nil, body: Body? = nil) {
         self.id = id
         self.status = status
@@ -42,47 +42,39 @@ public struct Response: Hashable, Sendable {
     }
 
     /// The packet.
-    public func encoded() -> [UInt8] {
-        var writer = WireWriter()
-        writer.write(id, field: 1)
-        writer.write(status, field: 2)
-        writer.write(componentID, field: 3)
-        body?.write(to: &writer)
-        return writer.bytes
-    }
+    public func encoded() -> [UInt8] { packet }
 
     /// Reads a packet.
     ///
-    /// - Returns: the answer. The body is nil if there is none, it is unknown, or incomplete; of several the last counts.
-    /// - Throws: ``MessageError`` if the bytes are no protobuf or a required field is missing.
+    /// - Returns: the response. The body is nil if it is absent, unknown or incomplete; of several, the last one counts.
+    /// - Throws: ``MessageError`` if the bytes are not protobuf or a required field is missing.
     public static func decode(_ packet: ArraySlice<UInt8>) throws(MessageError) -> Response {
-        var reader = WireReader(packet)
-        var id: UInt32?
-        var status: Status?
-        var componentID: UInt32?
-        var body: Body?
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: field.read(&id)
-            case 2: field.read(&status)
-            case 3: field.read(&componentID)
-            // A body that cannot be read is as good as none: the id still says whose answer it is.
-            default: body = (try? Body(field)) ?? body
-            }
-        }
-        return Response(
-            id: try id.required("Response.id"),
-            status: try status.required("Response.status"),
-            componentID: componentID,
-            body: body)
+        try Response(packet: packet)
     }
 }
 
-extension Response.Body {
-    /// Nil if the field is no known body.
-    init?(_ field: WireField) throws(MessageError) {
-        guard var reader = field.message else { return nil }
-        switch field.number {
+extension Response: WireMessage {
+    init() {
+        self.init(id: 0)
+    }
+
+    mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure) {
+        try fields.required(1, &id, "Response.id")
+        try fields.required(2, &status, "Response.status")
+        try fields.optional(3, &componentID)
+        try fields.choice(&body)
+    }
+}
+
+extension Response.Body: FieldChoice {
+    /// Ignores a body that cannot be read: the id still identifies the request.
+    static func read(_ field: WireField, into value: inout Self?) throws(MessageError) {
+        guard var reader = field.message, let body = try? Self(number: field.number, &reader) else { return }
+        value = body
+    }
+
+    private init?(number: UInt32, _ reader: inout WireReader) throws(MessageError) {
+        switch number {
         case ExtensionNumber.hello: self = .hello(try HelloResponse(&reader))
         case ExtensionNumber.begin: self = .begin(try BeginResponse(&reader))
         case ExtensionNumber.deviceInfo: self = .deviceInfo(try DeviceInfoResponse(&reader))
@@ -97,14 +89,14 @@ extension Response.Body {
 
     func write(to writer: inout WireWriter) {
         switch self {
-        case .hello(let body): writer.write(body, field: ExtensionNumber.hello)
-        case .begin(let body): writer.write(body, field: ExtensionNumber.begin)
-        case .deviceInfo(let body): writer.write(body, field: ExtensionNumber.deviceInfo)
-        case .batteryStatus(let body): writer.write(body, field: ExtensionNumber.batteryStatus)
-        case .configGet(let body): writer.write(body, field: ExtensionNumber.configGet)
-        case .haptic(let body): writer.write(body, field: ExtensionNumber.haptic)
-        case .dataChannel(let body): writer.write(body, field: ExtensionNumber.dataChannel)
-        case .config(let body): writer.write(body, field: ExtensionNumber.configWrite)
+        case .hello(let body): body.write(to: &writer, field: ExtensionNumber.hello)
+        case .begin(let body): body.write(to: &writer, field: ExtensionNumber.begin)
+        case .deviceInfo(let body): body.write(to: &writer, field: ExtensionNumber.deviceInfo)
+        case .batteryStatus(let body): body.write(to: &writer, field: ExtensionNumber.batteryStatus)
+        case .configGet(let body): body.write(to: &writer, field: ExtensionNumber.configGet)
+        case .haptic(let body): body.write(to: &writer, field: ExtensionNumber.haptic)
+        case .dataChannel(let body): body.write(to: &writer, field: ExtensionNumber.dataChannel)
+        case .config(let body): body.write(to: &writer, field: ExtensionNumber.configWrite)
         }
     }
 }

@@ -1,36 +1,158 @@
-import ProtobufWire
+public import ProtobufWire
 
-/// A message of the schema, whole or inside another one.
+/// A message of the schema, at the top level or inside another one.
+///
+/// ``visit(_:)`` is the message's field table: each field number is written there once, and both reading and writing use
+/// it. Unknown fields are skipped, and so is a field with another wire type than the schema's. If a field occurs twice,
+/// the last one counts.
 protocol WireMessage {
-    /// Reads all fields; unknown ones are skipped, of one that comes twice the last counts.
-    init(_ reader: inout WireReader) throws(MessageError)
+    /// Creates the message without any field. Required fields are zero or empty until they are read.
+    init()
 
-    /// Writes all fields that are present, in ascending order.
+    /// Passes each field and its number to the visitor, in ascending order of the numbers: they are written in this order.
+    mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure)
+}
+
+/// An operation on all fields of a message: reading (``FieldReader``) or writing (`WireWriter`).
+protocol FieldVisitor {
+    /// The error of the operation; `Never` for writing.
+    associatedtype Failure: Error
+
+    /// A scalar that may be absent.
+    mutating func optional<Scalar: WireScalar>(_ number: UInt32, _ value: inout Scalar?) throws(Failure)
+
+    /// A scalar that the schema requires; `name` is the message and the field as the schema names them.
+    mutating func required<Scalar: WireScalar>(
+        _ number: UInt32, _ value: inout Scalar, _ name: StaticString
+    ) throws(Failure)
+
+    /// A message that may be absent.
+    mutating func optional<Message: WireMessage>(_ number: UInt32, _ value: inout Message?) throws(Failure)
+
+    /// Any number of messages.
+    mutating func repeated<Message: WireMessage>(_ number: UInt32, _ values: inout [Message]) throws(Failure)
+
+    /// One of several fields with different types.
+    mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) throws(Failure)
+}
+
+extension FieldVisitor {
+    /// A number with a type of its own that may be absent.
+    mutating func optional<Number: RawRepresentable<UInt32>>(
+        _ number: UInt32, _ value: inout Number?
+    ) throws(Failure) {
+        var rawValue = value?.rawValue
+        try optional(number, &rawValue)
+        if let read = rawValue.flatMap(Number.init) { value = read }
+    }
+
+    /// A number with a type of its own that the schema requires.
+    mutating func required<Number: RawRepresentable<UInt32>>(
+        _ number: UInt32, _ value: inout Number, _ name: StaticString
+    ) throws(Failure) {
+        var rawValue = value.rawValue
+        try required(number, &rawValue, name)
+        if let read = Number(rawValue: rawValue) { value = read }
+    }
+}
+
+/// One of several fields, such as the body of an envelope.
+protocol FieldChoice {
+    /// Stores the alternative that the field holds; leaves the value unchanged if the field is none of them.
+    static func read(_ field: WireField, into value: inout Self?) throws(MessageError)
+
+    /// Writes the alternative as a field.
     func write(to writer: inout WireWriter)
 }
 
-/// A message without required fields: it begins empty and takes its fields as they come.
-protocol LenientMessage: WireMessage {
-    /// No field is present.
-    init()
+/// Why a packet is not a message of a tag.
+public enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The bytes are not protobuf.
+    case malformed(ProtobufWireError)
+    /// A field that the schema requires is absent; the message and the field as the schema names them.
+    case missingField(String)
 
-    /// Takes one field; ignores it if the number is unknown.
-    mutating func read(_ field: WireField) throws(MessageError)
-}
-
-extension LenientMessage {
-    init(_ reader: inout WireReader) throws(MessageError) {
-        self.init()
-        while let field = try reader.next() {
-            try read(field)
+    /// A sentence for a log line; never contains bytes of the message.
+    public var description: String {
+        switch self {
+        case .malformed(let error): "not a protobuf message: \(error)"
+        case .missingField(let name): "\(name) is missing"
         }
     }
 }
 
+// MARK: - Reading
+
+extension WireMessage {
+    /// Reads a message that fills these bytes.
+    init(packet: ArraySlice<UInt8>) throws(MessageError) {
+        var reader = WireReader(packet)
+        try self.init(&reader)
+    }
+
+    /// Reads all remaining fields.
+    ///
+    /// - Throws: ``MessageError`` if the bytes are not protobuf or a required field is missing.
+    init(_ reader: inout WireReader) throws(MessageError) {
+        self.init()
+        var fields = FieldReader()
+        while let field = try reader.next() {
+            fields.field = field
+            try visit(&fields)
+        }
+        fields.field = nil
+        try visit(&fields)
+    }
+}
+
+/// Stores one field in the variable with its number. Without a field, checks that the required fields were found.
+private struct FieldReader: FieldVisitor {
+    /// The field to store; nil after the last one.
+    var field: WireField?
+    /// The numbers of the required fields that were found, one bit each; the schema's are below 8.
+    private var found: UInt8 = 0
+
+    mutating func optional<Scalar: WireScalar>(
+        _ number: UInt32, _ value: inout Scalar?
+    ) throws(MessageError) {
+        if let field, field.number == number { field.read(&value) }
+    }
+
+    mutating func required<Scalar: WireScalar>(
+        _ number: UInt32, _ value: inout Scalar, _ name: StaticString
+    ) throws(MessageError) {
+        guard let field else {
+            guard found & 1 << number != 0 else { throw .missingField("\(name)") }
+            return
+        }
+        if field.number == number, let scalar = Scalar(wireValue: field.value) {
+            value = scalar
+            found |= 1 << number
+        }
+    }
+
+    mutating func optional<Message: WireMessage>(
+        _ number: UInt32, _ value: inout Message?
+    ) throws(MessageError) {
+        guard let field, field.number == number, var reader = field.message else { return }
+        value = try Message(&reader)
+    }
+
+    mutating func repeated<Message: WireMessage>(
+        _ number: UInt32, _ values: inout [Message]
+    ) throws(MessageError) {
+        guard let field, field.number == number, var reader = field.message else { return }
+        values.append(try Message(&reader))
+    }
+
+    mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) throws(MessageError) {
+        if let field { try Choice.read(field, into: &value) }
+    }
+}
+
 extension WireReader {
-    /// The next field, with the error of this module.
     @inline(__always)
-    mutating func next() throws(MessageError) -> WireField? {
+    fileprivate mutating func next() throws(MessageError) -> WireField? {
         do {
             return try nextField()
         } catch {
@@ -39,44 +161,45 @@ extension WireReader {
     }
 }
 
-extension WireField {
-    /// Reads a message inside this one.
-    func read<Message: WireMessage>(_ variable: inout Message?) throws(MessageError) {
-        guard var reader = message else { return }
-        variable = try Message(&reader)
+// MARK: - Writing
+
+extension WireMessage {
+    /// The message's bytes.
+    var packet: [UInt8] {
+        var writer = WireWriter()
+        write(to: &writer)
+        return writer.bytes
     }
 
-    /// Reads one element of a repeated field.
-    func read<Message: WireMessage>(_ variable: inout [Message]) throws(MessageError) {
-        guard var reader = message else { return }
-        variable.append(try Message(&reader))
+    /// Writes the message as a field; without any field of its own it is a field of length 0.
+    func write(to writer: inout WireWriter, field number: UInt32) {
+        writer.writeMessage(field: number) { write(to: &$0) }
     }
 
-    /// Reads a number that has a type of its own.
-    func read<Number: RawRepresentable<UInt32>>(_ variable: inout Number?) {
-        var number: UInt32?
-        read(&number)
-        if let value = number.flatMap(Number.init) { variable = value }
-    }
-}
-
-extension WireWriter {
-    /// Writes a message inside this one; an empty message is a field of length 0, nil is no field.
-    mutating func write(_ message: (some WireMessage)?, field number: UInt32) {
-        guard let message else { return }
-        writeMessage(field: number) { message.write(to: &$0) }
-    }
-
-    /// Writes a number that has a type of its own.
-    mutating func write(_ number: (some RawRepresentable<UInt32>)?, field: UInt32) {
-        write(number?.rawValue, field: field)
+    private func write(to writer: inout WireWriter) {
+        var message = self
+        message.visit(&writer)
     }
 }
 
-extension Optional {
-    /// The value of a required field.
-    func required(_ name: String) throws(MessageError) -> Wrapped {
-        guard let self else { throw .missingField(name) }
-        return self
+extension WireWriter: FieldVisitor {
+    mutating func optional<Scalar: WireScalar>(_ number: UInt32, _ value: inout Scalar?) {
+        write(value, field: number)
+    }
+
+    mutating func required<Scalar: WireScalar>(_ number: UInt32, _ value: inout Scalar, _ name: StaticString) {
+        write(value, field: number)
+    }
+
+    mutating func optional<Message: WireMessage>(_ number: UInt32, _ value: inout Message?) {
+        value?.write(to: &self, field: number)
+    }
+
+    mutating func repeated<Message: WireMessage>(_ number: UInt32, _ values: inout [Message]) {
+        for value in values { value.write(to: &self, field: number) }
+    }
+
+    mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) {
+        value?.write(to: &self)
     }
 }

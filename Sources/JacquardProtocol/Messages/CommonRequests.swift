@@ -1,27 +1,27 @@
-/// The requests of a connection's beginning.
+/// The requests at the start of a connection.
 extension Request {
-    /// Asks for the protocol versions that the tag speaks; answered by ``Response/Body/hello(_:)``.
+    /// Reads the protocol versions that the tag supports. Response: ``Response/Body/hello(_:)``.
     public static func hello() -> Request {
         Request(domain: .base, opcode: .hello)
     }
 
-    /// Chooses the version of the protocol; answered by ``Response/Body/begin(_:)``.
+    /// Chooses the version of the protocol. Response: ``Response/Body/begin(_:)``.
     public static func begin(protocolVersion: UInt32 = HelloResponse.supportedProtocol) -> Request {
         Request(
             domain: .base, opcode: .begin, body: .begin(BeginRequest(protocolVersion: protocolVersion)))
     }
 
-    /// Asks what the tag is; answered by ``Response/Body/deviceInfo(_:)``.
+    /// Reads what the tag is. Response: ``Response/Body/deviceInfo(_:)``.
     public static func deviceInformationOfTag() -> Request {
         deviceInformation(.base, .deviceInfo, Component.tagComponentID)
     }
 
-    /// Asks what attached gear is; answered by ``Response/Body/deviceInfo(_:)``.
+    /// Reads what attached gear is. Response: ``Response/Body/deviceInfo(_:)``.
     public static func deviceInformation(ofGear componentID: UInt32) -> Request {
         deviceInformation(.gear, .gearInfo, componentID)
     }
 
-    /// Sets how many notifications the tag may hold back, see ``TouchMode/notificationQueueDepth``.
+    /// Sets how many notifications the tag may queue, see ``TouchMode/notificationQueueDepth``.
     public static func notificationQueueDepth(_ depth: UInt32) -> Request {
         var configuration = BLEConfiguration()
         configuration.notificationQueueDepth = depth
@@ -35,59 +35,59 @@ extension Request {
     }
 }
 
-/// The requests to gear and tag that a user causes.
+/// The requests behind a user's commands to tag and gear.
 extension Request {
-    /// Switches what gear reports; answered by ``Response/Body/dataChannel(_:)``.
+    /// Chooses what gear reports. Response: ``Response/Body/dataChannel(_:)``.
     ///
-    /// It is only half of the change: the mode's ``notificationQueueDepth(_:)`` goes behind it.
+    /// This is only half of the change: send the mode's ``notificationQueueDepth(_:)`` after it.
     public static func touchMode(_ mode: TouchMode, component componentID: UInt32) -> Request {
         Request(
             domain: .gear, opcode: .gearData, componentID: componentID,
             body: .dataChannel(DataChannelRequest(mode)))
     }
 
-    /// Asks for the battery; answered by ``Response/Body/batteryStatus(_:)``.
+    /// Reads the battery. Response: ``Response/Body/batteryStatus(_:)``.
     public static func batteryStatus() -> Request {
         let body = BatteryStatusRequest(readsLevel: true, readsChargingStatus: true)
         return Request(domain: .base, opcode: .batteryStatus, body: .batteryStatus(body))
     }
 
-    /// Plays on the LED of the tag; answered by a status alone.
+    /// Plays on the tag's LED. Response: a status without a body.
     public static func playLEDOnTag(_ pattern: LEDPattern) -> Request {
         Request(
             domain: .base, opcode: .ledPattern, componentID: Component.tagComponentID,
             body: .ledPattern(LEDPatternRequest(pattern)))
     }
 
-    /// Plays on the LED of attached gear; answered by a status alone.
+    /// Plays on the LED of attached gear. Response: a status without a body.
     public static func playLED(_ pattern: LEDPattern, onGear componentID: UInt32) -> Request {
         Request(
             domain: .gear, opcode: .gearLED, componentID: componentID,
             body: .ledPattern(LEDPatternRequest(pattern)))
     }
 
-    /// Plays on the motor of attached gear; success is the status, with ``Response/Body/haptic(_:)`` or without.
+    /// Plays on the motor of attached gear. Response: a status, with or without ``Response/Body/haptic(_:)``.
     public static func playHaptic(_ pattern: HapticPattern, component componentID: UInt32) -> Request {
         Request(
             domain: .gear, opcode: .gearHaptic, componentID: componentID, body: .haptic(HapticRequest(pattern)))
     }
 }
 
-/// The requests that change a tag for longer than a connection.
+/// The requests whose effect outlasts the connection.
 extension Request {
-    /// Gives the tag a name, which it advertises after its next disconnection.
+    /// Renames the tag. It advertises the name after its next disconnection.
     ///
-    /// The name has 1 to 21 bytes of UTF-8, see ``BLEConfiguration/nameByteCounts``; that is not checked here.
-    /// Answered by ``Response/Body/config(_:)`` as every change of the configuration.
+    /// The caller checks the length: 1 to 21 bytes of UTF-8, see ``BLEConfiguration/nameByteCounts``.
+    /// Response: ``Response/Body/config(_:)``, as for every change of the configuration.
     public static func rename(_ name: String) -> Request {
         var configuration = BLEConfiguration()
         configuration.customAdvertisedName = name
         return configWrite(TagConfiguration(ble: configuration))
     }
 
-    /// Asks the tag to drop the link after some seconds, 0 being now; answered by a status alone.
+    /// Makes the tag drop the link after some seconds; 0 is at once. Response: a status without a body.
     ///
-    /// It comes back by itself, at once or only after it was moved.
+    /// The tag reconnects by itself, at once or only after it was moved.
     public static func disconnect(
         timeoutSeconds: UInt32 = 0, reconnectOnlyOnWakeOnMotion: Bool = false
     ) -> Request {
@@ -96,22 +96,21 @@ extension Request {
         return Request(domain: .base, opcode: .requestDisconnect, body: .bleDisconnect(body))
     }
 
-    /// Asks how the tag is set in every respect; answered by ``Response/Body/config(_:)``.
+    /// Reads the tag's whole configuration. Response: ``Response/Body/config(_:)``.
     public static func configRead() -> Request {
         let body = ConfigReadRequest(readsIMU: true, readsBLE: true, readsWakeOnMotion: true)
         return Request(
             domain: .base, opcode: .configRead, componentID: Component.tagComponentID, body: .configRead(body))
     }
 
-    /// Changes how the tag is set; answered by ``Response/Body/config(_:)`` with all of it, where the tag says more
-    /// than a status.
+    /// Changes the tag's configuration. Response: ``Response/Body/config(_:)`` with all of it, or a status only.
     public static func configWrite(_ configuration: TagConfiguration) -> Request {
         Request(domain: .base, opcode: .configWrite, body: .configWrite(configuration))
     }
 
-    /// Reads an element of the store that belongs to a vendor's product, by default to the tag.
+    /// Reads an element of the key-value store of a vendor's product, by default the tag's.
     ///
-    /// Answered by ``Response/Body/configGet(_:)``.
+    /// Response: ``Response/Body/configGet(_:)``.
     public static func configGet(
         vendor: JacquardIdentifier = .google, product: JacquardIdentifier = .tag, key: String
     ) -> Request {
@@ -119,9 +118,9 @@ extension Request {
         return Request(domain: .base, opcode: .configGet, body: .configGet(body))
     }
 
-    /// Writes an element of the store that belongs to a vendor's product, by default to the tag.
+    /// Writes an element of the key-value store of a vendor's product, by default the tag's.
     ///
-    /// Answered by a status alone.
+    /// Response: a status without a body.
     public static func configSet(
         vendor: JacquardIdentifier = .google, product: JacquardIdentifier = .tag, _ element: ConfigElement
     ) -> Request {
