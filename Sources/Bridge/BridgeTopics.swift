@@ -23,6 +23,10 @@ public struct BridgeTopics: Hashable, Sendable {
     public let event: String
     /// `G/tags`, retained: how many tags there are.
     let tags: String
+    /// `G/pairing`, retained: how far the latest pairing is.
+    let pairing: String
+    /// `G/found`, retained: the tags that the latest requested scan found.
+    let found: String
 
     /// - Parameters:
     ///   - base: what every topic begins with.
@@ -39,7 +43,12 @@ public struct BridgeTopics: Hashable, Sendable {
         advertisement = bridge + "/advertisement"
         event = bridge + "/event"
         tags = bridge + "/tags"
+        pairing = bridge + "/pairing"
+        found = bridge + "/found"
     }
+
+    /// The retained topics that are published while discovery is on.
+    var ofHomeAssistant: [String] { [tags, pairing, found] }
 
     /// What the bridge listens to.
     var filters: [String] {

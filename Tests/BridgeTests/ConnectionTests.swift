@@ -7,7 +7,7 @@ import Time
 @Suite("Connection of a tag")
 struct ConnectionTests {
     private func line(_ state: String, step: String = "null", of: String = "null", since: String = "02.114") -> String {
-        #"jacquard/tag/003R/connection {"adapter":null,"attempt":1,"error":null,"of":\#(of),"retry_in_ms":null,"#
+        #"jacquard/tag/003R/connection {"adapter":null,"attempt":1,"error":null,"of":\#(of),"retry_at":null,"retry_in_ms":null,"#
             + #""rssi":null,"since":"2026-11-20T10:15:\#(since)Z","state":"\#(state)","step":\#(step)}"#
     }
 
@@ -77,7 +77,7 @@ struct ConnectionTests {
             #"jacquard/tag/003R/connection {"adapter":null,"attempt":3,"error":{"#
             + #""bluez":"org.bluez.Error.AuthenticationFailed","code":"peer_removed_pairing_info","#
             + #""hint":"The tag has forgotten this host; pair it again","text":"No bond"},"of":null,"#
-            + #""retry_in_ms":1500,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
+            + #""retry_at":"2026-11-20T10:15:03.614Z","retry_in_ms":1500,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
             + #""state":"preparing_to_connect","step":null}"#
         #expect(scene.tell(.connection(connection)).first == line)
     }

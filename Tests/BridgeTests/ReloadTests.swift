@@ -84,7 +84,12 @@ struct ReloadTests {
         var scene = Scene.announced()
         let settings = scene.state.configuration.homeAssistant
         let gone = adopt(&scene) { $0.homeAssistant = nil }
-        #expect(gone == ["\(Self.bridgeDevice) ", "\(Self.device) ", "jacquard/bridge/attic/tags "])
+        #expect(
+            gone == [
+                "\(Self.bridgeDevice) ", "\(Self.device) ", "jacquard/bridge/attic/tags ",
+                "jacquard/bridge/attic/pairing ",
+                "jacquard/bridge/attic/found ",
+            ])
         _ = adopt(&scene) { $0.homeAssistant = settings }
         guard case .subscribe(let filters)? = scene.takeActions().last else {
             Issue.record("it does not listen")

@@ -19,7 +19,7 @@ struct TagFactsTests {
                 #"jacquard/bridge/attic/scan {"scanning":false,"until":null}"#,
                 "jacquard/tag/003R/availability offline",
                 #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"of":null,"#
-                    + #""retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
+                    + #""retry_at":null,"retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
                     + #""state":"preparing_to_connect","step":null}"#,
                 #"jacquard/tag/003R/battery {"charging":null,"level":null,"time":null}"#,
                 "jacquard/tag/003R/battery/level null",
@@ -102,7 +102,7 @@ struct TagFactsTests {
                     + #""tag_name":"Sleeve","uuid":"0-07-9324FLHBK0003R-1903","vendor_id":"11-78-30-c8"}"#,
                 "jacquard/tag/003R/rssi -63",
                 #"jacquard/tag/003R/connection {"adapter":"hci0","attempt":0,"error":null,"of":null,"#
-                    + #""retry_in_ms":null,"rssi":-63,"since":"2026-11-20T10:15:02.114Z","#
+                    + #""retry_at":null,"retry_in_ms":null,"rssi":-63,"since":"2026-11-20T10:15:02.114Z","#
                     + #""state":"preparing_to_connect","step":null}"#,
             ])
     }

@@ -11,6 +11,7 @@ struct ConnectionDocument: Encodable {
     @OrNull var adapter: String?
     @OrNull var rssi: Int?
     @OrNull var error: ConnectionErrorDocument?
+    @OrNull var retryAt: String?
     @OrNull var retryInMilliseconds: Int64?
 
     init(_ connection: TagConnection, since: Moment, adapter: String?, rssi: Int?, at now: Moment) {
@@ -22,11 +23,13 @@ struct ConnectionDocument: Encodable {
         self.adapter = adapter
         self.rssi = rssi
         error = connection.error.map(ConnectionErrorDocument.init)
+        retryAt = connection.retryAt.map { (now + max(.zero, $0 - now.instant)).text }
         retryInMilliseconds = connection.retryAt.map { max(0, ($0 - now.instant).milliseconds) }
     }
 
     private enum CodingKeys: String, CodingKey {
         case state, step, of, attempt, since, adapter, rssi, error
+        case retryAt = "retry_at"
         case retryInMilliseconds = "retry_in_ms"
     }
 }

@@ -9,7 +9,8 @@ struct DiscoveredBridge: Sendable {
 
     /// Everything that a bridge has, in the order in which it is announced.
     private static let entities: [any BridgeEntity.Type] = [
-        BridgeConnectionEntity.self, ScanButton.self, ConnectedTagsEntity.self, ProblemEntity.self,
+        BridgeConnectionEntity.self, ScanButton.self, FoundTagsEntity.self, PairingSerialEntity.self, PairButton.self,
+        PairingEntity.self, ConnectedTagsEntity.self, ProblemEntity.self,
     ]
 
     /// The device.

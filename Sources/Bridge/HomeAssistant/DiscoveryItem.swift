@@ -6,6 +6,7 @@ struct DiscoveryItem: Sendable {
         case button
         case deviceAutomation = "device_automation"
         case event, light, select, sensor
+        case text
         case `switch`
     }
 

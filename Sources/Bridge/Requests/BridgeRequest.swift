@@ -30,6 +30,9 @@ protocol BridgeRequest: Sendable {
 
     /// It was not carried out, or nobody knows. The result follows what is given back.
     func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction]
+
+    /// A request was refused before it began. The result follows the returned actions.
+    static func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction]
 }
 
 /// How far a request has got.
@@ -55,6 +58,10 @@ extension BridgeRequest {
     }
 
     func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] { [] }
+
+    static func refused(
+        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment
+    ) -> [BridgeAction] { [] }
 }
 
 /// Every request to the bridge that this version carries out.
@@ -65,6 +72,7 @@ enum BridgeRequestTable {
         HealthRequest.self,
         LogLevelRequest.self,
         PairRequest.self,
+        PairSerialRequest.self,
         ScanRequest.self,
         TagsRequest.self,
     ]

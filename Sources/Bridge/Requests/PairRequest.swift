@@ -11,24 +11,25 @@ struct PairRequest: BridgeRequest {
     /// Five minutes at most: nobody holds a button longer.
     private static let timeouts = 1...300
     private static let standardSeconds = 60
-    private static let serials = "the serial printed on the tag, such as 003R"
 
     /// Longer than the driver may take.
     var answerLimit: Duration { .seconds(seconds + 30) }
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
-        let arguments: CommandArguments =
-            switch payload {
-            case .empty: CommandArguments([:])
-            case .text(let text): CommandArguments(["serial": .string(try CommandPayload.singleWord(text))])
-            case .object(let object): CommandArguments(object)
-            }
-        let id = try arguments.text("serial", mayBe: Self.serials) { text in
-            PairingSerial(text).flatMap { TagID($0.description) }
-        }
-        let serial = try CommandArguments.required(id, "serial", mayBe: Self.serials)
+        let arguments = try Self.arguments(payload)
+        let id = try arguments.pairingSerial() ?? bridge.pairingProgress.requestSerial.flatMap { TagID($0) }
+        let serial = try CommandArguments.required(id, "serial", mayBe: CommandArguments.pairingSerials)
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
         entry = try bridge.entryToPair(serial)
+    }
+
+    /// The keys of the request; a word is the serial.
+    static func arguments(_ payload: CommandPayload) throws(CommandFailure) -> CommandArguments {
+        switch payload {
+        case .empty: CommandArguments([:])
+        case .text(let text): CommandArguments(["serial": .string(try CommandPayload.singleWord(text))])
+        case .object(let object): CommandArguments(object)
+        }
     }
 
     var needsBluetooth: Bool { true }
@@ -41,9 +42,10 @@ struct PairRequest: BridgeRequest {
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
         bridge.pairing.insert(entry.serial)
         let started = bridge.event(.pairStarted, id: entry.id, serial: entry.serial, at: now)
-        return .underWay([
-            .publish(started), .pair(serial: entry.serial, timeout: .seconds(seconds), token: token),
-        ])
+        bridge.pairingProgress.begin(entry.serial, at: now)
+        return .underWay(
+            bridge.publish([started] + bridge.pairingFact)
+                + [.pair(serial: entry.serial, timeout: .seconds(seconds), token: token)])
     }
 
     func carriedOut(
@@ -54,14 +56,37 @@ struct PairRequest: BridgeRequest {
         let paired = bridge.event(.paired, id: entry.id, serial: entry.serial, address: address, at: now)
         let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
         let actions = bridge.paired(entry, sighting, at: now)
-        return .done(CommandData(PairedDocument(entry, sighting)), bridge.publish([paired]) + actions)
+        bridge.pairingProgress.succeed(entry.serial, address: address, at: now)
+        let facts = bridge.pairingFact + bridge.foundFact
+        return .done(
+            CommandData(PairedDocument(entry, sighting)), bridge.publish([paired]) + actions + bridge.publish(facts))
     }
 
     func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
         bridge.pairing.remove(entry.serial)
-        return bridge.publish([
-            bridge.event(.pairFailed, id: entry.id, serial: entry.serial, text: failure.text, at: now)
-        ])
+        bridge.pairingProgress.fail(failure, serial: entry.serial, at: now)
+        return bridge.publish(
+            [bridge.event(.pairFailed, id: entry.id, serial: entry.serial, text: failure.text, at: now)]
+                + bridge.pairingFact)
+    }
+
+    /// Without this a user who presses a button would not see why nothing happens. A pairing in progress is not touched.
+    static func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
+        guard bridge.pairing.isEmpty else { return [] }
+        bridge.pairingProgress.fail(failure, serial: nil, at: now)
+        return bridge.publish(bridge.pairingFact)
+    }
+}
+
+extension CommandArguments {
+    /// What `serial` may be.
+    static let pairingSerials = "the serial printed on the tag, such as 003R"
+
+    /// The key `serial`; nil when it is not there.
+    func pairingSerial() throws(CommandFailure) -> TagID? {
+        try text("serial", mayBe: Self.pairingSerials) { text in
+            PairingSerial(text).flatMap { TagID($0.description) }
+        }
     }
 }
 
@@ -90,7 +115,8 @@ extension BridgeState {
             case .pairing: event(.pairPairing, serial: serial, at: now)
             case .connecting: event(.pairConnecting, serial: serial, at: now)
             }
-        return publish([event])
+        pairingProgress.reached(stage, serial: serial, at: now)
+        return publish([event] + pairingFact)
     }
 
     /// What a tag of a serial is, or will be, once it is paired: what the configuration says of it comes first.

@@ -67,7 +67,7 @@ struct ScanRequest: BridgeRequest {
 
     /// Each request to stop has its event, whether there was a scan or not.
     private func stopped(in bridge: inout BridgeState, at now: Moment) -> BridgeRequestStep {
-        let facts = bridge.scan.end() ? [bridge.scanFact] : []
+        let facts = bridge.scan.end() ? [bridge.scanFact] + bridge.foundFact : []
         let event = bridge.event(.scanStopped, text: "asked for", at: now)
         return .done(CommandData(ScanDocument(bridge.scan)), bridge.publish(facts + [event]))
     }

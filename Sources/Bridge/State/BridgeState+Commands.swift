@@ -53,7 +53,11 @@ extension BridgeState {
             let request = try row.init(payload, for: tags[position], defaults: configuration)
             return try begin(request, of: position, asker, within: envelope.timeToLive, at: now)
         case .bridge(let row):
-            return try begin(try row.init(payload, to: self), asker, within: envelope.timeToLive, at: now)
+            do throws(CommandFailure) {
+                return try begin(try row.init(payload, to: self), asker, within: envelope.timeToLive, at: now)
+            } catch {
+                return row.refused(error, in: &self, at: now) + publish(desk.fail(asker, error, at: now))
+            }
         }
     }
 
@@ -99,7 +103,8 @@ extension BridgeState {
                 try check(request)
                 return begin(request, token, at: now)
             } catch {
-                return publish(desk.remove(token).map { desk.fail($0, error, at: now) } ?? [])
+                let refused = type(of: request).refused(error, in: &self, at: now)
+                return refused + publish(desk.remove(token).map { desk.fail($0, error, at: now) } ?? [])
             }
         }
     }

@@ -97,8 +97,10 @@ extension BridgeState {
 
     /// A command's time is over: it waited too long for its tag or for Bluetooth, or nobody ever answered.
     mutating func ranOut(_ command: PendingCommand, at now: Moment) -> [BridgeAction] {
-        if !command.isSent, command.tag == nil {
-            return publish(desk.fail(command, .bluetooth(is: .unknown), at: now))
+        if !command.isSent, case .bridge(let request) = command.work {
+            let failure = CommandFailure.bluetooth(is: .unknown)
+            return type(of: request).refused(failure, in: &self, at: now)
+                + publish(desk.fail(command, failure, at: now))
         }
         guard !command.isSent, case .tag(let id, let request) = command.work, let position = position(of: id) else {
             return failed(command, .neverEnded, at: now)

@@ -72,6 +72,7 @@ extension BridgeState {
     /// Everything about the bridge itself; that it is there comes first.
     func bridgeFacts(at now: Moment) -> [Publication] {
         [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
+            + pairingFact + foundFact
     }
 
     var infoFact: Publication {

@@ -41,10 +41,10 @@ extension BridgeState {
         let old = discovery
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         guard discovery != nil else {
-            return publish((old?.withdrawal(of: tags) ?? []) + [.noFact(topics.tags)])
+            return publish((old?.withdrawal(of: tags) ?? []) + topics.ofHomeAssistant.map { .noFact($0) })
         }
         if let old { discovery?.succeed(old, tags: tags) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant) }
-        return [.subscribe(discovery?.filters(tags) ?? [])] + publish(connectedTagsFact)
+        return [.subscribe(discovery?.filters(tags) ?? [])] + publish(connectedTagsFact + pairingFact + foundFact)
     }
 }

@@ -16,6 +16,7 @@ extension BridgeState {
             publications.append(event(.duplicateSerial, serial: tag.serial, address: tag.address, text: text, at: now))
             publications += healthChanged(at: now)
         }
+        publications += noteFound(tag, at: now)
         guard !tag.isConnected, scan.admits(tag.address) else { return publish(publications) }
         let document = AdvertisementDocument(tag, isKnown: isKnown(serial: tag.serial))
         let payload = JSONText.bytes(of: document)
@@ -33,13 +34,15 @@ extension BridgeState {
     /// The scan is over. Where users have asked for that, the event belongs to the answer that they get.
     mutating func scanEnded(because reason: String, at now: Moment) -> [Publication] {
         guard scan.end() else { return [] }
-        return scan.pendingStops > 0 ? [scanFact] : [scanFact, event(.scanStopped, text: reason, at: now)]
+        let facts = [scanFact] + foundFact
+        return scan.pendingStops > 0 ? facts : facts + [event(.scanStopped, text: reason, at: now)]
     }
 
     /// The scan that users have asked for runs.
     mutating func scanBegan(for duration: Duration, allowsDuplicates: Bool, at now: Moment) -> [BridgeAction] {
         let isNew = scan.begin(until: now + duration, allowsDuplicates: allowsDuplicates)
-        return publish(isNew ? [scanFact, event(.scanStarted, at: now)] : [scanFact])
+        if isNew { found.begin(at: now) }
+        return publish(isNew ? [scanFact] + foundFact + [event(.scanStarted, at: now)] : [scanFact])
     }
 
     /// Ends the scan whose time is over.

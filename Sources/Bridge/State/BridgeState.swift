@@ -25,6 +25,9 @@ public struct BridgeState: Sendable {
     var seen = SeenTags()
     /// The serials of the tags that are being paired.
     var pairing: Set<String> = []
+    var pairingProgress = PairingProgress()
+    /// The tags that the latest requested scan found.
+    var found = FoundTags()
     /// The tags that are being forgotten.
     var forgetting: Set<TagID> = []
     var departures: [Departure] = []
@@ -109,8 +112,11 @@ public struct BridgeState: Sendable {
             desk.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
         let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
-        let scan = scan.end() ? [scanFact] : []
-        return emptied + publish(results + scan + facts + connectedTagsFact + [will])
+        let scan = scan.end() ? [scanFact] + foundFact : []
+        if pairingProgress.isActive {
+            pairingProgress.fail(.stoppedAfterSending, serial: pairingProgress.serial, at: now)
+        }
+        return emptied + publish(results + scan + facts + pairingFact + connectedTagsFact + [will])
     }
 
     /// Something happened to a tag; one that is not configured is ignored.
@@ -142,10 +148,12 @@ public struct BridgeState: Sendable {
         let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
         let rested = desk.takeTagsToTryAgain(at: now.instant).compactMap(position).sorted()
         defer { late.isEmpty ? updateDeadline(of: due + rested) : updateDeadline() }
+        let foundTags = found.throttle.isDue(at: now.instant) ? foundFact : []
         let again = rested.flatMap { sendWaiting(of: $0, at: now) }
         let idle = due.flatMap { restIfIdle($0, at: now) }
         let departed = finishDepartures(at: now) { $0.due <= now.instant }
-        return expired + publish(accepted + facts + discoveryDue(at: now)) + again + idle + endScanInTime(at: now)
+        return expired + publish(accepted + facts + foundTags + discoveryDue(at: now)) + again + idle
+            + endScanInTime(at: now)
             + departed
     }
 }
@@ -184,6 +192,7 @@ extension BridgeState {
         var earliest = desk.deadline
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: discovery?.life.deadline)
+        earliest.lower(to: found.throttle.due)
         for departure in departures { earliest.lower(to: departure.due) }
         earliest.lower(to: agenda.next)
         deadline = earliest

@@ -32,8 +32,8 @@ struct DiscoveryDocumentTests {
     func bridgeItems() {
         #expect(
             bridge.compactMapValues { $0["platform"]?.text } == [
-                "connection": "binary_sensor", "scan": "button", "connected_tags": "sensor",
-                "problem": "binary_sensor",
+                "connection": "binary_sensor", "scan": "button", "found": "sensor", "pair_serial": "text",
+                "pair": "button", "pairing": "sensor", "connected_tags": "sensor", "problem": "binary_sensor",
             ])
     }
 
@@ -60,11 +60,11 @@ struct DiscoveryDocumentTests {
         }
     }
 
-    @Test("is that gestures, connection and the connect switch need the bridge, and the rest the tag too")
+    @Test("is that what keeps its last value, gestures and the connection need the bridge, and the rest the tag too")
     func availability() {
         for (key, item) in tag where !key.hasPrefix("trigger_") {
             let topics = (item["availability"]?.list ?? []).compactMap { $0["topic"]?.text }
-            let needsBridgeOnly = ["gesture", "connection", "connect"].contains(key)
+            let needsBridgeOnly = ["gesture", "connection", "connect", "battery", "firmware", "gear"].contains(key)
             #expect(topics.first == "jacquard/bridge/attic/state")
             #expect(topics.dropFirst().first == (needsBridgeOnly ? nil : "jacquard/tag/003R/availability"))
             #expect(topics.contains("jacquard/tag/003R/gear") == (key.hasPrefix("haptic_") || key == "touch_mode"))
@@ -74,10 +74,79 @@ struct DiscoveryDocumentTests {
         #expect(bridge["connection"]?["availability"] == nil)
     }
 
-    @Test("knows every word of a gesture that can come")
-    func gestureWords() {
+    @Test("gives each gesture a name for people, and maps every word that can come to it")
+    func gestureNames() {
+        let names = tag["gesture"]?["event_types"]?.list.compactMap(\.text) ?? []
         #expect(
-            tag["gesture"]?["event_types"]?.list.compactMap(\.text) == GestureName.allCases.map(\.rawValue))
+            names == ["Double tap", "Brush in", "Brush out", "Cover", "Brush up", "Brush down", "Unknown gesture"])
+        let template = tag["gesture"]?["value_template"]?.text ?? ""
+        for (word, name) in zip(GestureName.allCases, names) {
+            #expect(template.contains("'\(word.rawValue)': '\(name)'"))
+        }
+    }
+
+    @Test("says in the touch mode that gestures pause, and maps the options to the bridge's words")
+    func touchModeOptions() {
+        let options = tag["touch_mode"]?["options"]?.list.compactMap(\.text) ?? []
+        #expect(options == ["Gestures", "Touch data (gestures pause)"])
+        for (word, option) in zip(TouchMode.allCases.map(\.word), options) {
+            #expect(tag["touch_mode"]?["value_template"]?.text?.contains("'\(word)': '\(option)'") == true)
+            #expect(tag["touch_mode"]?["command_template"]?.text?.contains("'\(option)': '\(word)'") == true)
+        }
+    }
+
+    @Test("shows error, hint and next attempt as attributes of the connection")
+    func connectionAttributes() {
+        #expect(tag["connection"]?["json_attributes_topic"]?.text == "jacquard/tag/003R/connection")
+        let template = tag["connection"]?["json_attributes_template"]?.text ?? ""
+        for part in ["'error': value_json.error.text", "'hint': value_json.error.hint", "'retry': value_json.retry_at"]
+        {
+            #expect(template.contains(part))
+        }
+    }
+
+    @Test("shows gear without a name by its product number")
+    func unnamedGear() {
+        #expect(tag["gear"]?["value_template"]?.text?.contains("value_json.product or value_json.product_id") == true)
+    }
+
+    @Test("pairs with a text and a button on the bridge's device")
+    func pairing() {
+        #expect(bridge["pair_serial"]?["command_topic"]?.text == "jacquard/bridge/attic/request/pair_serial")
+        #expect(bridge["pair_serial"]?["state_topic"]?.text == "jacquard/bridge/attic/pairing")
+        #expect(bridge["pair"]?["command_topic"]?.text == "jacquard/bridge/attic/request/pair")
+        #expect(bridge["pair"]?["payload_press"]?.text == "{}")
+        #expect(bridge["pairing"]?["device_class"]?.text == "enum")
+        #expect(bridge["pairing"]?["options"]?.list.count == 7)
+    }
+
+    @Test("keeps platform and unique id of every entity of version 0.1.0, so that an update leaves nothing behind")
+    func unchangedIDs() {
+        let haptics = [
+            "short", "long", "stop", "sine_increase", "sine_decrease", "linear_increase", "linear_decrease",
+            "parabolic_increase", "parabolic_decrease",
+        ]
+        let ofTag =
+            [
+                ("connection", "binary_sensor"), ("battery", "sensor"), ("charging", "binary_sensor"),
+                ("attached", "binary_sensor"), ("gear", "sensor"), ("gesture", "event"), ("led", "light"),
+                ("touch_mode", "select"), ("connect", "switch"), ("rssi", "sensor"), ("firmware", "sensor"),
+            ] + haptics.map { ("haptic_" + $0, "button") }
+        let ofBridge = [
+            ("connection", "binary_sensor"), ("scan", "button"), ("connected_tags", "sensor"),
+            ("problem", "binary_sensor"),
+        ]
+        for (items, objectID, old) in [(tag, "jacquard_tag_003R", ofTag), (bridge, "jacquard_bridge_attic", ofBridge)] {
+            for (key, platform) in old {
+                #expect(items[key]?["platform"]?.text == platform, "\(key)")
+                #expect(items[key]?["unique_id"]?.text == "\(objectID)_\(key)")
+            }
+        }
+        for word in ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"] {
+            #expect(tag["trigger_" + word]?["subtype"]?.text == word)
+            #expect(tag["trigger_" + word]?["payload"]?.text == word)
+            #expect(tag["trigger_" + word]?["value_template"]?.text == "{{ value_json.event_type }}")
+        }
     }
 
     @Test("is a topic of states that the bridge publishes, for every entity that has one")
@@ -114,8 +183,11 @@ struct DiscoveryDocumentTests {
     func commands() throws {
         for (key, item) in tag {
             guard let topic = item["command_topic"]?.text else { continue }
+            let commands = item["command_template"]?.text ?? ""
             let words = ["payload_press", "payload_on", "payload_off"].compactMap { item[$0]?.text }
-            let options = (item["options"]?.list ?? []).compactMap(\.text)
+            let options = (item["options"]?.list ?? []).compactMap(\.text).map { option in
+                commands.components(separatedBy: "'\(option)': '").last?.prefix { $0 != "'" }.description ?? ""
+            }
             let effects = (item["effect_list"]?.list ?? []).compactMap(\.text)
             let payloads = words + options + effects.map { #"{"state":"ON","effect":"\#($0)"}"# }
             #expect(!payloads.isEmpty, "\(key)")

@@ -50,8 +50,7 @@ struct DiscoveryFormTests {
     func stability() {
         #expect(
             Scene.announced(.single).publications.first { $0.topic.hasSuffix("/battery/config") }?.text == #"""
-                {"availability":[{"topic":"jacquard/bridge/attic/state"},\#
-                {"topic":"jacquard/tag/003R/availability"}],"availability_mode":"all","device":{\#
+                {"availability":[{"topic":"jacquard/bridge/attic/state"}],"availability_mode":"all","device":{\#
                 "identifiers":["jacquard_tag_003R"],"manufacturer":"Google","model":"Jacquard Tag",\#
                 "name":"Left sleeve","serial_number":"003R","via_device":"jacquard_bridge_attic"},\#
                 "device_class":"battery","entity_category":"diagnostic","name":"Battery",\#

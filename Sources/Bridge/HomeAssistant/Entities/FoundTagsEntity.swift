@@ -1,0 +1,13 @@
+/// How many tags the latest scan found; the tags are in the attributes.
+enum FoundTagsEntity: BridgeEntity {
+    static func item(of bridge: DiscoveredBridge) -> DiscoveryItem {
+        bridge.entity(
+            "found", .sensor, "Tags found", icon: "mdi:magnify",
+            SensorEntityDocument(
+                stateTopic: bridge.topics.found, valueTemplate: "{{ value_json.count }}",
+                jsonAttributesTopic: bridge.topics.found,
+                jsonAttributesTemplate:
+                    "{{ {'tags': value_json.tags, 'more': value_json.more, 'scanning': value_json.scanning} | tojson }}"
+            ))
+    }
+}
