@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+import json
 
 from failure import require, until
-from world import BRIDGE, GESTURES, OTHER_TAG, TAG, World
+from world import BRIDGE, GESTURES, NAMES, NEW_TAG, OTHER_TAG, TAG, World
 
 # Unique id behind the device's, with the state while the tag is connected and at rest; None: disabled until enabled.
 TAG_ENTITIES = {
     "connection": "on", "battery": "87", "charging": "off", "attached": "on", "gear": "Trucker Jacket",
-    "gesture": "unknown", "led": "off", "touch_mode": "gesture", "connect": "on", "firmware": "1.96.0", "rssi": None,
+    "gesture": "unknown", "led": "off", "touch_mode": "Gestures", "connect": "on", "firmware": "1.96.0", "rssi": None,
     "haptic_short": "unknown", "haptic_long": "unknown", "haptic_stop": "unknown", "haptic_sine_increase": None,
     "haptic_sine_decrease": None, "haptic_linear_increase": None, "haptic_linear_decrease": None,
     "haptic_parabolic_increase": None, "haptic_parabolic_decrease": None,
 }
 EFFECTS = ["solid", "breathe", "pulse", "blink", "double_blink", "triple_blink"]
-BRIDGE_ENTITIES = {"connection": "on", "scan": "unknown", "connected_tags": "2", "problem": "off"}
+BRIDGE_ENTITIES = {
+    "connection": "on", "scan": "unknown", "found": "unknown", "pair_serial": "", "pair": "unknown", "pairing": "Idle",
+    "connected_tags": "2", "problem": "off",
+}
+# The options of the touch mode, with the words of the bridge and the tag.
+TOUCH_MODES = {"Touch data (gestures pause)": "continuous", "Gestures": "gesture"}
 
 
 async def devices_are_linked_to_the_bridge(world: World) -> None:
@@ -77,7 +84,7 @@ async def without_gear_its_entities_are_unavailable_and_triggers_stay(world: Wor
     require(len(await world.home.triggers(TAG)) == len(GESTURES), "a trigger has gone")
     await world.command_tags("attach 0001 jacket")
     await world.home.wait_state(f"{TAG}_gear", "Trucker Jacket")
-    await world.home.wait_state(f"{TAG}_touch_mode", "gesture")
+    await world.home.wait_state(f"{TAG}_touch_mode", "Gestures")
 
 
 async def buttons_vibrate(world: World) -> None:
@@ -91,10 +98,92 @@ async def buttons_vibrate(world: World) -> None:
 
 async def touch_mode_is_selected(world: World) -> None:
     entity = (await world.home.entity_ids())[f"{TAG}_touch_mode"]
-    for mode in ("continuous", "gesture"):
-        await world.home.call("select.select_option", entity, {"option": mode})
-        await world.home.wait_state(f"{TAG}_touch_mode", mode)
-        require(world.tags.told("touch_mode")[-1]["mode"] == mode, "the tag was told another mode")
+    offered = (await world.home.state(f"{TAG}_touch_mode"))["attributes"]["options"]
+    require(sorted(offered) == sorted(TOUCH_MODES), f"options {offered}")
+    for option, mode in TOUCH_MODES.items():
+        await world.home.call("select.select_option", entity, {"option": option})
+        await world.home.wait_state(f"{TAG}_touch_mode", option)
+        require(world.tags.told("touch_mode")[-1]["mode"] == mode, "the tag received another mode")
+        require(world.bus.latest("jacquard/tag/0001/touch_mode") == mode, "the topic has another mode")
+
+
+async def gestures_have_names(world: World) -> None:
+    """The light has no such names: Home Assistant has no template for its effects."""
+    offered = (await world.home.state(f"{TAG}_gesture"))["attributes"]["event_types"]
+    require(offered == [*NAMES.values(), "Unknown gesture"], f"event types {offered}")
+
+
+async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: World) -> None:
+    """Also over a restart of Home Assistant, which then knows nothing but what is retained."""
+    await world.command_tags("out-of-range 0001")
+    await world.home.wait_state(f"{TAG}_connection", "off")
+    await world.home.wait_state(f"{TAG}_led", "unavailable")
+    for restart in (False, True):
+        if restart:
+            since = len(world.bus.heard)
+            await world.home.end()
+            await world.home.begin()
+            await world.told_again(since)
+        for key in ("battery", "firmware", "gear"):
+            await world.home.wait_state(f"{TAG}_{key}", TAG_ENTITIES[key] or "")
+
+        async def says_why() -> bool:
+            attributes = (await world.home.state(f"{TAG}_connection")).get("attributes", {})
+            return bool(attributes.get("error") and attributes.get("hint") and attributes.get("retry"))
+
+        await until("the connection has error, hint and next attempt", says_why)
+    attributes = (await world.home.state(f"{TAG}_connection"))["attributes"]
+    retry = datetime.datetime.fromisoformat(attributes["retry"].replace("Z", "+00:00"))
+    distance = abs((retry - datetime.datetime.now(datetime.timezone.utc)).total_seconds())
+    require(distance < 600, f"the next attempt is at {attributes['retry']}")
+    await world.command_tags("in-range 0001")
+    await world.connected()
+    await world.home.wait_state(f"{TAG}_connection", "on", error=None, hint=None, retry=None)
+
+
+async def a_scan_shows_what_it_found(world: World) -> None:
+    entity = (await world.home.entity_ids())[f"{BRIDGE}_scan"]
+    await world.home.call("button.press", entity)
+    await world.home.wait_state(f"{BRIDGE}_found", "1", scanning=True)
+    attributes = (await world.home.state(f"{BRIDGE}_found"))["attributes"]
+    found = attributes["tags"]
+    require([(tag["serial"], tag["known"]) for tag in found] == [("0003", False)], f"found {found}")
+    require(isinstance(found[0]["rssi"], int) and attributes["more"] is False, f"attributes {attributes}")
+    await world.bus.publish("jacquard/bridge/attic/request/scan", "stop")
+    await world.home.wait_state(f"{BRIDGE}_found", "1", scanning=False)
+
+
+async def a_tag_is_paired_with_the_text_and_the_button(world: World) -> None:
+    ids = await world.home.entity_ids()
+    text, button = ids[f"{BRIDGE}_pair_serial"], ids[f"{BRIDGE}_pair"]
+    before = len(world.bus.heard)
+    await world.home.call("button.press", button)
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Failed")
+    attributes = (await world.home.state(f"{BRIDGE}_pairing"))["attributes"]
+    require("serial" in (attributes["error"] or ""), f"without a serial: {attributes}")
+    await world.home.call("text.set_value", text, {"value": "0003"})
+    await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Idle", error=None)
+    await world.home.call("button.press", button)
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Paired", serial="0003", error=None)
+    await world.home.wait_state(f"{BRIDGE}_pair_serial", "")
+    await world.home.wait_state(f"{NEW_TAG}_connection", "on")
+    await world.home.wait_state(f"{NEW_TAG}_battery", "87")
+    devices = await world.home.devices()
+    require(devices[NEW_TAG]["via_device_id"] == devices[BRIDGE]["id"], "the new tag has no link to the bridge")
+    results = world.bus.on("jacquard/bridge/attic/response/pair", before)
+    final = [message.payload for message in results if '"final":true' in message.payload]
+    require(len(final) == 2, f"not one result for each request: {final}")
+    states = [json.loads(message.payload)["state"] for message in world.bus.on("jacquard/bridge/attic/pairing", before)]
+    require(["searching", "found"] == [state for state in states if state in ("searching", "found")], f"states {states}")
+    for topic in ("request/pair", "request/pair_serial"):
+        require(f"jacquard/bridge/attic/{topic}" not in await world.retained(), f"{topic} was retained")
+    await world.bus.publish("jacquard/bridge/attic/request/forget", {"id": "0003"})
+
+    async def is_gone() -> bool:
+        return NEW_TAG not in await world.home.devices()
+
+    await until("the device of the forgotten tag is gone", is_gone)
 
 
 async def the_switch_disconnects_and_connects(world: World) -> None:
@@ -149,5 +238,9 @@ ALL = [
     the_light_offers_the_patterns_of_the_tag,
     battery_and_charging_follow_the_tag, without_gear_its_entities_are_unavailable_and_triggers_stay,
     buttons_vibrate, touch_mode_is_selected, problems_are_shown,
+    gestures_have_names, values_stay_while_the_tag_is_away_and_the_connection_says_why,
     the_switch_disconnects_and_connects, the_button_scans, an_enabled_entity_shows_the_signal_strength,
+    a_scan_shows_what_it_found,
+    # Behind the scenario that makes Home Assistant load the integration again: that warns of triggers of removed devices.
+    a_tag_is_paired_with_the_text_and_the_button,
 ]

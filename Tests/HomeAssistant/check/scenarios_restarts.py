@@ -13,8 +13,8 @@ async def a_tag_that_leaves_and_returns_fires_nothing(world: World) -> None:
     async with world.nothing_fires():
         await world.command_tags("out-of-range 0001")
         await world.home.wait_state(f"{TAG}_connection", "off")
-        await world.home.wait_state(f"{TAG}_battery", "unavailable")
         await world.home.wait_state(f"{TAG}_led", "unavailable")
+        await world.home.wait_state(f"{TAG}_battery", "87")
         require((await world.home.state(f"{TAG}_gesture"))["state"] != "unavailable", "the event entity saw it")
         await world.command_tags("in-range 0001")
         await world.connected()

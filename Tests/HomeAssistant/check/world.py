@@ -15,10 +15,14 @@ from processes import Bridge, Broker, Tags
 from releases import Release
 
 GESTURES = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
+# The names that Home Assistant shows for them.
+NAMES = {word: word.replace("_", " ").capitalize() for word in GESTURES}
 # The kinds of automations, with a counter for each in Home Assistant.
 KINDS = ["triggers", "events", "received"]
 # Home Assistant's identifiers of the devices.
 TAG, OTHER_TAG, BRIDGE = "jacquard_tag_0001", "jacquard_tag_0002", "jacquard_bridge_attic"
+# A tag in reach that is not in the configuration of the bridge.
+NEW_TAG = "jacquard_tag_0003"
 
 
 class World:
@@ -28,7 +32,7 @@ class World:
         self._is_long = is_long
         self.form = "device" if release.knows_device_form else "single"
         self.broker = Broker(folder)
-        self.tags = Tags(folder, programs / "jacquard-simulator", 2)
+        self.tags = Tags(folder, programs / "jacquard-simulator", 3)
         self.home = HomeAssistant(release, folder, self.broker.port)
         self._folder, self._programs = folder, programs
         self._bus: Bus | None = None
@@ -162,7 +166,7 @@ class World:
         entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         guard = (
             "{{ trigger.from_state and trigger.from_state.state != 'unavailable' and trigger.to_state and "
-            f"trigger.to_state.attributes.event_type == '{gesture}' }}}}")
+            f"trigger.to_state.attributes.event_type == '{NAMES[gesture]}' }}}}")
         await self.home.automate(name, {
             "trigger": [{"platform": "state", "entity_id": entity, "not_to": ["unavailable", "unknown"]}],
             "condition": [{"condition": "template", "value_template": guard}],
@@ -174,7 +178,7 @@ class World:
         entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         await self.home.automate(name, {
             "triggers": [{
-                "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [gesture]},
+                "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [NAMES[gesture]]},
             }],
             "actions": [fires(name), counts("received")],
         })
