@@ -52,6 +52,7 @@ extension BlueZCentral {
             return failed(wish, .malformed("AcquireNotify is answered without a descriptor"))
         }
         let (address, characteristic) = (wish.peripheral.address, wish.characteristic)
+        if let mtu = message.arguments.last?.integer { mtuChanged(mtu, of: wish.peripheral) }
         do throws(SystemError) {
             let channel = try NotificationChannel(owning: number) { [unowned self] value in
                 onEvent?(.notified(address, characteristic, value))
@@ -90,7 +91,7 @@ extension BlueZCentral {
         callCharacteristic(wish.path, "StartNotify") { [weak self] result in
             guard let self, isCurrent(wish) else { return }
             switch result {
-            case .success: begun(wish, .bySignal)
+            case .success: askMTU(wish) { $0.begun(wish, .bySignal) }
             case .failure(let error): failed(wish, error)
             }
         }
@@ -131,6 +132,30 @@ extension BlueZCentral {
             entries.skip()
         }
         return nil
+    }
+
+    // MARK: The MTU
+
+    /// The MTU of a device's link, as BlueZ has it.
+    func mtuChanged(_ mtu: Int, of peripheral: Peripheral) {
+        let range = CentralEvent.mtuRange
+        let mtu = min(max(mtu, range.lowerBound), range.upperBound)
+        guard mtu != peripheral.mtu else { return }
+        peripheral.mtu = mtu
+        onEvent?(.mtuChanged(peripheral.address, mtu))
+    }
+
+    /// `StartNotify` is answered without the MTU, unlike `AcquireNotify`. The property exists since BlueZ 5.62.
+    private func askMTU(_ wish: Subscription, then next: @escaping @LoopActor (BlueZCentral) -> Void) {
+        guard wish.peripheral.mtu == nil else { return next(self) }
+        let message = DBusMessage.call(
+            to: BlueZNames.service, wish.path, BlueZNames.properties, "Get",
+            [.string(BlueZNames.gattCharacteristic), .string("MTU")])
+        call(message) { [weak self] result in
+            guard let self, isCurrent(wish) else { return }
+            if let mtu = (try? result.get())?.arguments.first?.integer { mtuChanged(mtu, of: wish.peripheral) }
+            next(self)
+        }
     }
 
     // MARK: How it ends

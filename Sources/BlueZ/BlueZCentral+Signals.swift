@@ -49,8 +49,17 @@ extension BlueZCentral {
             if isAnnounced || isLinkOfOthers(path, values) { heard(path) }
             deviceChanged(path)
             if values["Connected"] != nil { publishAdapters() }
+        case BlueZNames.gattCharacteristic: characteristicChanged(path, values)
         default: break
         }
+    }
+
+    /// The property is the same for all characteristics of a link, and BlueZ signals it for each.
+    private func characteristicChanged(_ path: String, _ values: [String: DBusValue]) {
+        guard let mtu = values["MTU"]?.integer, let address = tree.address(ofCharacteristic: path),
+            let peripheral = peripherals[address], isLinked(peripheral)
+        else { return }
+        mtuChanged(mtu, of: peripheral)
     }
 
     /// Whether another program has made a link with a device, which does not advertise from then on.

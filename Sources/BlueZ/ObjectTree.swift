@@ -123,6 +123,12 @@ struct ObjectTree {
             .max { $0.count < $1.count }
     }
 
+    /// The address of the device that a characteristic belongs to.
+    func address(ofCharacteristic path: String) -> BluetoothAddress? {
+        guard let service = characteristics[path]?.service, let device = services[service]?.device else { return nil }
+        return devices[device]?.address
+    }
+
     private func characteristics(below service: String) -> [BluetoothUUID: Characteristic] {
         var found: [BluetoothUUID: Characteristic] = [:]
         for (path, object) in characteristics where object.service == service {

@@ -42,6 +42,8 @@ final class Peripheral {
     var linkedAt = Instant.now
     /// Whether its services have been resolved on this link.
     var wasResolved = false
+    /// The ATT MTU of this link; nil while BlueZ has not said it.
+    var mtu: Int?
     var searches: [ServiceSearch] = []
     /// Paths of its characteristics, once they are discovered.
     var characteristics: [BluetoothUUID: String] = [:]

@@ -104,6 +104,10 @@ public enum CentralEvent: Hashable, Sendable {
     case characteristicsDiscovered(BluetoothAddress, [BluetoothUUID: CharacteristicProperties])
     /// The service or one of its characteristics is not there.
     case discoveryFailed(BluetoothAddress, BluetoothError)
+    /// The ATT MTU of a link became known, or has changed: a write or a notification carries at most three bytes less. In
+    /// bytes, within ``mtuRange``. Comes after `connected` and before the first `subscribed` of the link, unless the stack does
+    /// not know it.
+    case mtuChanged(BluetoothAddress, Int)
     /// Notifications of a characteristic are on.
     case subscribed(BluetoothAddress, BluetoothUUID)
     /// They could not be switched on.
@@ -114,4 +118,9 @@ public enum CentralEvent: Hashable, Sendable {
     case writeFailed(BluetoothAddress, BluetoothError)
     /// A characteristic notified a value.
     case notified(BluetoothAddress, BluetoothUUID, [UInt8])
+
+    /// The ATT MTU of every link before it is negotiated, and the largest that a characteristic can use.
+    ///
+    /// Source: Bluetooth Core Specification 5.3, volume 3, part F, 3.2.8 and 3.2.9; part G, 5.2.1.
+    public static let mtuRange = 23...517
 }

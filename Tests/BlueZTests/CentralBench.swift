@@ -228,6 +228,7 @@ extension CentralBench {
         case .forgotten(let address, let error): "forgotten \(number(address))" + text(error)
         case .characteristicsDiscovered(let address, _): "characteristics \(number(address))"
         case .discoveryFailed(let address, let error): "discoveryFailed \(number(address))" + text(error)
+        case .mtuChanged(let address, let mtu): "mtu \(number(address)): \(mtu)"
         case .subscribed(let address, _): "subscribed \(number(address))"
         case .subscribeFailed(let address, _, let error): "subscribeFailed \(number(address))" + text(error)
         case .written(let address): "written \(number(address))"

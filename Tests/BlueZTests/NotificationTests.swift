@@ -70,6 +70,35 @@ struct NotificationTests {
         }
     }
 
+    @Test(
+        "tell the MTU of the link before they are on, once",
+        arguments: [(23, true), (23, false), (247, true), (247, false)])
+    func mtu(mtu: Int, byDescriptor: Bool) async throws {
+        try await onLoop {
+            var options = Self.options(byDescriptor: byDescriptor)
+            options.mtu = UInt16(mtu)
+            let bench = try await CentralBench(options)
+            try await bench.connect()
+            try await bench.discover()
+            for channel in TagCharacteristic.notifying {
+                bench.central.perform(.subscribe(channel.bluetooth, of: CentralBench.address(1)))
+            }
+            try await bench.wait("subscribed 1", TagCharacteristic.notifying.count)
+            let events = bench.events.filter { $0.hasPrefix("mtu") || $0.hasPrefix("subscribed") }
+            #expect(events == ["mtu 1: \(mtu)"] + TagCharacteristic.notifying.map { _ in "subscribed 1" })
+        }
+    }
+
+    @Test("come on a link whose MTU BlueZ does not tell, as before 5.62")
+    func unknownMTU() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(Self.options(byDescriptor: false))
+            bench.blueZ.faults.refused["Get"] = ("org.freedesktop.DBus.Error.InvalidArgs", "No such property 'MTU'")
+            try await bench.subscribe()
+            #expect(!bench.events.contains { $0.hasPrefix("mtu") })
+        }
+    }
+
     @Test("come by signals where somebody else has a session by signals")
     func foreignSession() async throws {
         try await onLoop {
@@ -84,7 +113,7 @@ struct NotificationTests {
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribed 1")
             let members = bench.calls.map { $0.prefix { $0 != " " } }
-            #expect(members == ["AcquireNotify", "StopNotify", "AcquireNotify", "StopNotify", "StartNotify"])
+            #expect(members == ["AcquireNotify", "StopNotify", "AcquireNotify", "StopNotify", "StartNotify", "Get"])
             try bench.notify(count: 1)
             try await until("the value") { bench.values == [[0]] }
         }

@@ -101,7 +101,8 @@ public final class JacquardManager {
             central.perform(.disconnect(address))
         case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
             .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
-            .discoveryFailed(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _):
+            .discoveryFailed(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _),
+            .mtuChanged(let address, _):
             drivers[address]?.handle(event)
         case .paired(let address):
             sightings.note(address, isBonded: true)

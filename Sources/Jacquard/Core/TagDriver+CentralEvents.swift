@@ -38,7 +38,7 @@ extension TagDriver {
             drive { session, now in session.bonded(at: now) }
         case .pairFailed(_, let error):
             drive { session, now in session.bondingFailed(TagConnectionError(error), at: now) }
-        case .stateChanged, .adaptersChanged, .scanning, .discovered, .forgotten: break
+        case .mtuChanged, .stateChanged, .adaptersChanged, .scanning, .discovered, .forgotten: break
         }
     }
 
