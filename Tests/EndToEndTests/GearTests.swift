@@ -47,6 +47,28 @@ struct GearTests {
         }
     }
 
+    @Test("gear that the configuration names has its names and does what it lists, after a reload too")
+    func configured() async throws {
+        let numbers = "{vendor_id: 00-00-00-01, product_id: 00-00-00-02"
+        try await inWorld { world in
+            try await world.connected()
+            try await world.simulate("attach 0001 unknown")
+            try await until("the gear") { world.observer.document(Self.gear)["product_id"] as? String == "00-00-00-02" }
+            let refused = try await world.command("jacquard/tag/0001/touch_mode/set", "continuous")
+            #expect((refused["error"] as? [String: Any])?["code"] as? String == "unsupported")
+            try await world.reload(
+                WorldPlan(
+                    settings:
+                        "gear:\n  - \(numbers), vendor: Somebody, product: Bag, capabilities: [touch_data_stream]}"))
+            try await until("the name") { world.observer.document(Self.gear)["product"] as? String == "Bag" }
+            #expect(world.observer.document(Self.gear)["vendor"] as? String == "Somebody")
+            #expect(world.observer.document(Self.gear)["capabilities"] as? [String] == ["touch_data_stream"])
+            try await world.succeeds("jacquard/tag/0001/touch_mode/set", "continuous")
+            try await world.reload(WorldPlan())
+            try await until("no name") { world.observer.document(Self.gear)["product"] is NSNull }
+        }
+    }
+
     @Test("the battery's changes are told as they come")
     func battery() async throws {
         try await inWorld { world in

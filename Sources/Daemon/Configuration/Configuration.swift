@@ -7,7 +7,7 @@ struct Configuration: Hashable, Sendable {
     enum Key: String, ConfigurationKey {
         case instance, mqtt, bluetooth
         case homeAssistant = "home_assistant"
-        case tags, log, defaults, limits, metrics
+        case tags, gear, log, defaults, limits, metrics
     }
 
     /// The bridge's name in topics: `[a-z0-9-]{1,32}`; by default made of the host's name.
@@ -20,6 +20,8 @@ struct Configuration: Hashable, Sendable {
     var homeAssistant = HomeAssistant()
     /// Tags with a fixed id, name or policy; tags paired by command are known too.
     var tags: [TagConfiguration] = []
+    /// Gear that the built-in catalogue does not contain, or describes differently.
+    var gear: [GearConfiguration] = []
     /// What is logged, and how it looks.
     var log = Log()
     /// What a command means that leaves something open.

@@ -4,6 +4,8 @@ enum ConfigurationChange: Hashable, Sendable {
     case tagRemoved(id: String)
     /// Something of `home_assistant`, `defaults` or `limits`.
     case settings
+    /// The names or capabilities of gear.
+    case gear
     /// A known tag has another name, or is connected at other times.
     case tagChanged(TagConfiguration)
     /// A tag that the bridge does not know yet.
@@ -37,6 +39,7 @@ extension Configuration {
             from: allTags(paired).filter { known.contains($0.id) }, to: next.allTags(paired))
         return tags.removed.map { .tagRemoved(id: $0) }
             + (next.hasSettings(of: self) ? [] : [.settings])
+            + (next.gear == gear ? [] : [.gear])
             + tags.changed.map { .tagChanged($0) }
             + tags.added.map { .tagAdded($0) }
             + (next.log.level == log.level ? [] : [.logLevel(next.log.level)])

@@ -1,6 +1,7 @@
 import Bluetooth
 import Bridge
 import EventLoop
+import Jacquard
 import Logging
 import MQTT
 
@@ -31,6 +32,9 @@ extension BridgeService {
             reloadLog.notice("a tag is not listed any more", [(.tag, id)])
             withTagID(id) { id in carryOut { bridge, now in bridge.release(id, at: now) } }
         case .settings: reloadLog.notice("settings have changed")
+        case .gear:
+            reloadLog.notice("gear configuration changed")
+            manager.catalogue = configuration.catalogue
         case .tagChanged(let tag):
             reloadLog.notice("a tag is listed otherwise", [(.tag, tag.id)])
             guard let entry = tag.entry else { return }

@@ -68,7 +68,9 @@ final class BridgeService {
         central = BlueZCentral(
             busAddress: busAddress, adapter: configuration.adapterChoice,
             resetAdapter: configuration.bluetooth.resetAdapter, log: log.labelled("bluez"))
-        manager = JacquardManager(central: central, timing: configuration.timing, log: log.labelled("jacquard"))
+        manager = JacquardManager(
+            central: central, timing: configuration.timing, catalogue: configuration.catalogue,
+            log: log.labelled("jacquard"))
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
         for tag in configuration.knownTags { book.add(tag.entry.id, serial: tag.entry.serial, address: tag.address) }
         for record in records { book.add(record.id, serial: record.serial) }

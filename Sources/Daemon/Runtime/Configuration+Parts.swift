@@ -65,6 +65,11 @@ extension Configuration {
         return timing
     }
 
+    /// For the names and capabilities of gear: the built-in catalogue, then the configured products.
+    var catalogue: GearCatalogue {
+        GearCatalogue(GearCatalogue.builtIn.entries + gear.compactMap(\.entry))
+    }
+
     /// Every configured tag, and the address where one is fixed.
     var knownTags: [(entry: TagEntry, address: BluetoothAddress?)] {
         tags.compactMap { tag in tag.entry.map { ($0, tag.address.flatMap { BluetoothAddress($0) }) } }
@@ -87,6 +92,32 @@ extension Configuration.HomeAssistant {
             case .single: .single
             }
         return HomeAssistantConfiguration(prefix: prefix, form: form, statusTopic: statusTopic)
+    }
+}
+
+extension GearConfiguration {
+    /// For the catalogue; never nil for one that was read, whose numbers were checked then.
+    fileprivate var entry: GearCatalogue.Entry? {
+        guard let vendorID = JacquardIdentifier(vendorID), let productID = JacquardIdentifier(productID) else {
+            return nil
+        }
+        let known = GearCatalogue.builtIn.component(vendorID: vendorID, productID: productID, componentID: 0)
+        let vendor = vendor ?? GearCatalogue.builtIn.vendorName(vendorID)
+        return GearCatalogue.Entry(
+            vendor: Component.Name(id: vendorID, name: vendor),
+            product: Component.Name(id: productID, name: product ?? known.product.name),
+            capabilities: capabilities.map { Set($0.map(\.capability)) } ?? known.capabilities)
+    }
+}
+
+extension GearConfiguration.Capability {
+    fileprivate var capability: JacquardProtocol.Capability {
+        switch self {
+        case .led: .led
+        case .gesture: .gesture
+        case .touchDataStream: .touchDataStream
+        case .haptic: .haptic
+        }
     }
 }
 

@@ -40,7 +40,12 @@ public final class JacquardManager {
 
     let central: any Central
     let timing: TagSession.Timing
-    let catalogue: GearCatalogue
+    /// Names and capabilities of gear. Attached gear is reported again if another catalogue describes it differently.
+    public var catalogue: GearCatalogue {
+        didSet {
+            for driver in tags.values { driver.drive { session, _ in session.adopt(catalogue) } }
+        }
+    }
     let log: Logger
     /// Whether Bluetooth can be used.
     var state = CentralState.unknown

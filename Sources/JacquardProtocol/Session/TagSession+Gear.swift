@@ -1,6 +1,19 @@
 import Time
 
 extension TagSession {
+    /// Takes other names and capabilities of gear, also for gear that is attached now.
+    public mutating func adopt(_ catalogue: GearCatalogue) -> [Action] {
+        self.catalogue = catalogue
+        guard let gear = link.gear.component else { return [] }
+        var renamed = catalogue.component(
+            vendorID: gear.vendor.id, productID: gear.product.id, componentID: gear.componentID)
+        renamed.version = gear.version
+        renamed.uuid = gear.uuid
+        guard renamed != gear else { return [] }
+        link.gear = .told(renamed)
+        return [.emit(.gear(renamed))]
+    }
+
     /// Gear was attached, or there is none.
     mutating func gearChanged(to gear: Component?, at now: Instant) -> [Action] {
         link.gear = .told(gear)

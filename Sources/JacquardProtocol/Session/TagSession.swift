@@ -26,7 +26,7 @@ public struct TagSession: Sendable {
     }
 
     let timing: Timing
-    let catalogue: GearCatalogue
+    var catalogue: GearCatalogue
     var state = State.stopped
     var link = Link()
     var schedule: ReconnectSchedule

@@ -41,6 +41,11 @@ public struct GearCatalogue: Hashable, Sendable {
             capabilities: entry?.capabilities ?? [])
     }
 
+    /// The name of a vendor; empty for one outside of the catalogue.
+    public func vendorName(_ id: JacquardIdentifier) -> String {
+        entries.last { $0.vendor.id == id }?.vendor.name ?? ""
+    }
+
     /// The products that Google's SDK knows.
     public static let builtIn = GearCatalogue([
         Entry(

@@ -23,6 +23,11 @@ struct ExampleConfigurationTests {
         expected.tags = [
             TagConfiguration(serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:01")
         ]
+        expected.gear = [
+            GearConfiguration(
+                vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", vendor: "Levi's", product: "Trucker Jacket",
+                capabilities: [.gesture, .touchDataStream, .haptic])
+        ]
         #expect(configuration == expected)
     }
 

@@ -21,7 +21,10 @@ struct JSONSchema {
 
     private func leaves(of schema: [String: Any], path: [String]) -> [String: [String: Any]] {
         let schema = resolved(schema)
-        if let items = schema["items"] as? [String: Any] { return leaves(of: items, path: path + ["N"]) }
+        // A list of words is one value; a list of sections has the keys of its items.
+        if let items = schema["items"] as? [String: Any], items["properties"] != nil {
+            return leaves(of: items, path: path + ["N"])
+        }
         guard let properties = schema["properties"] as? [String: [String: Any]] else {
             return [path.joined(separator: "."): schema]
         }
@@ -65,6 +68,7 @@ struct JSONSchema {
         case "maximum": isMet = Self.number(value).map { $0 <= (rule as? Double ?? 0) } ?? true
         case "minLength": isMet = (value as? String).map { $0.unicodeScalars.count >= (rule as? Int ?? 0) } ?? true
         case "maxLength": isMet = (value as? String).map { $0.unicodeScalars.count <= (rule as? Int ?? 0) } ?? true
+        case "maxItems": isMet = (value as? [Any]).map { $0.count <= (rule as? Int ?? 0) } ?? true
         case "pattern": isMet = (value as? String).map { Self.matches($0, rule as? String ?? "") } ?? true
         case "required": isMet = (value as? [String: Any]).map { Self.has($0, rule) } ?? true
         case "dependencies":

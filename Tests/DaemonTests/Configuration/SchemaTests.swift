@@ -19,9 +19,14 @@ struct SchemaTests {
         return node
     }
 
-    /// A file with one value, in the place of a key in dotted form. A tag has its serial besides.
+    /// A file with one value, in the place of a key in dotted form. A tag has its serial besides, gear its numbers.
     private static func yaml(_ path: String, _ value: String) -> String {
         let keys = path.split(separator: ".")
+        if keys[0] == "gear" {
+            var item = ["vendor_id": "00-00-00-01", "product_id": "00-00-00-02"]
+            item[String(keys[2])] = value
+            return "gear: [{" + item.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}]"
+        }
         guard keys[0] == "tags" else {
             return keys.map { "{\($0): " }.joined() + value + keys.map { _ in "}" }.joined()
         }
@@ -55,6 +60,19 @@ struct SchemaTests {
         #expect(try !agree("mqtt: {password: a, password_file: b}"))
         #expect(try agree("mqtt:\ntags:\nlog:"))
         #expect(try agree("tags: [{serial: 0001}, {serial: 1e3}]"))
+        #expect(try !agree("gear: [{vendor_id: 00-00-00-01}]"))
+        #expect(try !agree("gear: [{product_id: 00-00-00-01}]"))
+        let gear = "gear: [{vendor_id: 00-00-00-01, product_id: 00-00-00-02, capabilities: "
+        for taken in ["[]", "[led]", "[haptic, gesture]", "\"led, haptic\"", "led"] {
+            #expect(try agree(gear + taken + "}]"))
+        }
+        for refused in ["[laser]", "\"led haptic\"", "\"led,\"", "[[led]]", "{led: true}"] {
+            #expect(try !agree(gear + refused + "}]"))
+        }
+        for count in [64, 65] {
+            let items = (10..<(10 + count)).map { "{vendor_id: 00-00-00-01, product_id: 00-00-00-\($0)}" }
+            #expect(try agree("gear: [" + items.joined(separator: ", ") + "]") == (count == 64))
+        }
     }
 
     @Test("is named by the example, for editors")
@@ -84,6 +102,7 @@ struct SchemaTests {
         let all: [any CaseIterable.Type] = [
             Configuration.Log.Level.self, Configuration.Log.Format.self, Configuration.MQTT.Version.self,
             Configuration.HomeAssistant.Form.self, TagConfiguration.ConnectPolicy.self,
+            GearConfiguration.Capability.self,
         ]
         for word in all.flatMap(Self.words) { _ = try agree(Self.yaml(path, word)) }
     }

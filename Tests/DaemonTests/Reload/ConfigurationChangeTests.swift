@@ -56,6 +56,11 @@ struct ConfigurationChangeTests {
         Row(change: { $0.defaults.ledOn = .seconds(3) }, expected: [.settings]),
         Row(change: { $0.limits.commandsPerTag = 4 }, expected: [.settings]),
         Row(change: { $0.limits.gesturesWhileBrokerAway = .seconds(9) }, expected: [.settings]),
+        Row(
+            change: {
+                $0.gear = [GearConfiguration(vendorID: "00-00-00-01", productID: "00-00-00-02", product: "Bag")]
+            },
+            expected: [.gear]),
         Row(change: { $0.log.level = .debug }, expected: [.logLevel(.debug)]),
         Row(change: { $0.mqtt.host = "broker.lan" }, expected: [.broker]),
         Row(change: { $0.mqtt.port = 8883 }, expected: [.broker]),

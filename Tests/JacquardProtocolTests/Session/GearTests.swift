@@ -34,6 +34,25 @@ struct GearTests {
         #expect(tag.lastRequest == .touchMode(.gesture, component: 101))
     }
 
+    @Test("is reported again when another catalogue describes it differently, and can do what that says")
+    func otherCatalogue() throws {
+        var tag = SessionFixture(in: .connected)
+        _ = tag.notify(.attached(SampleTag.unknownGear))
+        let refused = tag.on(.command(.playHaptic(.stop), token: 1))
+        #expect(refused == [.end(1, .componentDoesNotSupportPlayHaptic)])
+        let own = GearCatalogue.Entry(
+            vendor: Component.Name(id: JacquardIdentifier(rawValue: 1), name: "Somebody"),
+            product: Component.Name(id: JacquardIdentifier(rawValue: 2), name: "Bag"), capabilities: [.haptic])
+        let catalogue = GearCatalogue(GearCatalogue.builtIn.entries + [own])
+        let named = Component(
+            componentID: 101, vendor: own.vendor, product: own.product, capabilities: own.capabilities)
+        #expect(tag.session.adopt(catalogue) == [.emit(.gear(named))])
+        #expect(tag.session.adopt(catalogue) == [])
+        #expect(!tag.on(.command(.playHaptic(.stop), token: 2)).contains(.end(2, .componentDoesNotSupportPlayHaptic)))
+        var detached = SessionFixture(in: .connected)
+        #expect(detached.session.adopt(catalogue) == [])
+    }
+
     @Test("that is told before the tag is connected is set up when it is")
     func early() {
         for phase in [SessionPhase.subscribing] + SessionPhase.starting {

@@ -25,6 +25,14 @@ enum ASCII {
         isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
     }
 
+    /// The text without spaces at its ends.
+    static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.first == " " { text.removeFirst() }
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+
     /// 0 to 31 and 127.
     static func isControl(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x7F

@@ -18,6 +18,7 @@ extension Configuration {
             bluetooth: Bluetooth(section.section(.bluetooth, &findings), &findings),
             homeAssistant: HomeAssistant(section.section(.homeAssistant, &findings), &findings),
             tags: TagListReader.read(section.sections(.tags, &findings), &findings),
+            gear: GearListReader.read(section.sections(.gear, &findings), &findings),
             log: Log(section.section(.log, &findings), &findings),
             defaults: Defaults(section.section(.defaults, &findings), &findings),
             limits: Limits(section.section(.limits, &findings), &findings),

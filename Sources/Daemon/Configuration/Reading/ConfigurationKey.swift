@@ -20,7 +20,7 @@ extension ConfigurationKey {
 }
 
 extension Configuration.Key {
-    /// The keys of the section of that name; those of a tag stand below `N`, its number in the list.
+    /// The keys of the section of that name; those of a tag and of gear stand below `N`, the number in the list.
     var subkeys: [String] {
         switch self {
         case .instance: []
@@ -28,6 +28,7 @@ extension Configuration.Key {
         case .bluetooth: Configuration.Bluetooth.Key.paths
         case .homeAssistant: Configuration.HomeAssistant.Key.paths
         case .tags: TagConfiguration.Key.paths.map { "N.\($0)" }
+        case .gear: GearConfiguration.Key.paths.map { "N.\($0)" }
         case .log: Configuration.Log.Key.paths
         case .defaults: Configuration.Defaults.Key.paths
         case .limits: Configuration.Limits.Key.paths

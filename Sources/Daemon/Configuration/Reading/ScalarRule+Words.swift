@@ -63,6 +63,16 @@ extension ScalarRule where Value == String {
         word(limit: 32, alphabet: "0-9 A-Z a-z -") { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
     }
 
+    /// A vendor or product number as `T/gear` shows it; becomes lower case.
+    static var gearNumber: ScalarRule {
+        ScalarRule(allowed: "four pairs of hexadecimal digits such as 74-a8-ce-54") { text throws(Rejection) in
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            let arePairs = parts.allSatisfy { $0.utf8.count == 2 && $0.utf8.allSatisfy(ASCII.isHexadecimal) }
+            guard parts.count == 4, arePairs else { throw Rejection("is not a number of gear") }
+            return text.lowercased()
+        }
+    }
+
     /// A tag's name in topics and in Home Assistant's object ids.
     static var tagID: ScalarRule {
         word(limit: 64, alphabet: "0-9 A-Z a-z _ -") {

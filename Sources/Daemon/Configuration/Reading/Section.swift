@@ -67,6 +67,46 @@ struct Section<Key: ConfigurationKey> {
         target = value(key, rule, &findings) ?? target
     }
 
+    /// The values of the key: a list, or one text with commas, which an environment variable can hold.
+    ///
+    /// - Returns: nil if the key is not there; the values that are right, and each wrong one is reported.
+    func values<Value>(
+        _ key: Key, _ rule: ScalarRule<Value>, _ findings: inout ConfigurationFindings
+    ) -> [Value]? {
+        guard let node = self[key] else { return nil }
+        let path = path(of: key)
+        let allowed = "a list of \(rule.allowed)"
+        var texts: [(text: String, path: String, origin: ConfigurationOrigin)] = []
+        switch node.content {
+        case .unusable: return nil
+        case .section: findings.add("keys where a list belongs", path: path, at: node.origin, allowed: allowed)
+        case .scalar where node.isNull: findings.add("no value", path: path, at: node.origin, allowed: allowed)
+        case .scalar(let text, _):
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            texts = parts.map { (ASCII.trimmed($0), path, node.origin) }
+        case .list(let items):
+            for (index, item) in items.enumerated() {
+                let itemPath = DisplayText.path(path, "\(index)")
+                if case .scalar(let text, _) = item.content {
+                    texts.append((text, itemPath, item.origin))
+                } else if item.content != .unusable {
+                    findings.add(
+                        "a list or keys where one value belongs", path: itemPath, at: item.origin,
+                        allowed: rule.allowed)
+                }
+            }
+        }
+        var values: [Value] = []
+        for (text, path, origin) in texts {
+            do throws(Rejection) {
+                values.append(try rule.parse(text))
+            } catch {
+                findings.add(rule.problem(with: text, error), path: path, at: origin, allowed: rule.allowed)
+            }
+        }
+        return values
+    }
+
     /// The section under the key; without keys if it is not there.
     func section<Subkey: ConfigurationKey>(
         _ key: Key, _ findings: inout ConfigurationFindings

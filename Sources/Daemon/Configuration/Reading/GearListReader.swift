@@ -1,0 +1,48 @@
+/// Reads the list `gear` and finds products that are listed twice.
+struct GearListReader {
+    private typealias Key = GearConfiguration.Key
+
+    private var findings: ConfigurationFindings
+    private var products: [[String]: Section<Key>] = [:]
+
+    /// Reads each item; one without both numbers is reported and left out.
+    static func read(
+        _ sections: [Section<GearConfiguration.Key>], _ findings: inout ConfigurationFindings
+    ) -> [GearConfiguration] {
+        if sections.count > GearConfiguration.mostItems {
+            let item = sections[GearConfiguration.mostItems]
+            let allowed = "at most \(GearConfiguration.mostItems) items"
+            findings.add("one item too many", path: item.path, at: item.origin, allowed: allowed)
+        }
+        var reader = GearListReader(findings: findings)
+        let gear = sections.prefix(GearConfiguration.mostItems).compactMap { reader.read($0) }
+        findings = reader.findings
+        return gear
+    }
+
+    private mutating func read(_ section: Section<Key>) -> GearConfiguration? {
+        let vendorID = number(.vendorID, in: section)
+        let productID = number(.productID, in: section)
+        var gear = GearConfiguration(vendorID: vendorID ?? "", productID: productID ?? "")
+        section.read(.vendor, .text(bytes: 64), into: &gear.vendor, &findings)
+        section.read(.product, .text(bytes: 64), into: &gear.product, &findings)
+        let capabilities: [GearConfiguration.Capability]? = section.values(.capabilities, .choice, &findings)
+        gear.capabilities = capabilities.map { Set($0) }
+        guard let vendorID, let productID else { return nil }
+        if let other = products.updateValue(section, forKey: [vendorID, productID]), let node = section[.productID] {
+            let problem = "the product \(vendorID) \(productID) is in \(other.path), too"
+            findings.add(
+                problem, path: section.path(of: .productID), at: node.origin, allowed: "each product once")
+        }
+        return gear
+    }
+
+    /// A number that each item must have.
+    private mutating func number(_ key: Key, in section: Section<Key>) -> String? {
+        let rule = ScalarRule<String>.gearNumber
+        if section[key] == nil {
+            findings.add("missing", path: section.path(of: key), at: section.origin, allowed: rule.allowed)
+        }
+        return section.value(key, rule, &findings)
+    }
+}
