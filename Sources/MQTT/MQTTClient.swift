@@ -108,7 +108,8 @@ public final class MQTTClient {
     /// - Returns: why it ended, or why there was none.
     private func attempt() async -> MQTTError {
         do throws(MQTTError) {
-            let (connection, session) = try await connect()
+            try await discardOldSession()
+            let (connection, session) = try await connect(planner.plan(at: .now))
             planner.accepted(at: .now)
             log.change(.info, "connected to the broker", [(.version, session.version.rawValue)])
             onEvent?(.connected(session))
@@ -118,9 +119,18 @@ public final class MQTTClient {
         }
     }
 
-    /// Tries the families of the broker's addresses, one after the other.
-    private func connect() async throws(MQTTError) -> (MQTTConnection, MQTTSession) {
+    /// Makes the broker discard an old session by a connection that ends at once, as planned.
+    private func discardOldSession() async throws(MQTTError) {
         let plan = planner.plan(at: .now)
+        guard plan.isDiscardOnly else { return }
+        let (connection, _) = try await connect(plan)
+        let error = await end(of: connection)
+        guard error.code == .stopped, !isStopping else { throw error }
+        planner.discarded()
+    }
+
+    /// Tries the families of the broker's addresses, one after the other.
+    private func connect(_ plan: SessionPlanner.Plan) async throws(MQTTError) -> (MQTTConnection, MQTTSession) {
         let deadline = Instant.now + configuration.connectDeadline
         var choice = 0
         while true {
@@ -166,7 +176,9 @@ public final class MQTTClient {
                 (.retryIn, "\(consequence.retryIn.milliseconds)"),
             ])
         if let version = consequence.newVersion {
-            log.notice("the broker does not take the version; trying another", [(.version, version.rawValue)])
+            log.change(
+                consequence.isNews ? .notice : .debug, "trying another version of the protocol",
+                [(.version, version.rawValue)])
         }
     }
 

@@ -49,6 +49,16 @@ final class FakeBroker {
         }
     }
 
+    /// Resets all connections.
+    func reset() {
+        for connection in connections.keys {
+            // Without a time to linger the end of a connection is a reset.
+            var hasty = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(connection, SOL_SOCKET, SO_LINGER, &hasty, socklen_t(MemoryLayout<linger>.size))
+            end(connection)
+        }
+    }
+
     private func end(_ connection: CInt) {
         connections.removeValue(forKey: connection)?.cancel()
         close(connection)
@@ -80,5 +90,10 @@ enum Packet {
     /// The flags of a CONNECT; 0x02 is clean start.
     static func isCleanStart(_ connect: [UInt8]) -> Bool {
         connect.count > 9 && connect[9] & 0x02 != 0
+    }
+
+    /// Whether a CONNECT has a will: flag 0x04.
+    static func hasWill(_ connect: [UInt8]) -> Bool {
+        connect.count > 9 && connect[9] & 0x04 != 0
     }
 }

@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import Logging
 import TestSupport
 import Testing
@@ -36,6 +37,28 @@ struct MQTTClientTests {
             try await until("the answers") { client.acknowledged.count == 100 }
             #expect(client.acknowledged == Array(1...100))
         }
+    }
+
+    @Test("no child process inherits a descriptor of the connection")
+    func closeOnExec() async throws {
+        try await withClient { client, broker in
+            let instance = try #require(client.client.connection?.instance)
+            let descriptors = (0..<1024).filter { Self.peerPort($0) == broker.port }
+            #expect(descriptors.contains(instance.descriptor))
+            // The library's own one, and that of the watch.
+            #expect(descriptors.count >= 2)
+            #expect(descriptors.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 }, "\(descriptors)")
+        }
+    }
+
+    /// The port to which a descriptor is connected; nil when it is no such socket.
+    private static func peerPort(_ descriptor: CInt) -> UInt16? {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        return status == 0 && address.sin_family == sa_family_t(AF_INET) ? UInt16(bigEndian: address.sin_port) : nil
     }
 
     @Test("publishes out of a handler, as often as it likes")

@@ -136,12 +136,54 @@ struct MQTTOpeningTests {
                 default: .nothing
                 }
             }
-            let client = TestClient(.test(server.port))
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.will = MQTTMessage(topic: "state", payload: [1], qos: .atLeastOnce, isRetained: true)
+            let client = TestClient(configuration)
             try await client.connected()
             #expect(client.sessions == [MQTTSession(version: .v311, isSessionPresent: false)])
-            #expect(client.errors.count == (refusal == nil ? 2 : 1))
-            #expect(server.received.allSatisfy(Packet.isCleanStart))
+            #expect(client.errors.count == 1)
+            let connects = server.received.filter { Packet.level(of: $0) != nil }
+            #expect(connects.map(Packet.level) == [5, 4, 4])
+            // The last one belongs to a session that is kept.
+            #expect(connects.map(Packet.isCleanStart) == [true, true, false])
+            #expect(connects.map(Packet.hasWill) == [true, false, true])
             #expect(client.log.records.contains { $0.level == .notice && $0.line.contains("version=3.1.1") })
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "connects to a broker that speaks 3.1.1 only within five seconds after an outage with long pauses",
+        arguments: [Packet.refused311, nil])
+    func fallbackAfterOutage(refusal: [UInt8]?) async throws {
+        try await onLoop {
+            var isUp = false
+            let server = try FakeBroker { bytes in
+                guard isUp else {
+                    return Packet.level(of: bytes) == 5 ? .send(Packet.accepted5 + [0xE0, 0x00]) : .close
+                }
+                return switch Packet.level(of: bytes) {
+                case 4: .send(Packet.accepted311)
+                case 5: refusal.map { .send($0) } ?? .close
+                default: .nothing
+                }
+            }
+            var configuration = MQTTConfiguration.test(server.port)
+            // Later pauses are longer than the test may last.
+            configuration.longestRetry = .seconds(3600)
+            configuration.shortestRetry = .milliseconds(1)
+            configuration.random = { 0.9 }
+            let client = TestClient(configuration)
+            try await until("short connections", within: .seconds(60)) {
+                client.errors.count >= 11
+            }
+            isUp = true
+            let begin = ContinuousClock.now
+            try await until("the connection by 3.1.1", within: .seconds(30)) {
+                client.sessions.last?.version == .v311
+            }
+            // The pause that had begun, of at most 5 s, and what a busy machine adds.
+            #expect(ContinuousClock.now - begin < .seconds(10))
             await client.client.stop()
         }
     }

@@ -85,6 +85,26 @@ struct MQTTTLSTests {
         }
     }
 
+    @Test("gives up a connection that the broker resets during the handshake, and stays idle")
+    func resetInHandshake() async throws {
+        try await onLoop {
+            let server = try FakeBroker { _ in .nothing }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.tls = .init()
+            // Only the reset may end the attempt, not the deadline.
+            configuration.connectDeadline = .seconds(3600)
+            let client = TestClient(configuration)
+            try await until("the handshake") {
+                !server.received.isEmpty && client.client.connection?.phase == .greeting
+            }
+            server.reset()
+            try await until("the end of the attempt") { !client.errors.isEmpty }
+            #expect(client.errors.first?.code == .tls)
+            #expect(client.errors.first?.text.contains("reset") == true, "\(client.errors)")
+            await client.client.stop()
+        }
+    }
+
     @Test("skips the check of the host name when told to")
     func insecure() async throws {
         try await onLoop {

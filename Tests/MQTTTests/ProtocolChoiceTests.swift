@@ -4,11 +4,11 @@ import Testing
 
 @Suite("Protocol choice")
 struct ProtocolChoiceTests {
-    /// What happens to the choice; `nil` stands for an accepted connection.
-    private static func version(_ wanted: MQTTConfiguration.Version, _ events: [MQTTError.Code?]) -> MQTTVersion {
-        var choice = ProtocolChoice(wanted)
+    /// The version after a series of failed attempts; `nil` stands for a connection that was accepted and has ended.
+    private static func version(_ configured: MQTTConfiguration.Version, _ events: [MQTTError.Code?]) -> MQTTVersion {
+        var choice = ProtocolChoice(configured)
         for code in events {
-            if let code { _ = choice.failed(code) } else { choice.accepted() }
+            if let code { _ = choice.failed(code) } else { choice.connectionEnded() }
         }
         return choice.version
     }
@@ -18,17 +18,22 @@ struct ProtocolChoiceTests {
         arguments: [
             (.automatic, [], .v5),
             (.automatic, [.unsupportedProtocolVersion], .v311),
-            (.automatic, [.connectionLost], .v5),
-            (.automatic, [.connectionLost, .connectionLost], .v311),
-            (.automatic, [.protocolError, .connectionLost], .v311),
-            // Not in a row.
-            (.automatic, [.connectionLost, .unreachable, .connectionLost], .v5),
-            // The broker that closed has spoken MQTT 5 before: it is only restarting.
-            (.automatic, [nil, .connectionLost, .connectionLost], .v5),
+            // Old brokers close the connection without an answer.
+            (.automatic, [.connectionLost], .v311),
+            (.automatic, [.protocolError], .v311),
+            // 3.1.1 has no better result: the cause is something else.
+            (.automatic, [.connectionLost, .connectionLost], .v5),
+            (.automatic, [.connectionLost, .unreachable], .v5),
+            (.automatic, [.connectionLost, .unsupportedProtocolVersion], .v5),
+            // A broker that has spoken MQTT 5 can be replaced by an old one.
+            (.automatic, [nil, .connectionLost], .v311),
             (.automatic, [nil, .unsupportedProtocolVersion], .v311),
-            // 3.1.1 fares no better: it was something else.
-            (.automatic, [.connectionLost, .connectionLost, .connectionLost, .connectionLost], .v5),
+            // 3.1.1 was a guess: after that connection MQTT 5 is tried again.
+            (.automatic, [.connectionLost, nil], .v5),
+            // A refusal by reason code is final.
+            (.automatic, [.unsupportedProtocolVersion, nil], .v311),
             (.automatic, [.unsupportedProtocolVersion, .connectionLost, .connectionLost], .v311),
+            (.automatic, [.unsupportedProtocolVersion, .unreachable], .v311),
             (.automatic, [.badUserNameOrPassword, .notAuthorized, .tls, .timeout], .v5),
             (.v5, [.unsupportedProtocolVersion, .connectionLost, .connectionLost], .v5),
             (.v311, [.unsupportedProtocolVersion], .v311),
@@ -37,11 +42,13 @@ struct ProtocolChoiceTests {
         #expect(Self.version(wanted, events) == expected)
     }
 
-    @Test("says when it has changed")
-    func tells() {
+    @Test("reports a change of the version")
+    func reportsChange() {
         var choice = ProtocolChoice(.automatic)
-        #expect(choice.failed(.connectionLost) == false)
+        #expect(choice.failed(.unreachable) == false)
         #expect(choice.failed(.connectionLost) == true)
+        #expect(choice.failed(.connectionLost) == true)
+        #expect(choice.failed(.unsupportedProtocolVersion) == true)
         #expect(choice.failed(.unsupportedProtocolVersion) == false)
     }
 }

@@ -21,7 +21,16 @@ struct ReconnectDelayTests {
         #expect(pauses == milliseconds.map { .milliseconds($0) })
     }
 
-    @Test("begins anew when told to")
+    @Test("keeps a pause below a limit, and goes on to double")
+    func limited() {
+        var delay = Self.delay()
+        let pauses = (0..<5).map { _ in delay.next(random: 1, atMost: .seconds(5)) }
+        #expect(pauses == [1, 2, 4, 5, 5].map { .seconds($0) })
+        #expect(delay.next(random: 1) == .seconds(30))
+        #expect(delay.next(random: 0, atMost: .seconds(5)) == .milliseconds(2500))
+    }
+
+    @Test("starts again at the shortest pause after a reset")
     func resets() {
         var delay = Self.delay()
         for _ in 0..<8 { _ = delay.next(random: 0) }

@@ -7,6 +7,7 @@ import Time
 struct SessionPlannerTests {
     private let start = Instant(sinceBoot: .seconds(3_600))
     private let lost = MQTTError(.connectionLost, "")
+    private let unreachable = MQTTError(.unreachable, "")
 
     private static func planner(_ version: MQTTConfiguration.Version = .automatic) -> SessionPlanner {
         var configuration = MQTTConfiguration(host: "broker", clientIdentifier: "jacquard-attic")
@@ -22,17 +23,47 @@ struct SessionPlannerTests {
         #expect(planner.plan(at: start).isCleanStart)
     }
 
-    @Test(
-        "keeps the session afterwards; with 3.1.1 only for as long as it may be kept",
-        arguments: [
-            (.v5, 10, false), (.v5, 3600, false),
-            (.v311, 10, false), (.v311, 30, false), (.v311, 31, true),
-        ] as [(MQTTConfiguration.Version, Int, Bool)])
-    func cleanLater(version: MQTTConfiguration.Version, secondsAway: Int, expected: Bool) {
-        var planner = Self.planner(version)
+    @Test("keeps the session of MQTT 5 after the first connection; the broker discards it when it expires")
+    func resumes5() {
+        var planner = Self.planner(.v5)
         planner.accepted(at: start)
         _ = planner.ended(with: lost, at: start + .seconds(60), random: 0)
-        #expect(planner.plan(at: start + .seconds(60 + secondsAway)).isCleanStart == expected)
+        for seconds in [10, 3600] {
+            #expect(planner.plan(at: start + .seconds(60 + seconds)) == .init(version: .v5, isCleanStart: false))
+        }
+    }
+
+    @Test("with 3.1.1 discards the session of an earlier process by a connection of its own, then keeps one session")
+    func discards311() {
+        let discard = SessionPlanner.Plan(version: .v311, isCleanStart: true, isDiscardOnly: true)
+        let keep = SessionPlanner.Plan(version: .v311, isCleanStart: false)
+        var planner = Self.planner(.v311)
+        #expect(planner.plan(at: start) == discard)
+        _ = planner.ended(with: MQTTError(.unreachable, ""), at: start, random: 0)
+        #expect(planner.plan(at: start) == discard)
+        planner.discarded()
+        #expect(planner.plan(at: start) == keep)
+        // Nothing can have been stored since the session was discarded.
+        _ = planner.ended(with: MQTTError(.unreachable, ""), at: start, random: 0)
+        #expect(planner.plan(at: start + .seconds(100)) == keep)
+        planner.accepted(at: start + .seconds(100))
+        _ = planner.ended(with: lost, at: start + .seconds(200), random: 0)
+        #expect(planner.plan(at: start + .seconds(230)) == keep)
+        // The session has expired: commands in it are too old.
+        #expect(planner.plan(at: start + .seconds(231)) == discard)
+    }
+
+    @Test("with 3.1.1 and a session that is not to be kept every connection is clean")
+    func neverKeeps311() {
+        var configuration = MQTTConfiguration(host: "broker", clientIdentifier: "jacquard-client")
+        configuration.version = .v311
+        configuration.sessionExpiry = .zero
+        var planner = SessionPlanner(configuration)
+        let clean = SessionPlanner.Plan(version: .v311, isCleanStart: true)
+        #expect(planner.plan(at: start) == clean)
+        planner.accepted(at: start)
+        _ = planner.ended(with: lost, at: start, random: 0)
+        #expect(planner.plan(at: start) == clean)
     }
 
     @Test("reports a condition once, and again after a connection")
@@ -57,7 +88,7 @@ struct SessionPlannerTests {
         #expect(planner.ended(with: lost, at: start, random: 0).failures == 0)
     }
 
-    @Test("leaves the session to the client that took it over for the longest pause")
+    @Test("waits for the longest pause after another client has taken the session over")
     func takenOver() {
         var planner = Self.planner()
         planner.accepted(at: start)
@@ -67,19 +98,85 @@ struct SessionPlannerTests {
         #expect(consequence.isContested)
     }
 
-    @Test("grows its pauses when connections do not last, and sees another client behind it")
+    @Test("lengthens its pauses while connections are short, up to five seconds, and suspects another client")
     func contested() {
         var planner = Self.planner()
-        let consequences = (0..<4).map { _ in
+        let consequences = (0..<6).map { _ in
             planner.accepted(at: start)
-            return planner.ended(with: lost, at: start + .seconds(29), random: 0)
+            return planner.ended(with: lost, at: start + .seconds(59), random: 0)
         }
-        #expect(consequences.map(\.retryIn) == [0.5, 1, 2, 4].map { .seconds($0) })
-        #expect(consequences.map(\.isContested) == [false, false, true, true])
+        #expect(consequences.map(\.retryIn) == [0.5, 1, 2, 2.5, 2.5, 2.5].map { .seconds($0) })
+        #expect(consequences.map(\.isContested) == [false, false, true, true, true, true])
+    }
+
+    @Test("starts again at the shortest pause after a connection of a minute")
+    func lasting() {
+        var planner = Self.planner()
+        for _ in 0..<6 { _ = planner.ended(with: unreachable, at: start, random: 0) }
         planner.accepted(at: start)
-        let last = planner.ended(with: lost, at: start + .seconds(30), random: 0)
+        let last = planner.ended(with: lost, at: start + .seconds(60), random: 0)
         #expect(last.retryIn == .milliseconds(500))
         #expect(!last.isContested)
+    }
+
+    @Test("waits five seconds at most during the first two minutes of an outage, then up to thirty")
+    func outage() {
+        var planner = Self.planner()
+        planner.accepted(at: start)
+        var now = start + .seconds(3600)
+        let begin = now
+        var pause = planner.ended(with: lost, at: now, random: 1).retryIn
+        while now + pause < begin + .seconds(120) {
+            #expect(pause <= .seconds(5))
+            now = now + pause
+            pause = planner.ended(with: unreachable, at: now, random: 1).retryIn
+        }
+        #expect(planner.ended(with: unreachable, at: begin + .seconds(121), random: 1).retryIn == .seconds(30))
+    }
+
+    @Test("the first two minutes of the process are an outage too, and each outage has its own two minutes")
+    func outages() {
+        var planner = Self.planner()
+        var now = start
+        for _ in 0..<20 {
+            for _ in 0..<4 {
+                #expect(planner.ended(with: unreachable, at: now, random: 1).retryIn <= .seconds(5))
+                now = now + .seconds(5)
+            }
+            planner.accepted(at: now)
+            now = now + .seconds(20)
+            #expect(planner.ended(with: lost, at: now, random: 1).retryIn <= .seconds(5))
+        }
+    }
+
+    @Test("tries the other version at once, whatever the pause has grown to, and once for each pause")
+    func otherVersion() {
+        let refusal = MQTTReasonCode.connectionRefusal(1).error("the broker refuses the connection")
+        for error in [refusal, lost] {
+            var planner = Self.planner()
+            for _ in 0..<8 { _ = planner.ended(with: unreachable, at: start, random: 1) }
+            let first = planner.ended(with: error, at: start, random: 1)
+            #expect(first.newVersion == .v311)
+            #expect(first.retryIn == .zero)
+            // Both versions were tried: the next attempt comes after a pause.
+            #expect(planner.ended(with: lost, at: start, random: 1).retryIn > .zero)
+        }
+    }
+
+    @Test("finds a broker of the other version within five seconds after short outages")
+    func replacedBroker() {
+        var planner = Self.planner()
+        var now = start
+        for _ in 0..<5 {
+            planner.accepted(at: now)
+            now = now + .seconds(10)
+            now = now + planner.ended(with: lost, at: now, random: 1).retryIn
+        }
+        planner.accepted(at: now)
+        let pause = planner.ended(with: lost, at: now, random: 1).retryIn
+        #expect(pause <= .seconds(5))
+        #expect(planner.ended(with: lost, at: now + pause, random: 1).retryIn == .zero)
+        #expect(planner.plan(at: now + pause).version == .v311)
     }
 
     @Test("names the version it falls back to")

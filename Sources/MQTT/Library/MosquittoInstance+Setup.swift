@@ -12,7 +12,8 @@ extension MosquittoInstance {
     /// is above waits in the library.
     private static let maximumInFlight: UInt32 = 1000
 
-    func configure(_ configuration: MQTTConfiguration, _ version: MQTTVersion) throws(MQTTError) {
+    func configure(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
+        let version = plan.version
         // The version comes first: other settings are checked against it.
         try set(MOSQ_OPT_PROTOCOL_VERSION, version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311)
         try set(MOSQ_OPT_TCP_NODELAY, 1)
@@ -24,7 +25,7 @@ extension MosquittoInstance {
         try check(
             mosquitto_username_pw_set(pointer, configuration.username, configuration.password), "user name and password"
         )
-        if let will = configuration.will { try set(will) }
+        if let will = configuration.will, !plan.isDiscardOnly { try set(will) }
         if let tls = configuration.tls { try set(tls) }
         if version == .v5 { try setProperties(configuration) }
     }

@@ -40,7 +40,7 @@ final class MosquittoInstance {
             throw MQTTError(.invalidConfiguration, "the library does not take the client identifier")
         }
         self.pointer = pointer
-        try configure(configuration, plan.version)
+        try configure(configuration, plan)
         registerCallbacks()
     }
 

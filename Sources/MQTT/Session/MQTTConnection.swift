@@ -34,6 +34,7 @@ final class MQTTConnection {
 
     let configuration: MQTTConfiguration
     let version: MQTTVersion
+    private let isDiscardOnly: Bool
     let instance: MosquittoInstance
     var phase = Phase.new
     private(set) var watch: SocketWatch?
@@ -63,6 +64,7 @@ final class MQTTConnection {
     init(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
         self.configuration = configuration
         version = plan.version
+        isDiscardOnly = plan.isDiscardOnly
         instance = try MosquittoInstance(configuration, plan)
     }
 
@@ -137,11 +139,12 @@ final class MQTTConnection {
     func accepted(isSessionPresent: Bool, keepAlive brokersKeepAlive: UInt16?) {
         guard phase == .greeting else { return }
         phase = .active
-        limit.disarm()
+        if isDiscardOnly { limit.arm(at: deadline) } else { limit.disarm() }
         instance.stopListeningToLog()
         startKeepAlive(seconds: brokersKeepAlive.map(Int.init) ?? Int(configuration.keepAliveSeconds))
         answer?.resume(returning: .success(MQTTSession(version: version, isSessionPresent: isSessionPresent)))
         answer = nil
+        if isDiscardOnly { leave() }
     }
 
     // MARK: Ending
@@ -160,6 +163,10 @@ final class MQTTConnection {
 
     func leaveIfFinished() {
         guard phase == .finishing, outstanding.messages == 0 else { return }
+        leave()
+    }
+
+    private func leave() {
         phase = .leaving
         instance.disconnect()
         planFlush()

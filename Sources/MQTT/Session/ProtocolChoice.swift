@@ -1,22 +1,22 @@
-/// Which version of the protocol to try: MQTT 5 until the broker has shown that it does not speak it.
+/// Which version of the protocol to try next: MQTT 5 unless the broker rejects it.
 ///
-/// Brokers show it in two ways. One answers with a reason code, which is final for this process. An old one just closes
-/// the connection; since a broker that is starting does the same, it takes two in a row, and the same again leads back.
+/// Brokers reject it in two ways. A reason code is final for this process. Old brokers close the connection without an
+/// answer, as a broker that is starting does too. That makes 3.1.1 a guess: it is tried next, and MQTT 5 is tried again
+/// when 3.1.1 fails as well, or after the connection that 3.1.1 has brought.
 struct ProtocolChoice {
     private(set) var version: MQTTVersion
     private let isFixed: Bool
-    private var isSettled = false
-    private var closings = 0
+    /// Whether the broker has rejected MQTT 5 by a reason code.
+    private var isRejected = false
 
-    init(_ wanted: MQTTConfiguration.Version) {
-        version = wanted == .v311 ? .v311 : .v5
-        isFixed = wanted != .automatic
+    init(_ configured: MQTTConfiguration.Version) {
+        version = configured == .v311 ? .v311 : .v5
+        isFixed = configured != .automatic
     }
 
-    /// The broker has accepted the version.
-    mutating func accepted() {
-        isSettled = true
-        closings = 0
+    /// A connection that the broker had accepted has ended.
+    mutating func connectionEnded() {
+        returnToVersion5()
     }
 
     /// An attempt has failed.
@@ -26,19 +26,21 @@ struct ProtocolChoice {
         guard !isFixed else { return false }
         switch code {
         case .unsupportedProtocolVersion where version == .v5:
-            isSettled = true
+            isRejected = true
             version = .v311
             return true
         // `protocol_error` is how an answer in the other version's form reads.
-        case .connectionLost where !isSettled, .protocolError where !isSettled:
-            closings += 1
-            guard closings == 2 else { return false }
-            closings = 0
-            version = version == .v5 ? .v311 : .v5
+        case .connectionLost where version == .v5, .protocolError where version == .v5:
+            version = .v311
             return true
-        default:
-            closings = 0
-            return false
+        default: return returnToVersion5()
         }
+    }
+
+    @discardableResult
+    private mutating func returnToVersion5() -> Bool {
+        guard !isFixed, !isRejected, version == .v311 else { return false }
+        version = .v5
+        return true
     }
 }

@@ -1,5 +1,5 @@
-/// How long to wait before the next attempt: doubled each time, with jitter, so that the clients of a broker that comes
-/// back do not all arrive at once.
+/// How long to wait before the next attempt: doubled each time, with jitter, so that the clients of a broker that returns
+/// don't connect all at once.
 ///
 /// The pause is between half a step and the whole step. The first step is twice the shortest pause, the last one is the
 /// longest pause, so no pause is outside these two.
@@ -14,10 +14,16 @@ struct ReconnectDelay {
         step = min(shortest * 2, longest)
     }
 
-    /// The pause before the next attempt; the one after that will be longer. `random` is from 0 up to 1.
-    mutating func next(random: Double) -> Duration {
-        defer { step = min(step * 2, longest) }
-        return max(shortest, step / 2 + (step / 2) * random)
+    /// The pause before the next attempt; the one after that is longer.
+    ///
+    /// - Parameters:
+    ///   - random: from 0 up to 1.
+    ///   - limit: the longest pause for now; the steps behind it go on to double. nil means no other limit.
+    /// - Returns: the pause.
+    mutating func next(random: Double, atMost limit: Duration? = nil) -> Duration {
+        let limited = min(step, limit ?? longest)
+        step = min(step * 2, longest)
+        return max(shortest, limited / 2 + (limited / 2) * random)
     }
 
     /// The longest pause without jitter, for a broker that has to be left alone.
@@ -26,7 +32,7 @@ struct ReconnectDelay {
         return longest
     }
 
-    /// Begins anew, after a success.
+    /// Starts again at the shortest pause.
     mutating func reset() {
         self = ReconnectDelay(shortest: shortest, longest: longest)
     }

@@ -5,63 +5,90 @@ struct SessionPlanner {
     /// What an attempt asks of the broker.
     struct Plan: Equatable {
         let version: MQTTVersion
-        /// Whether the broker shall forget what it holds for this client.
+        /// Whether the broker discards what it holds for this client.
         let isCleanStart: Bool
+        /// Whether the connection ends as soon as the broker has accepted it: it only discards an old session.
+        var isDiscardOnly = false
     }
 
     /// What follows from the end of a connection or attempt.
     struct Consequence: Equatable {
         let retryIn: Duration
-        /// The version of the next attempt, when it is another than before.
+        /// The version of the next attempt, if it differs from the last one.
         let newVersion: MQTTVersion?
-        /// Whether an operator has not been told of this condition yet.
+        /// Whether this condition has not been reported to the operator yet.
         let isNews: Bool
         /// How many attempts have failed in a row, this one included; 0 after a connection.
         let failures: Int
-        /// Whether another client seems to use this client's identifier, so that each throws the other out.
+        /// Whether another client seems to use this client's identifier, so that each disconnects the other.
         let isContested: Bool
     }
 
     private let sessionExpiry: Duration
-    private let longestRetry: Duration
     private var choice: ProtocolChoice
     private var delay: ReconnectDelay
     private var connectedSince: Instant?
     private var lastConnected: Instant?
+    /// When the outage began; nil while there is a connection, and before the first attempt.
+    private var outageSince: Instant?
+    /// Whether the last attempt came without a pause, to try the other version.
+    private var wasImmediate = false
+    /// Whether a connection has discarded the session, and none has begun a new one.
+    private var isDiscarded = false
     private var condition: MQTTError.Code?
     private var failures = 0
     private var shortConnections = 0
 
+    /// A connection that lasts this long resets the pauses.
+    static let lasting = Duration.seconds(60)
+    /// So long after the beginning of an outage the pauses have their lower limit.
+    static let earlyOutage = Duration.seconds(120)
+    /// The longest pause early in an outage.
+    static let earlyPause = Duration.seconds(5)
+
     init(_ configuration: MQTTConfiguration) {
         sessionExpiry = configuration.sessionExpiry
-        longestRetry = configuration.longestRetry
         choice = ProtocolChoice(configuration.version)
         delay = ReconnectDelay(shortest: configuration.shortestRetry, longest: configuration.longestRetry)
     }
 
     /// The next attempt.
     func plan(at now: Instant) -> Plan {
-        Plan(version: choice.version, isCleanStart: isCleanStart(at: now))
+        switch choice.version {
+        case .v5: Plan(version: .v5, isCleanStart: lastConnected == nil)
+        case .v311: plan311(at: now)
+        }
     }
 
-    /// The broker has accepted.
+    /// A connection that only discards the session has done so.
+    mutating func discarded() {
+        isDiscarded = true
+    }
+
+    /// The broker has accepted a connection.
     mutating func accepted(at now: Instant) {
-        choice.accepted()
         connectedSince = now
+        outageSince = nil
+        wasImmediate = false
+        isDiscarded = false
         condition = nil
         failures = 0
     }
 
     /// A connection or an attempt has ended.
     ///
-    /// The pauses go on growing after a connection that has not lasted for the longest of them: a broker that throws its
-    /// clients out, or a second client with the same identifier, would be asked twice a second for ever.
+    /// The pauses go on growing after a connection of less than a minute: otherwise a broker that closes its clients'
+    /// connections, or a second client with the same identifier, would cause two connections a second without end. The
+    /// limit of the first two minutes of an outage holds for them too. Another client that has taken the session over is
+    /// no outage: it keeps the broker for the longest pause.
+    ///
+    /// Another version is tried at once, but only once for each pause.
     ///
     /// `random` is from 0 up to 1.
     mutating func ended(with error: MQTTError, at now: Instant, random: Double) -> Consequence {
         defer { condition = error.code }
         let hasSwitched = noteEnd(error, now)
-        let pause = error.code == .sessionTakenOver ? delay.longestPause() : delay.next(random: random)
+        let pause = pause(after: error, hasSwitched, at: now, random)
         return Consequence(
             retryIn: pause, newVersion: hasSwitched ? choice.version : nil, isNews: condition != error.code,
             failures: failures,
@@ -74,7 +101,8 @@ struct SessionPlanner {
             failures += 1
             return choice.failed(error.code)
         }
-        let hasLasted = now - since >= longestRetry
+        choice.connectionEnded()
+        let hasLasted = now - since >= Self.lasting
         if hasLasted { delay.reset() }
         // MQTT 3.1.1 has no word for a session that was taken over, and mosquitto 2.0 just closes with MQTT 5 too.
         shortConnections = hasLasted || error.code != .connectionLost ? 0 : shortConnections + 1
@@ -83,14 +111,26 @@ struct SessionPlanner {
         return false
     }
 
-    /// The first connection of a process is a clean start: commands to an earlier process are not carried out.
+    private mutating func pause(
+        after error: MQTTError, _ hasSwitched: Bool, at now: Instant, _ random: Double
+    ) -> Duration {
+        let since = outageSince ?? now
+        outageSince = since
+        if error.code == .sessionTakenOver { return delay.longestPause() }
+        let isImmediate = hasSwitched && !wasImmediate
+        wasImmediate = isImmediate
+        guard !isImmediate else { return .zero }
+        return delay.next(random: random, atMost: now - since < Self.earlyOutage ? Self.earlyPause : nil)
+    }
+
+    /// The session of an earlier process, or one that has expired, is discarded: its commands are too old.
     ///
-    /// After that, MQTT 5 leaves it to the broker to forget the session when `sessionExpiry` has passed, so commands sent
-    /// during a short absence arrive and old ones do not. MQTT 3.1.1 has no such limit: there the client keeps it, and
-    /// asks for a clean start when it has been away for longer. (Its first connection is then clean to its end, so
-    /// commands survive from the second absence on.)
-    private func isCleanStart(at now: Instant) -> Bool {
-        guard let lastConnected else { return true }
-        return choice.version == .v311 && now - lastConnected > sessionExpiry
+    /// With MQTT 5 that is left to the broker: a clean start begins a session that it keeps for `sessionExpiry`. With 3.1.1 a
+    /// clean session ends with its connection, and some brokers (RabbitMQ) refuse a client that asks for a clean session
+    /// first and for a lasting one later. So a connection of its own discards, and all others have the same flag.
+    private func plan311(at now: Instant) -> Plan {
+        guard sessionExpiry > .zero else { return Plan(version: .v311, isCleanStart: true) }
+        let isCurrent = isDiscarded || lastConnected.map { now - $0 <= sessionExpiry } ?? false
+        return Plan(version: .v311, isCleanStart: !isCurrent, isDiscardOnly: !isCurrent)
     }
 }
