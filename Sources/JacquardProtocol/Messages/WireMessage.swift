@@ -26,6 +26,16 @@ protocol FieldVisitor {
         _ number: UInt32, _ value: inout Scalar, _ name: StaticString
     ) throws(Failure)
 
+    /// A number with a type of its own that may be absent.
+    mutating func optional<Number: RawRepresentable<UInt32>>(
+        _ number: UInt32, _ value: inout Number?
+    ) throws(Failure)
+
+    /// A number with a type of its own that the schema requires.
+    mutating func required<Number: RawRepresentable<UInt32>>(
+        _ number: UInt32, _ value: inout Number, _ name: StaticString
+    ) throws(Failure)
+
     /// A message that may be absent.
     mutating func optional<Message: WireMessage>(_ number: UInt32, _ value: inout Message?) throws(Failure)
 
@@ -34,26 +44,6 @@ protocol FieldVisitor {
 
     /// One of several fields with different types.
     mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) throws(Failure)
-}
-
-extension FieldVisitor {
-    /// A number with a type of its own that may be absent.
-    mutating func optional<Number: RawRepresentable<UInt32>>(
-        _ number: UInt32, _ value: inout Number?
-    ) throws(Failure) {
-        var rawValue = value?.rawValue
-        try optional(number, &rawValue)
-        if let read = rawValue.flatMap(Number.init) { value = read }
-    }
-
-    /// A number with a type of its own that the schema requires.
-    mutating func required<Number: RawRepresentable<UInt32>>(
-        _ number: UInt32, _ value: inout Number, _ name: StaticString
-    ) throws(Failure) {
-        var rawValue = value.rawValue
-        try required(number, &rawValue, name)
-        if let read = Number(rawValue: rawValue) { value = read }
-    }
 }
 
 /// One of several fields, such as the body of an envelope.
@@ -97,57 +87,87 @@ extension WireMessage {
         self.init()
         var fields = FieldReader()
         while let field = try reader.next() {
-            fields.field = field
+            fields.number = field.number
+            fields.value = field.value
             try visit(&fields)
         }
-        fields.field = nil
+        fields.number = FieldReader.end
         try visit(&fields)
     }
 }
 
-/// Stores one field in the variable with its number. Without a field, checks that the required fields were found.
+/// Stores one field in the variable with its number. After the last field, checks that the required fields were found.
+///
+/// Each call compares the number before anything else, because most calls are for another field.
 private struct FieldReader: FieldVisitor {
-    /// The field to store; nil after the last one.
-    var field: WireField?
+    /// Stands for the number of a field after the last one; no field has it.
+    static let end: UInt32 = 0
+
+    /// The number of the field to store.
+    var number = Self.end
+    /// The value of the field to store.
+    var value = WireField.Value.varint(0)
     /// The numbers of the required fields that were found, one bit each; the schema's are below 8.
     private var found: UInt8 = 0
 
+    init() {}
+
     mutating func optional<Scalar: WireScalar>(
-        _ number: UInt32, _ value: inout Scalar?
+        _ number: UInt32, _ variable: inout Scalar?
     ) throws(MessageError) {
-        if let field, field.number == number { field.read(&value) }
+        guard number == self.number, let scalar = Scalar(wireValue: value) else { return }
+        variable = scalar
+    }
+
+    mutating func optional<Number: RawRepresentable<UInt32>>(
+        _ number: UInt32, _ variable: inout Number?
+    ) throws(MessageError) {
+        guard number == self.number, let read = UInt32(wireValue: value).flatMap(Number.init) else { return }
+        variable = read
     }
 
     mutating func required<Scalar: WireScalar>(
-        _ number: UInt32, _ value: inout Scalar, _ name: StaticString
+        _ number: UInt32, _ variable: inout Scalar, _ name: StaticString
     ) throws(MessageError) {
-        guard let field else {
-            guard found & 1 << number != 0 else { throw .missingField("\(name)") }
-            return
-        }
-        if field.number == number, let scalar = Scalar(wireValue: field.value) {
-            value = scalar
-            found |= 1 << number
-        }
+        if self.number == Self.end { return try check(number, name) }
+        guard number == self.number, let scalar = Scalar(wireValue: value) else { return }
+        variable = scalar
+        found |= 1 << number
+    }
+
+    mutating func required<Number: RawRepresentable<UInt32>>(
+        _ number: UInt32, _ variable: inout Number, _ name: StaticString
+    ) throws(MessageError) {
+        if self.number == Self.end { return try check(number, name) }
+        guard number == self.number, let read = UInt32(wireValue: value).flatMap(Number.init) else { return }
+        variable = read
+        found |= 1 << number
+    }
+
+    private func check(_ number: UInt32, _ name: StaticString) throws(MessageError) {
+        guard found & 1 << number != 0 else { throw .missingField("\(name)") }
     }
 
     mutating func optional<Message: WireMessage>(
-        _ number: UInt32, _ value: inout Message?
+        _ number: UInt32, _ variable: inout Message?
     ) throws(MessageError) {
-        guard let field, field.number == number, var reader = field.message else { return }
-        value = try Message(&reader)
+        guard number == self.number, var reader = message else { return }
+        variable = try Message(&reader)
     }
 
     mutating func repeated<Message: WireMessage>(
-        _ number: UInt32, _ values: inout [Message]
+        _ number: UInt32, _ variable: inout [Message]
     ) throws(MessageError) {
-        guard let field, field.number == number, var reader = field.message else { return }
-        values.append(try Message(&reader))
+        guard number == self.number, var reader = message else { return }
+        variable.append(try Message(&reader))
     }
 
-    mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) throws(MessageError) {
-        if let field { try Choice.read(field, into: &value) }
+    mutating func choice<Choice: FieldChoice>(_ variable: inout Choice?) throws(MessageError) {
+        guard number != Self.end else { return }
+        try Choice.read(WireField(number: number, value: value), into: &variable)
     }
+
+    private var message: WireReader? { WireField(number: number, value: value).message }
 }
 
 extension WireReader {
@@ -189,6 +209,16 @@ extension WireWriter: FieldVisitor {
 
     mutating func required<Scalar: WireScalar>(_ number: UInt32, _ value: inout Scalar, _ name: StaticString) {
         write(value, field: number)
+    }
+
+    mutating func optional<Number: RawRepresentable<UInt32>>(_ number: UInt32, _ value: inout Number?) {
+        write(value?.rawValue, field: number)
+    }
+
+    mutating func required<Number: RawRepresentable<UInt32>>(
+        _ number: UInt32, _ value: inout Number, _ name: StaticString
+    ) {
+        write(value.rawValue, field: number)
     }
 
     mutating func optional<Message: WireMessage>(_ number: UInt32, _ value: inout Message?) {
