@@ -23,7 +23,7 @@ extension Scene {
     ) -> Scene {
         var scene = announcing(form, tags: tags)
         scene.begin()
-        scene.wait(.seconds(1))
+        scene.wait(.seconds(2))
         return scene
     }
 

@@ -16,9 +16,23 @@ struct DiscoveryLifeTests {
         #expect(scene.publications.map(\.line).discoveryTopics == [])
         #expect(scene.wait(.milliseconds(999)).discoveryTopics == [])
         #expect(scene.wait(.milliseconds(1)).discoveryTopics.last == Self.device)
+        #expect(scene.wait(.seconds(1)) == ["jacquard/tag/003R/touch_mode gesture"])
         #expect(scene.state.deadline == nil)
         scene.note(scene.state.brokerConnected(at: scene.now))
         #expect(scene.wait(.seconds(5)) == [])
+    }
+
+    @Test(
+        "is followed by the states whose words an earlier version showed differently, once and behind the announcement")
+    func options() {
+        var scene = Scene.announcing()
+        scene.begin()
+        scene.wait(.seconds(1))
+        #expect(scene.publications.last?.topic == Self.device)
+        #expect(scene.wait(.milliseconds(999)) == [])
+        #expect(scene.wait(.milliseconds(1)) == ["jacquard/tag/003R/touch_mode gesture"])
+        #expect(scene.publications.last?.kind == .reminder)
+        #expect(scene.wait(.seconds(60)) == [])
     }
 
     @Test("listens for leftovers until everything is announced")
@@ -67,6 +81,7 @@ struct DiscoveryLifeTests {
         var scene = Scene.announcing()
         scene.begin()
         scene.hear("homeassistant/status", "online")
+        scene.wait(.seconds(1))
         scene.wait(.seconds(1))
         scene.hear("homeassistant/status", "offline")
         #expect(scene.wait(.seconds(5)) == [])
@@ -138,7 +153,7 @@ struct DiscoveryLifeTests {
         scene.hear(Self.battery, #"{"migrate_discovery":true}"#, isRetained: true)
         let announced = scene.wait(.seconds(1)).discoveryTopics
         #expect(announced == ["homeassistant/device/jacquard_bridge_attic/config", Self.device])
-        #expect(scene.wait(.seconds(1)) == [Self.battery + " "])
+        #expect(scene.wait(.seconds(1)).contains(Self.battery + " "))
         #expect(scene.wait(.seconds(5)) == [])
     }
 
@@ -149,7 +164,8 @@ struct DiscoveryLifeTests {
         scene.hear(Self.device, Self.ours, isRetained: true)
         #expect(scene.wait(.seconds(1)) == [Self.device + #" {"migrate_discovery":true}"#])
         #expect(scene.wait(.seconds(1)).discoveryTopics.contains(Self.battery))
-        #expect(scene.wait(.seconds(1)) == [Self.device + " "])
+        #expect(scene.wait(.seconds(1)).discoveryTopics == [Self.device])
+        #expect(scene.publications.contains { $0.topic == Self.device && $0.payload.isEmpty })
     }
 
     @Test("changes its form even when the leftover is heard late, and then tells everything again")

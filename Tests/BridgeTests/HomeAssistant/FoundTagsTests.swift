@@ -38,7 +38,7 @@ struct FoundTagsTests {
         #expect(before?.isRetained == true)
         #expect(
             String(decoding: last(scene()), as: UTF8.self)
-                == #"{"count":0,"more":false,"scanning":true,"started":"2026-11-20T10:15:03.114Z","tags":[]}"#)
+                == #"{"count":0,"more":false,"scanning":true,"started":"2026-11-20T10:15:04.114Z","tags":[]}"#)
     }
 
     @Test("is published once a second at most, in the order of the serials, and with the latest signals at the end")
@@ -48,7 +48,7 @@ struct FoundTagsTests {
         #expect(heard(tag("003R", name: "Sleeve"), in: &scene) == [])
         #expect(
             lines(of: scene.wait(.seconds(1))) == [
-                Self.topic + #" {"count":2,"more":false,"scanning":true,"started":"2026-11-20T10:15:03.114Z","#
+                Self.topic + #" {"count":2,"more":false,"scanning":true,"started":"2026-11-20T10:15:04.114Z","#
                     + #""tags":[{"address":"F0:0002","known":false,"name":null,"rssi":-60,"serial":"0002"},"#
                     + #"{"address":"F0:003R","known":true,"name":"Sleeve","rssi":-60,"serial":"003R"}]}"#
             ])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
+from typing import Any
 
 from failure import quickest, require, until
-from world import GESTURES, OTHER_TAG, TAG, World
+from world import BRIDGE, GESTURES, OTHER_TAG, TAG, World
 
 SINGLE = "homeassistant/sensor/jacquard_tag_0001/battery/config"
 DEVICE = "homeassistant/device/jacquard_tag_0001/config"
@@ -142,6 +144,74 @@ async def the_form_changes_and_comes_back(world: World) -> None:
     world.forgive("Ignoring empty MQTT discovery payload for disabled")
 
 
+async def an_update_from_the_first_version_leaves_nothing_behind(world: World) -> None:
+    """Home Assistant knows the documents of version 0.1.0 when the bridge starts; it keeps running meanwhile."""
+    ids = await world.home.entity_ids()
+    await world.bridge.stop()
+    for topic in sorted(topic for topic in await world.retained() if topic.endswith("/config")):
+        for document in documents_of_the_first_version(topic, json.loads(world.bus.latest(topic))):
+            await world.bus.publish(topic, document, retain=True)
+
+    async def is_old() -> bool:
+        options = (await world.home.state(f"{TAG}_touch_mode")).get("attributes", {}).get("options")
+        return f"{BRIDGE}_pairing" not in await world.home.entities() and options == ["gesture", "continuous"]
+
+    await until("the entities of later versions are gone", is_old)
+    since = len(world.bus.heard)
+    world.bridge.start()
+    await world.announced(since)
+    await world.connected("0001")
+    await world.connected("0002")
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Idle")
+    await world.home.wait_state(f"{TAG}_touch_mode", "Gestures")
+    now = await world.home.entity_ids()
+    require(now == ids, f"ids {set(ids.items()) ^ set(now.items())}")
+    require(len(await world.home.triggers(TAG)) == len(GESTURES), "a trigger is missing")
+    await world.command_tags("out-of-range 0001")
+    await world.home.wait_state(f"{TAG}_led", "unavailable")
+    await world.home.wait_state(f"{TAG}_battery", "87")
+    await world.command_tags("in-range 0001")
+    await world.connected("0001")
+
+
+def documents_of_the_first_version(topic: str, document: dict[str, Any]) -> list[Any]:
+    """A discovery document as version 0.1.0 published it; before it, what removes the entities that it did not have."""
+    object_id = topic.split("/")[-2 if "/device/" in topic else -3]
+    if "/device/" not in topic:
+        key = topic.split("/")[-2]
+        return [first_version_of(object_id, key, document)] if key not in LATER_ENTITIES else [""]
+    items = document["components"]
+    removed = {
+        key: {"platform": item["platform"]} if object_id == BRIDGE and key in LATER_ENTITIES
+        else first_version_of(object_id, key, item) for key, item in items.items()}
+    kept = {key: item for key, item in removed.items() if len(item) > 1}
+    return [{**document, "components": removed}, {**document, "components": kept}]
+
+
+LATER_ENTITIES = ("found", "pair_serial", "pair", "pairing")
+
+
+def first_version_of(object_id: str, key: str, item: dict[str, Any]) -> dict[str, Any]:
+    """One entity or trigger as version 0.1.0 described it."""
+    item = dict(item)
+    if object_id == BRIDGE:
+        return item
+    if key in ("battery", "firmware", "gear"):
+        tag = object_id.removeprefix("jacquard_tag_")
+        item["availability"] = item["availability"] + [{"topic": f"jacquard/tag/{tag}/availability"}]
+    removed = {
+        "connection": ["json_attributes_topic", "json_attributes_template"], "gesture": ["value_template"],
+        "touch_mode": ["value_template", "command_template"],
+    }
+    for name in removed.get(key, []):
+        item.pop(name)
+    if key == "gesture":
+        item["event_types"] = [*GESTURES, "unknown"]
+    if key == "touch_mode":
+        item["options"] = ["gesture", "continuous"]
+    return item
+
+
 async def another_prefix_takes_the_old_topics_away(world: World) -> None:
     since = len(world.bus.heard)
     await world.bridge.stop()
@@ -187,7 +257,7 @@ async def a_forgotten_tag_is_gone_for_good(world: World) -> None:
 
 ALL = [
     nothing_is_published_twice_that_did_not_change, a_started_home_assistant_is_told_everything_again,
-    a_new_name_is_shown_and_ids_stay, an_entity_that_a_person_deletes_comes_back_when_everything_is_told_again,
+    a_new_name_is_shown_and_ids_stay, an_update_from_the_first_version_leaves_nothing_behind, an_entity_that_a_person_deletes_comes_back_when_everything_is_told_again,
     a_device_that_a_person_deletes_stays_away_until_everything_is_told_again, a_forgotten_tag_is_gone_for_good,
     another_prefix_takes_the_old_topics_away,
 ]

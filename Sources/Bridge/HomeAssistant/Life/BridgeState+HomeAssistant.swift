@@ -56,6 +56,7 @@ extension BridgeState {
         case .announce(let again):
             let everything = discovery.announcementOfBridge + tags.flatMap { discovery.announcement(of: $0) }
             return again ? everything.map(\.reminder) : everything
+        case .remindOfOptions: return tags.map(\.touchModeFact.reminder)
         case .remindOfBridge:
             return (discovery.announcementOfBridge + bridgeFacts(at: now)).map(\.reminder)
         case .remindOfTag(let position):

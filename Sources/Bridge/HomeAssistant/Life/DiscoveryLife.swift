@@ -13,6 +13,9 @@ struct DiscoveryLife: Sendable {
         case requestMigration([String])
         /// Publish everything; `again`: even what the broker has already.
         case announce(again: Bool)
+        /// Publish the states again whose words an earlier version showed differently. Home Assistant does not evaluate a
+        /// state again when only the template of its entity changes: the touch mode would be unknown after an update.
+        case remindOfOptions
         /// Clear these topics.
         case empty([String])
         /// Publish the bridge's device and all its facts again.
@@ -137,7 +140,7 @@ extension DiscoveryLife {
         case .listening: return listened(at: now)
         case .migrating(let topics, _):
             stage = .emptying(topics, at: now + Self.pause)
-            return announce()
+            return announce(at: now)
         case .emptying(let topics, _):
             stage = .settled
             return [.empty(topics)]
@@ -154,11 +157,12 @@ extension DiscoveryLife {
             return removal + [.requestMigration(heard)]
         }
         stage = .settled
-        return removal + (hasAnnounced ? [] : announce())
+        return removal + (hasAnnounced ? [] : announce(at: now))
     }
 
-    private mutating func announce() -> [Step] {
+    private mutating func announce(at now: Instant) -> [Step] {
         defer { hasAnnounced = true }
+        if !hasAnnounced { reminders.append((.remindOfOptions, now + Self.pause)) }
         return [.announce(again: hasAnnounced)]
     }
 
