@@ -18,7 +18,7 @@ struct RestartTests {
                 }
             }
             let before = try await world.retainedTopics()
-            #expect(before.count { $0.hasPrefix("jacquard/bridge/") } == 6)
+            #expect(before.count { $0.hasPrefix("jacquard/bridge/") } == 8)
             #expect(before.count { $0.hasPrefix("jacquard/tag/") } == 3 * 10)
             try await world.stopBroker()
             world.observer.forget()
