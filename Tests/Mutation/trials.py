@@ -1,0 +1,107 @@
+"""Runs tests against one mutant at a time."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+import schemata
+from mutants import Mutant
+
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+_ISSUE = re.compile(r"^✘ +Test (.+?) (?:recorded an issue|failed after)")
+_PASSED = re.compile(r"Test run with (\d+) tests?.* passed after")
+_MEMORY = 4 << 30
+
+
+@dataclass
+class Outcome:
+    """What a run of tests ended with."""
+
+    reason: str
+    """Why the mutant is killed; empty if it has survived."""
+    tests: int
+    seconds: float
+
+
+class TestFailure(Exception):
+    """The tests fail without any mutant, so that they cannot judge one."""
+
+
+class Trials:
+    """The tests of some filters, run in turn until one of them fails."""
+
+    def __init__(self, program: Path, tree: Path, filters: list[str], jobs: int):
+        self.program, self.tree, self.filters, self.jobs = program, tree, filters, jobs
+        self.limits: dict[str, float] = {}
+
+    def measure(self) -> None:
+        """Runs each filter's tests without a mutant, for their duration."""
+        for name in self.filters:
+            outcome = self._run(0, name, 900)
+            if outcome.reason or outcome.tests == 0:
+                raise TestFailure(f"{name}: {outcome.reason or 'no test'}, without any mutant")
+            # Several runs at once take longer than one.
+            self.limits[name] = 20 + 5 * outcome.seconds
+            print(f"  {name}: {outcome.tests} tests, {outcome.seconds:.1f} s without a mutant", flush=True)
+
+    def judge(self, mutants: list[Mutant], report: Callable[[Mutant, str], None]) -> None:
+        """Runs every mutant, several at a time, and reports each reason for a kill, or "" for a survivor."""
+        lock = threading.Lock()
+
+        def trial(mutant: Mutant) -> None:
+            reason = next((found for name in self.filters if (found := self._killed(mutant, name))), "")
+            with lock:
+                report(mutant, reason)
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            for done in [pool.submit(trial, mutant) for mutant in mutants]:
+                done.result()
+
+    def _killed(self, mutant: Mutant, name: str) -> str:
+        return self._run(mutant.number, name, self.limits[name]).reason
+
+    def _run(self, number: int, name: str, limit: float) -> Outcome:
+        """Ends the tests at their first failure, or at the limit."""
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            ["prlimit", f"--data={_MEMORY}", self.program, "--testing-library", "swift-testing", "--filter", name],
+            cwd=self.tree, env={**os.environ, schemata.VARIABLE: str(number)}, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            encoding="utf-8", errors="replace",
+        )
+        too_late = threading.Event()
+
+        def stop() -> None:
+            # The programs that the tests have started are in the same process group.
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+        timer = threading.Timer(limit, lambda: (too_late.set(), stop()))
+        timer.start()
+        tests, reason = 0, ""
+        for line in (_COLOR.sub("", line) for line in process.stdout):
+            if match := _ISSUE.match(line):
+                reason = match.group(1)
+                break
+            if match := _PASSED.search(line):
+                tests = int(match.group(1))
+        stop() if reason else process.wait()
+        timer.cancel()
+        stop()
+        process.wait()
+        if not reason and too_late.is_set():
+            reason = f"no end after {limit:.0f} s"
+        if not reason and process.returncode:
+            reason = f"exit status {process.returncode}"
+        return Outcome(reason, tests, time.monotonic() - begin)

@@ -1,0 +1,170 @@
+"""A copy of the tree with the mutants in it, and its build. Both are kept between runs, below .build."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import schemata
+from mutants import Finder, Mutant, enum_cases, ordered
+from swift_source import SwiftSource
+
+_ERROR = re.compile(r"^(/\S.*?\.swift):(\d+):\d+: error: (.*)$", re.MULTILINE)
+
+
+class BuildError(Exception):
+    """The copy does not build, and no mutant can be blamed for it."""
+
+
+class Refused:
+    """The mutants that the compiler has refused, kept for the next run."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.keys: set[str] = set(json.loads(path.read_text())) if path.exists() else set()
+
+    def add(self, keys: list[str]) -> None:
+        self.keys.update(keys)
+        self.path.write_text(json.dumps(sorted(self.keys), indent=1))
+
+
+class Workspace:
+    """One project with mutants, and the programs built from it."""
+
+    def __init__(self, project: Path, jobs: int):
+        self.project, self.jobs = project, jobs
+        self.folder = project / ".build" / "mutation"
+        self.tree = self.folder / "tree"
+        self.products = self.folder / "build" / "debug"
+        self.sources: dict[str, str] = {}
+        self.refused = Refused(self.folder / "refused.json")
+
+    # Finding
+
+    def choose(self, modules: list[str], seeds: list[int], count: int) -> dict[str, dict[int, list[Mutant]]]:
+        """For each module and seed so many mutants and some spare ones, for those that do not compile."""
+        parsed = {}
+        for path in sorted((self.project / "Sources").rglob("*.swift")):
+            name = str(path.relative_to(self.project))
+            self.sources[name] = path.read_text(encoding="utf-8")
+            parsed[name] = SwiftSource(self.sources[name])
+        chosen = {}
+        for module in modules:
+            own = {name: source for name, source in parsed.items() if name.startswith(f"Sources/{module}/")}
+            others = [source for name, source in parsed.items() if name not in own]
+            # An enum of the module itself is meant more often than one of the same case elsewhere.
+            enums = enum_cases(list(own.values()) + others)
+            found = [m for name, source in own.items() for m in Finder(name, source, enums).mutants()]
+            chosen[module] = {seed: self._first(ordered(found, seed), count) for seed in seeds}
+        return chosen
+
+    def _first(self, mutants: list[Mutant], count: int) -> list[Mutant]:
+        """So many mutants that may compile, and some more; the same ones again once the compiler has refused some."""
+        accepted = [mutant.key not in self.refused.keys for mutant in mutants]
+        end = min(count + count // 4 + 5, len(mutants))
+        while end < len(mutants) and sum(accepted[:end]) < count:
+            end += 1
+        return [mutant for mutant, is_accepted in zip(mutants[:end], accepted) if is_accepted]
+
+    # Copying
+
+    def copy(self, mutants: dict[str, list[Mutant]]) -> None:
+        """Brings the copy up to date. A file that is the same keeps its time, and is not compiled again."""
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=self.project, check=True, capture_output=True,
+        ).stdout.decode().split("\0")
+        wanted = {name for name in listed if name and (self.project / name).is_file()}
+        generated = {f"Sources/{module}/{schemata.FILE}": schemata.support(module) for module in mutants}
+        by_file = {m.file: module for module, all_of_it in mutants.items() for m in all_of_it}
+        for name in wanted:
+            content = (self.project / name).read_bytes()
+            if name in by_file:
+                own = [m for m in mutants[by_file[name]] if m.file == name]
+                content = schemata.rewrite(self.sources[name], own, by_file[name]).encode()
+            elif name == "Package.swift":
+                # A mutant may leave a value unused.
+                content = content.replace(b"    .treatAllWarnings(as: .error),\n", b"")
+            self._write(name, content, (self.project / name).stat().st_mode)
+        for name, text in generated.items():
+            self._write(name, text.encode(), 0o644)
+        for path in [p for p in self.tree.rglob("*") if not p.is_dir()]:
+            name = str(path.relative_to(self.tree))
+            if name not in wanted and name not in generated:
+                path.unlink()
+
+    def _write(self, name: str, content: bytes, mode: int) -> None:
+        path = self.tree / name
+        if not path.exists() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        path.chmod(mode & 0o777)
+
+    # Building
+
+    def build(self, chosen: dict[str, dict[int, list[Mutant]]]) -> None:
+        """Builds the tests with every mutant that compiles, and takes the others out of the choice."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        everything = {module: self._numbered(seeds) for module, seeds in chosen.items()}
+        for target in [*self._in_order_of_imports(list(chosen)), None]:
+            while output := self._compile(everything, target):
+                self._take_out(output, everything, chosen)
+
+    @staticmethod
+    def _numbered(seeds: dict[int, list[Mutant]]) -> list[Mutant]:
+        """The mutants of all seeds, one that is in two of them once."""
+        unique: dict[str, Mutant] = {}
+        for seed, mutants in seeds.items():
+            seeds[seed] = [unique.setdefault(mutant.key, mutant) for mutant in mutants]
+        return list(unique.values())
+
+    def _in_order_of_imports(self, modules: list[str]) -> list[str]:
+        def imported(module: str) -> set[str]:
+            texts = [text for name, text in self.sources.items() if name.startswith(f"Sources/{module}/")]
+            return {word for text in texts for word in re.findall(r"^(?:\w+ )?import (\w+)", text, re.MULTILINE)}
+
+        rest, result = {module: imported(module) & set(modules) for module in modules}, []
+        while rest:
+            module = next(name for name in rest if not rest[name] & set(rest) - {name})
+            result.append(module)
+            del rest[module]
+        return result
+
+    def _compile(self, mutants: dict[str, list[Mutant]], target: str | None) -> str | None:
+        """Builds one target, or all with the tests. Returns the output if that fails."""
+        self.copy(mutants)
+        what = ["--build-tests"] if target is None else ["--target", target]
+        command = ["swift", "build", "-j", str(self.jobs), "--scratch-path", str(self.folder / "build"), *what]
+        print(f"building {target or 'the tests'} with {sum(map(len, mutants.values()))} mutants", flush=True)
+        result = subprocess.run(
+            command, cwd=self.tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
+        (self.folder / "build.log").write_text(result.stdout)
+        return result.stdout if result.returncode else None
+
+    def _take_out(
+        self, output: str, everything: dict[str, list[Mutant]], chosen: dict[str, dict[int, list[Mutant]]]
+    ) -> None:
+        blamed: set[int] = set()
+        for path, line, _ in _ERROR.findall(output):
+            name = os.path.relpath(path, self.tree)
+            for mutants in everything.values():
+                blamed |= {m.number for m in schemata.blamed(mutants, self.sources, name, int(line))}
+        if not blamed:
+            raise BuildError(output[-4_000:])
+        for module, mutants in everything.items():
+            self.refused.add([m.key for m in mutants if m.number in blamed])
+            everything[module] = [m for m in mutants if m.number not in blamed]
+            for seed, choice in chosen[module].items():
+                chosen[module][seed] = [m for m in choice if m.number not in blamed]
+
+    def test_program(self) -> Path:
+        """The program with all tests."""
+        return next(self.products.glob("*PackageTests.xctest"))
+
+    def clean(self) -> None:
+        """Removes the copy and its build."""
+        shutil.rmtree(self.folder, ignore_errors=True)
