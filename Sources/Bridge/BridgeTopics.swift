@@ -68,12 +68,12 @@ public struct BridgeTopics: Hashable, Sendable {
 
     /// What a message on a topic is about, or nil when it does not concern the bridge.
     func subject(of topic: String) -> TopicSubject? {
-        guard topic.utf8.count <= TopicSubject.longestTopic, topic.hasPrefix(base + "/") else { return nil }
-        let levels = topic.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
+        guard topic.utf8.count <= TopicSubject.longestTopic, let rest = topic.topic(below: base) else { return nil }
+        let levels = String(rest).topicLevels
         switch levels.first {
         case "tag" where levels.count == 4:
             return tagSubject(tag: levels[1], command: levels[2], verb: levels[3])
-        case "bridge" where levels.count == 4 && levels[2] == "request" && topic.hasPrefix(bridge + "/"):
+        case "bridge" where levels.count == 4 && levels[2] == "request" && topic.topic(below: bridge) != nil:
             return .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
         case "bridge" where levels.count == 3 && levels[2] == "info":
             return .neighbourInfo(instance: String(levels[1]))

@@ -47,8 +47,8 @@ struct BridgeFactsTests {
         scene.note(scene.state.bluez(version: "5.66"))
         #expect(
             scene.note(scene.state.broker(protocolVersion: 5)) == [
-                #"jacquard/bridge/attic/info {"bluez":"5.66","boot":"9f3c","contract":1,"instance":"attic","mqtt":5,"#
-                    + #""started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#
+                #"jacquard/bridge/attic/info {"bluez":"5.66","boot":"9f3c","connected":[],"contract":1,"instance":"attic","#
+                    + #""mqtt":5,"started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#
             ])
     }
 

@@ -158,21 +158,6 @@ struct MQTT5Tests {
         #expect(results[2].payload == results[3].payload)
     }
 
-    @Test("gets the result once when the response topic is the result's own")
-    func sameTopic() {
-        var scene = Scene.connected()
-        scene.receive(message("nonsense", response: "jacquard/tag/003R/led/result"))
-        #expect(scene.results.count == 1)
-        #expect(scene.publications.last?.correlationData == [1, 2, 3])
-    }
-
-    @Test("response topics that are none are ignored", arguments: ["", "a/+", "#", "a\u{0}"])
-    func wrongTopic(topic: String) {
-        var scene = Scene.connected()
-        scene.receive(message("nonsense", response: topic))
-        #expect(scene.results.count == 1)
-    }
-
     @Test(
         "message expiry counts as the time to wait, and the shorter of both holds",
         arguments: [

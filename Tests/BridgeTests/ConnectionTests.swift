@@ -15,6 +15,11 @@ struct ConnectionTests {
         .connection(TagConnection(state: state, attempt: 1))
     }
 
+    private static func info(connected: String) -> String {
+        #"jacquard/bridge/attic/info {"bluez":null,"boot":"9f3c","connected":[\#(connected)],"contract":1,"instance":"attic","#
+            + #""mqtt":null,"started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#
+    }
+
     @Test("makes the tag available only while it is connected")
     func availability() {
         var scene = Scene()
@@ -23,9 +28,13 @@ struct ConnectionTests {
                 "jacquard/tag/003R/availability offline", line("connecting", step: "0", of: "14"),
             ])
         #expect(
-            scene.tell(event(.connected)) == ["jacquard/tag/003R/availability online", line("connected")])
+            scene.tell(event(.connected)) == [
+                "jacquard/tag/003R/availability online", line("connected"), Self.info(connected: #""003R""#),
+            ])
         #expect(
-            scene.tell(event(.disconnected)) == ["jacquard/tag/003R/availability offline", line("disconnected")])
+            scene.tell(event(.disconnected)) == [
+                "jacquard/tag/003R/availability offline", line("disconnected"), Self.info(connected: ""),
+            ])
     }
 
     @Test(
@@ -94,6 +103,7 @@ struct ConnectionTests {
         scene.disconnect()
         scene.now = scene.now + .seconds(5)
         scene.connect()
-        #expect(scene.publications.last?.text.contains(#""reconnects":1,"time":"2026-11-20T10:15:07.114Z""#) == true)
+        let stats = scene.publications.last { $0.topic.hasSuffix("/stats") }
+        #expect(stats?.text.contains(#""reconnects":1,"time":"2026-11-20T10:15:07.114Z""#) == true)
     }
 }

@@ -41,6 +41,117 @@ struct NeighboursTests {
         #expect(answers(scene("aaa", tags: #""003R""#), for: "003R"))
     }
 
+    private static let led = #"{"state":"ON","id":"a"}"#
+
+    private func shared(_ neighbour: String, connected: String = "", isConnected: Bool = false) -> Scene {
+        var scene = isConnected ? Scene.connected() : Scene()
+        scene.send("bridge/\(neighbour)/info", #"{"tags":["003R"],"connected":[\#(connected)]}"#)
+        scene.send("bridge/\(neighbour)/state", "online")
+        return scene
+    }
+
+    @Test("a command for a tag that another bridge is connected to is left to that one", arguments: ["aaa", "zoo"])
+    func connectedElsewhere(neighbour: String) {
+        var scene = shared(neighbour, connected: #""003R""#)
+        for (topic, payload) in [
+            ("led/set", Self.led), ("led/set", "{"), ("sing/set", "x"), ("connection/set", "connect"),
+        ] {
+            #expect(scene.send("tag/003R/" + topic, payload) == [])
+        }
+        #expect(scene.wait(.seconds(20)) == [])
+        scene.connect()
+        #expect(scene.performed == [])
+        scene.send("tag/003R/led/set", Self.led)
+        scene.answer()
+        #expect(scene.results.map(\.status) == ["ok"])
+    }
+
+    @Test("a disconnect for a tag of two bridges holds at both, and one answers")
+    func disconnect() {
+        var scene = shared("zoo", connected: #""003R""#)
+        scene.powerOn()
+        scene.send("tag/003R/connection/set", "disconnect")
+        #expect(scene.results == [])
+        #expect(
+            scene.takeActions().last.map { if case .remember(let record) = $0 { record.isHeld } else { false } } == true
+        )
+    }
+
+    @Test("what a bridge says that is offline does not silence another", arguments: ["offline", ""])
+    func stale(state: String) {
+        var scene = shared("aaa", connected: #""003R""#)
+        scene.send("bridge/aaa/state", state)
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)
+        #expect(scene.results.map(\.error?.code) == ["tag_offline"])
+    }
+
+    @Test("a connected tag's bridge answers whatever others say", arguments: ["aaa", "zoo"])
+    func connectedHere(neighbour: String) {
+        var scene = shared(neighbour, connected: #""003R""#, isConnected: true)
+        scene.send("tag/003R/led/set", Self.led)
+        scene.send("tag/003R/led/set", "{")
+        scene.answer()
+        #expect(scene.results.map(\.status) == ["error", "ok"])
+    }
+
+    @Test("while no bridge is connected the first by name answers, and both wait", arguments: [("aaa", 0), ("zoo", 1)])
+    func noneConnected(neighbour: String, results: Int) {
+        var expired = shared(neighbour)
+        expired.send("tag/003R/led/set", Self.led)
+        expired.wait(.seconds(11))
+        #expect(expired.results.count(where: \.final) == results)
+        var wrong = shared(neighbour)
+        wrong.send("tag/003R/led/set", "{")
+        #expect(wrong.results.count == results)
+        var carriedOut = shared(neighbour)
+        carriedOut.send("tag/003R/led/set", Self.led)
+        carriedOut.connect()
+        carriedOut.answer()
+        #expect(carriedOut.results.map(\.status) == ["ok"])
+        var stopped = shared(neighbour)
+        stopped.send("tag/003R/led/set", Self.led)
+        stopped.note(stopped.state.stop(at: stopped.now))
+        #expect(stopped.results.count == results)
+    }
+
+    @Test("a waiting command is left to the bridge that the tag connects to")
+    func connectsElsewhere() {
+        var scene = shared("zoo")
+        scene.send("tag/003R/led/set", Self.led)
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"]}"#)
+        #expect(scene.wait(.seconds(20)) == [])
+        #expect(scene.state.desk.isBusy(with: .tag003R) == false)
+        #expect(scene.state.deadline == nil)
+    }
+
+    @Test("a connect is answered by the bridge that the tag connects to", arguments: ["aaa", "zoo"])
+    func connect(neighbour: String) {
+        var scene = shared(neighbour)
+        scene.send("tag/003R/connection/set", "connect")
+        scene.connect()
+        #expect(scene.results.map(\.status) == ["ok"])
+    }
+
+    @Test("each bridge says which tags it is connected to")
+    func claim() {
+        var scene = Scene()
+        scene.connect()
+        #expect(
+            scene.publications.last { $0.topic.hasSuffix("/info") }?.text.contains(#""connected":["003R"]"#) == true)
+        scene.disconnect()
+        #expect(scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text.contains(#""connected":[]"#) == true)
+    }
+
+    @Test("more than 256 other bridges are not remembered")
+    func most() {
+        var scene = Scene()
+        for number in 0..<Neighbours.most { scene.send("bridge/z\(number)/state", "online") }
+        scene.send("bridge/aaa/info", #"{"tags":["003R"],"connected":["003R"]}"#)
+        scene.send("bridge/aaa/state", "online")
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)
+        #expect(scene.results.count == 1)
+    }
+
     @Test("what a bridge says of itself or what cannot be read means nothing")
     func nonsense() {
         #expect(answers(scene("attic", tags: #""0001""#), for: "0001"))

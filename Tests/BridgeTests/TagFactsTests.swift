@@ -11,8 +11,8 @@ struct TagFactsTests {
         #expect(
             scene.note(scene.state.start(at: scene.now)) == [
                 "jacquard/bridge/attic/state online",
-                #"jacquard/bridge/attic/info {"bluez":null,"boot":"9f3c","contract":1,"instance":"attic","mqtt":null,"#
-                    + #""started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#,
+                #"jacquard/bridge/attic/info {"bluez":null,"boot":"9f3c","connected":[],"contract":1,"instance":"attic","#
+                    + #""mqtt":null,"started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#,
                 #"jacquard/bridge/attic/health {"broker_reconnects":0,"dropped":0,"problems":[],"queue":0,"#
                     + #""rss_kb":null,"status":"ok","uptime_s":0}"#,
                 "jacquard/bridge/attic/adapter []",

@@ -33,15 +33,47 @@ struct TwoBridgesTests {
             #expect(world.isConnected("0001"))
         }
     }
+
+    @Test("answer a command for a tag of both once: the one that is connected to it")
+    func sharedTag() async throws {
+        try await inWorld(WorldPlan(tagList: "  - serial: 0001")) { world in
+            let cellar = try world.anotherBridge(
+                "cellar", tag: "0001", ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"])
+            try await world.connected()
+            try await until("each knows of the other") {
+                world.observer.latest("jacquard/bridge/cellar/state") == "online"
+                    && world.observer.document("jacquard/bridge/attic/info")["connected"] as? [String] == ["0001"]
+            }
+            for payload in ["flash", "{", #"{"state":"ON","ttl_ms":100}"#] {
+                _ = try await world.command("jacquard/tag/0001/led/set", payload)
+            }
+            // Both receive it behind the commands, and only its own bridge answers it.
+            _ = try await world.command("jacquard/bridge/cellar/request/health", "")
+            let answers = world.finals("jacquard/tag/0001/led/result").map { $0["bridge"] as? String }
+            #expect(answers == ["attic", "attic", "attic"])
+            world.daemon.signal(SIGTERM)
+            try await until("the first one leaves") {
+                world.observer.latest("jacquard/bridge/attic/state") == "offline"
+            }
+            let result = try await world.command("jacquard/tag/0001/led/set", #"{"state":"ON","ttl_ms":0}"#)
+            #expect(result["bridge"] as? String == "cellar")
+            #expect(World.code(of: result) == "tag_offline")
+            cellar.signal(SIGTERM)
+            try await until("the other one leaves") { !cellar.isRunning }
+        }
+    }
 }
 
 extension World {
     /// Starts another bridge on the same bus and broker, with a tag of its own.
-    fileprivate func anotherBridge(_ instance: String, tag: String) throws -> Program {
+    fileprivate func anotherBridge(
+        _ instance: String, tag: String, _ variables: [String: String] = [:]
+    ) throws -> Program {
         let file = try folder.write(
             "\(instance).yaml", "instance: \(instance)\nmqtt:\n  port: \(broker.port)\ntags:\n  - serial: \(tag)\n")
         return try Program(
             Program.buildFolder + "/jacquard2mqtt",
-            ["run", "--config", file, "--state", folder.path + "/" + instance], environment: environment)
+            ["run", "--config", file, "--state", folder.path + "/" + instance],
+            environment: environment.merging(variables) { $1 })
     }
 }

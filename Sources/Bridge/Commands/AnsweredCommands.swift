@@ -2,33 +2,59 @@ import Time
 
 /// The final results of the last minute, for commands that come again.
 struct AnsweredCommands: Sendable {
-    /// One command of one caller: an `id` counts within its topic.
+    /// One command of one caller: an `id` counts within its topic. Both are compared as bytes.
     struct Key: Hashable, Sendable {
-        let resultTopic: String
-        let id: String
+        private let resultTopic: ExactText
+        private let id: ExactText
+
+        init(resultTopic: String, id: String) {
+            self.resultTopic = ExactText(resultTopic)
+            self.id = ExactText(id)
+        }
+
+        /// How many bytes it has.
+        fileprivate var size: Int { resultTopic.text.utf8.count + id.text.utf8.count }
     }
 
-    /// How long a result is kept.
+    private struct Entry: Sendable {
+        let key: Key
+        let until: Instant
+        let size: Int
+    }
+
+    /// How long a result is kept, unless too much comes after it.
     static let lifetime = Duration.seconds(60)
-    /// More results than this push out the oldest: about a megabyte.
+    /// More results than this push out the oldest.
     static let most = 4_096
+    /// More bytes of results and their keys than this push out the oldest. The newest is kept whatever its size.
+    static let mostBytes = 2 << 20
 
     private var results: [Key: (payload: [UInt8], until: Instant)] = [:]
-    private var order = Queue<(key: Key, until: Instant)>()
+    private var order = Queue<Entry>()
+    private var bytes = 0
 
     /// The stored result.
     func result(for key: Key, at now: Instant) -> [UInt8]? {
         results[key].flatMap { now < $0.until ? $0.payload : nil }
     }
 
-    /// Stores a result; one that is stored already keeps its time.
+    /// Stores a result, unless the command has one already.
     mutating func store(_ payload: [UInt8], for key: Key, at now: Instant) {
-        while let oldest = order.first, oldest.until <= now || order.count >= Self.most {
-            order.removeFirst()
-            if let result = results[oldest.key], result.until == oldest.until { results[oldest.key] = nil }
+        guard result(for: key, at: now) == nil else { return }
+        let entry = Entry(key: key, until: now + Self.lifetime, size: payload.count + key.size)
+        while let oldest = order.first,
+            oldest.until <= now || order.count >= Self.most || bytes + entry.size > Self.mostBytes
+        {
+            removeOldest()
         }
-        let until = now + Self.lifetime
-        results[key] = (payload, until)
-        order.append((key, until))
+        results[key] = (payload, entry.until)
+        order.append(entry)
+        bytes += entry.size
+    }
+
+    private mutating func removeOldest() {
+        guard let oldest = order.removeFirst() else { return }
+        bytes -= oldest.size
+        if let result = results[oldest.key], result.until == oldest.until { results[oldest.key] = nil }
     }
 }

@@ -5,8 +5,8 @@ import Time
 struct CommandAsker: Hashable, Sendable {
     /// `T/<command>/result` or `G/response/<verb>`.
     let resultTopic: String
-    /// MQTT 5: a second place for the result.
-    let responseTopic: String?
+    /// MQTT 5: a second place for the result; nil for none, and for one at which the bridge does not answer.
+    let responseTopic: ResponseTopic?
     /// MQTT 5: comes back on the second place.
     let correlationData: [UInt8]?
     /// When the command came.
@@ -18,15 +18,18 @@ struct CommandAsker: Hashable, Sendable {
     /// When a result that is not final is due; nil once it was given.
     var acceptedAt: Instant?
 
+    /// The most bytes of correlation data.
+    static let mostCorrelationData = 4_096
     /// A final result that takes longer than this is announced.
     private static let patience = Duration.milliseconds(250)
 
     init(
-        _ address: CommandAddress, _ message: IncomingMessage, id: String?, isIDOwn: Bool = true, at now: Moment
+        _ address: CommandAddress, _ message: IncomingMessage, _ responseTopic: ResponseTopic?, id: String?,
+        isIDOwn: Bool = true, at now: Moment
     ) {
         resultTopic = address.resultTopic
-        responseTopic = message.responseTopic.flatMap { Self.isTopic($0) ? $0 : nil }
-        correlationData = message.correlationData
+        self.responseTopic = responseTopic
+        correlationData = responseTopic == nil ? nil : message.correlationData
         receivedAt = now
         self.id = id
         self.isIDOwn = isIDOwn
@@ -38,24 +41,19 @@ struct CommandAsker: Hashable, Sendable {
         guard isIDOwn else { return nil }
         return id.map { AnsweredCommands.Key(resultTopic: resultTopic, id: $0) }
     }
-
-    private static func isTopic(_ text: String) -> Bool {
-        !text.isEmpty && !text.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") || $0 == 0 }
-    }
 }
 
 extension CommandAsker {
     /// How long a result waits for the broker.
     private static let lifetime = Duration.seconds(60)
 
-    /// The result's publications: on the result topic, and on the response topic when that is another one.
+    /// The result's publications: on the result topic, and on the response topic.
     func publications(_ payload: [UInt8]) -> [Publication] {
         let kind = Publication.Kind.result(lifetime: Self.lifetime)
-        let isSame = responseTopic == resultTopic
-        let result = Publication(
-            topic: resultTopic, payload: payload, kind: kind, correlationData: isSame ? correlationData : nil)
-        guard let responseTopic, !isSame else { return [result] }
-        var answer = Publication(topic: responseTopic, payload: payload, kind: kind, correlationData: correlationData)
+        let result = Publication(topic: resultTopic, payload: payload, kind: kind)
+        guard let responseTopic else { return [result] }
+        var answer = Publication(
+            topic: responseTopic.text, payload: payload, kind: kind, correlationData: correlationData)
         answer.isForAsker = true
         return [result, answer]
     }

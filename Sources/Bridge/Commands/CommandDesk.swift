@@ -50,31 +50,54 @@ extension CommandDesk {
     }
 
     /// Refuses a command of a tag, or of the bridge itself, that has too many already.
-    func checkRoom(for tag: TagID?) throws(CommandFailure) {
-        let count = pending.lazy.filter { $0.tag == tag }.reduce(0) { $0 + $1.askers.count }
+    ///
+    /// Commands that wait long leave a part of the queue to those that wait briefly: of the commands that wait, at most three
+    /// quarters may do so for more than a minute, and at most half for more than ten minutes.
+    func checkRoom(for tag: TagID?, within timeToLive: Duration) throws(CommandFailure) {
+        let commands = pending.filter { $0.tag == tag }
+        let count = commands.reduce(0) { $0 + $1.askers.count }
+        let subject = tag.map { "Tag \($0)" } ?? "The bridge"
         guard count < commandsPerTag else {
             throw CommandFailure(
-                .busy, "\(tag.map { "Tag \($0)" } ?? "The bridge") has \(count) commands pending, which is the limit",
-                hint: "Wait for their results")
+                .busy, "\(subject) has \(count) commands pending, which is the limit", hint: "Wait for their results")
+        }
+        let shares = [
+            (Duration.seconds(60), commandsPerTag - commandsPerTag / 4),
+            (Duration.seconds(600), commandsPerTag - commandsPerTag / 2),
+        ]
+        for (limit, share) in shares where timeToLive > limit {
+            let waiting = commands.reduce(0) { $0 + (!$1.isSent && $1.timeToLive > limit ? $1.askers.count : 0) }
+            guard waiting < share else {
+                throw CommandFailure(
+                    .busy, "\(subject) has \(waiting) commands that wait longer than \(limit.components.seconds) s",
+                    hint: "Give a shorter ttl_ms, or wait for their results")
+            }
         }
     }
 
     /// Takes a command that waits for its tag.
     mutating func add(
-        _ request: any TagRequest, for tag: TagID, asker: CommandAsker, until: Instant
+        _ request: any TagRequest, for tag: TagID, asker: CommandAsker, isAnswered: Bool, within timeToLive: Duration,
+        at now: Moment
     ) {
         lastToken += 1
         pending.append(
-            PendingCommand(token: lastToken, work: .tag(tag, request), askers: [asker], reachableUntil: until))
+            PendingCommand(
+                token: lastToken, work: .tag(tag, request), isAnswered: isAnswered, askers: [asker],
+                timeToLive: timeToLive, reachableUntil: now.instant + timeToLive))
     }
 
     /// Takes a request to the bridge itself, which waits until it is ``sent(_:answeredWithin:at:)``.
     ///
     /// - Returns: its token.
-    mutating func add(_ request: any BridgeRequest, asker: CommandAsker, until: Instant) -> UInt64 {
+    mutating func add(
+        _ request: any BridgeRequest, asker: CommandAsker, within timeToLive: Duration, at now: Moment
+    ) -> UInt64 {
         lastToken += 1
         pending.append(
-            PendingCommand(token: lastToken, work: .bridge(request), askers: [asker], reachableUntil: until))
+            PendingCommand(
+                token: lastToken, work: .bridge(request), isAnswered: true, askers: [asker], timeToLive: timeToLive,
+                reachableUntil: now.instant + timeToLive))
         return lastToken
     }
 
@@ -114,11 +137,18 @@ extension CommandDesk {
         pending.contains { $0.tag == tag }
     }
 
+    /// The results of a command are this bridge's to give from now on: its tag is connected here.
+    mutating func answer(_ token: UInt64) {
+        guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
+        pending[index].isAnswered = true
+    }
+
     /// A command is sent, or a request has begun: its answer has to be there in time.
     mutating func sent(_ token: UInt64, answeredWithin limit: Duration = Self.answerLimit, at now: Moment) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].againAt = nil
         pending[index].answeredUntil = now.instant + limit
+        pending[index].isAnswered = true
     }
 
     /// Lets a command wait again that could not be sent after all; for a moment only if its tag is there.
@@ -147,6 +177,7 @@ extension CommandDesk {
                 let asker = pending[index].askers[position]
                 guard let acceptedAt = asker.acceptedAt, acceptedAt <= now.instant else { continue }
                 pending[index].askers[position].acceptedAt = nil
+                guard pending[index].isAnswered else { continue }
                 publications += asker.publications(asker.payload(.accepted, bridge: bridge, at: now))
             }
         }
@@ -188,14 +219,16 @@ extension CommandDesk {
         return gone
     }
 
-    /// The final result for each asker of a command that was carried out.
+    /// The final result for each asker of a command that was carried out, unless another bridge gives it.
     mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Moment) -> [Publication] {
-        command.askers.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
+        guard command.isAnswered else { return [] }
+        return command.askers.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
     }
 
-    /// The final result for each asker of a command that was not.
+    /// The final result for each asker of a command that failed, unless another bridge gives it.
     mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [Publication] {
-        command.askers.flatMap { fail($0, failure, at: now) }
+        guard command.isAnswered else { return [] }
+        return command.askers.flatMap { fail($0, failure, at: now) }
     }
 
     /// The final result of a command that never became pending.
@@ -203,12 +236,10 @@ extension CommandDesk {
         finish(asker, asker.payload(.error, error: failure, bridge: bridge, at: now), at: now)
     }
 
-    /// The final result of a command with the retain flag. It is not stored: the same command without it is welcome.
-    func refuseRetained(_ asker: CommandAsker, at now: Moment) -> [Publication] {
-        let failure = CommandFailure(
-            .retainedRejected, "The command was published with the retain flag",
-            hint: "Publish an empty retained message to its topic, then the command without retain")
-        return asker.publications(asker.payload(.error, error: failure, bridge: bridge, at: now))
+    /// The final result of a command whose message is not accepted as it is. It is not stored: the same command in another
+    /// message, without the retain flag or with another response topic, is carried out.
+    func refuse(_ asker: CommandAsker, _ failure: CommandFailure, at now: Moment) -> [Publication] {
+        asker.publications(asker.payload(.error, error: failure, bridge: bridge, at: now))
     }
 
     private mutating func finish(_ asker: CommandAsker, _ payload: [UInt8], at now: Moment) -> [Publication] {

@@ -19,6 +19,20 @@ extension CommandFailure {
     /// The tag is forgotten, or taken off the list, while it carries out a command.
     static let forgottenAfterSending = CommandFailure(
         .linkLost, "The tag was forgotten or taken off the list before its answer; whether it obeyed is not known")
+    /// The command came with the retain flag.
+    static let retained = CommandFailure(
+        .retainedRejected, "The command was published with the retain flag",
+        hint: "Publish an empty retained message to its topic, then the command without retain")
+    /// The response topic is one at which the bridge does not answer.
+    static let responseTopicRefused = CommandFailure(
+        .invalidArgument,
+        "The response topic is not allowed; it may be outside the base topic and the discovery prefix, or "
+            + "<base topic>/client/<name>/..., not beginning with $, without wildcards and control characters, of at most "
+            + "\(ResponseTopic.mostLevels) levels and \(ResponseTopic.mostBytes) bytes")
+    /// The correlation data is too long to be kept until the result.
+    static let correlationDataTooLong = CommandFailure(
+        .invalidArgument,
+        "The correlation data is too long; it may have at most \(CommandAsker.mostCorrelationData) bytes")
 
     /// Bluetooth is not on, and so the request cannot be carried out.
     static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {

@@ -11,8 +11,12 @@ struct PendingCommand: Sendable {
     /// By this those who carry it out know it.
     let token: UInt64
     let work: Work
+    /// Whether this bridge gives its results. Another bridge that knows the tag too may give them, until this one sends it.
+    var isAnswered: Bool
     /// Who waits: the one who asked first, and those who repeated it meanwhile.
     var askers: [CommandAsker]
+    /// How long it may wait.
+    let timeToLive: Duration
     /// When it stops waiting for its tag, or for Bluetooth.
     let reachableUntil: Instant
     /// When an answer has to be there; nil while the command waits.

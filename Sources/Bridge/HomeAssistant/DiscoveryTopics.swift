@@ -26,30 +26,35 @@ struct DiscoveryTopics: Hashable, Sendable {
 
 /// A discovery topic of one of our devices that this run does not publish to.
 struct Leftover: Hashable, Sendable {
-    let topic: String
+    let topic: ExactText
+    /// The device.
+    let objectID: ExactText
     /// Whether Home Assistant listens to it: it has this run's prefix, and therefore the other form.
     let isHeard: Bool
 
     /// Reads a topic.
     ///
     /// - Returns: nil for a topic of this run, and for one that is none of ours.
-    init?(_ topic: String, not present: DiscoveryTopics, objectIDs: [String]) {
-        let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard levels.last == "config", levels.count >= 4 else { return nil }
+    init?(_ topic: String, not present: DiscoveryTopics, objectIDs: Set<ExactText>) {
+        guard topic.utf8.count <= ResponseTopic.mostBytes else { return nil }
+        let levels = topic.topicLevels.map { ExactText($0) }
+        guard levels.last?.text == "config", (4...ResponseTopic.mostLevels).contains(levels.count) else { return nil }
         let count = levels.count
         let form: HomeAssistantConfiguration.Form
         let prefix: String
-        if levels[count - 3] == "device", objectIDs.contains(levels[count - 2]) {
+        if levels[count - 3].text == "device", objectIDs.contains(levels[count - 2]) {
             form = .device
-            prefix = levels.dropLast(3).joined(separator: "/")
+            objectID = levels[count - 2]
+            prefix = levels.dropLast(3).map(\.text).joined(separator: "/")
         } else if count >= 5, objectIDs.contains(levels[count - 3]) {
             form = .single
-            prefix = levels.dropLast(4).joined(separator: "/")
+            objectID = levels[count - 3]
+            prefix = levels.dropLast(4).map(\.text).joined(separator: "/")
         } else {
             return nil
         }
-        guard form != present.form || prefix != present.prefix else { return nil }
-        self.topic = topic
-        isHeard = prefix == present.prefix
+        isHeard = prefix.hasSameBytes(as: present.prefix)
+        guard form != present.form || !isHeard else { return nil }
+        self.topic = ExactText(topic)
     }
 }

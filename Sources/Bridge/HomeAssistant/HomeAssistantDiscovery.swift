@@ -20,16 +20,18 @@ struct HomeAssistantDiscovery: Sendable {
     }
 
     /// What to listen to.
-    func filters(_ tags: [TagMirror]) -> [String] {
-        life.filters(objectIDs: objectIDs(tags))
+    var filters: [String] { life.filters }
+
+    /// The bridge's tags are these from now on.
+    mutating func follow(_ tags: [TagMirror]) {
+        life.follow([bridge.objectID] + tags.map(\.entry.id.objectID))
     }
 
     /// Takes a message, if it is about discovery.
     ///
     /// - Returns: whether it was.
-    mutating func received(_ message: IncomingMessage, tags: [TagMirror], at now: Instant) -> Bool {
-        guard life.mayConcern(message.topic) else { return false }
-        return life.received(message, objectIDs: objectIDs(tags), at: now)
+    mutating func received(_ message: IncomingMessage, at now: Instant) -> Bool {
+        life.mayConcern(message.topic) && life.received(message, at: now)
     }
 
     /// Announces the bridge.
@@ -55,16 +57,11 @@ struct HomeAssistantDiscovery: Sendable {
     /// Takes over from a configuration that has announced in another form or under another prefix.
     mutating func succeed(_ other: HomeAssistantDiscovery, tags: [TagMirror]) {
         guard other.life.hasAnnounced else { return }
-        life.inherit(other.announcedTopics(tags), objectIDs: objectIDs(tags))
+        life.inherit(other.announcedTopics(tags))
     }
 
     private func announcedTopics(_ tags: [TagMirror]) -> [String] {
         bridge.device.topics(topics) + tags.flatMap { device(of: $0).topics(topics) }
-    }
-
-    /// The bridge's first, then those of the tags.
-    private func objectIDs(_ tags: [TagMirror]) -> [String] {
-        [bridge.objectID] + tags.map(\.entry.id.objectID)
     }
 
     /// What gear is attached is not part of it: entities that need gear are unavailable without it, and no trigger comes

@@ -11,8 +11,10 @@ extension BridgeState {
         else { return [] }
         switch subject {
         case .command(let address): return command(address, message, at: now)
-        case .neighbourInfo(let instance): neighbours.told(instance, info: message.payload)
-        case .neighbourState(let instance): neighbours.told(instance, state: message.payload)
+        case .neighbourInfo(let instance):
+            leave(neighbours.received(info: message.payload, of: instance))
+        case .neighbourState(let instance):
+            leave(neighbours.received(state: message.payload, of: instance))
         }
         return []
     }
@@ -21,17 +23,45 @@ extension BridgeState {
         _ address: CommandAddress, _ message: IncomingMessage, at now: Moment
     ) -> [BridgeAction] {
         guard isMine(address) else { return [] }
+        let isAnswered = isAnswered(address)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: try? payload.get())
         let isIDOwn = address.tag != nil || address.name != ForgetRequest.name || !ForgetRequest.isTagID(payload)
-        let asker = CommandAsker(address, message, id: id, isIDOwn: isIDOwn, at: now)
-        if message.isRetained { return publish(desk.refuseRetained(asker, at: now)) }
-        if let stored = desk.storedResult(for: asker, at: now) { return publish(stored) }
+        var refusal: CommandFailure?
+        var responseTopic: ResponseTopic?
         do throws(CommandFailure) {
-            return try carryOut(address, payload, message, asker, at: now)
+            responseTopic = try self.responseTopic(of: message)
         } catch {
-            return publish(desk.fail(asker, error, at: now))
+            refusal = error
         }
+        if message.isRetained { refusal = .retained }
+        let asker = CommandAsker(address, message, responseTopic, id: id, isIDOwn: isIDOwn, at: now)
+        if let refusal { return isAnswered ? publish(desk.refuse(asker, refusal, at: now)) : [] }
+        if let stored = desk.storedResult(for: asker, at: now) { return isAnswered ? publish(stored) : [] }
+        do throws(CommandFailure) {
+            return try carryOut(address, payload, message, asker, isAnswered: isAnswered, at: now)
+        } catch {
+            return isAnswered ? publish(desk.fail(asker, error, at: now)) : []
+        }
+    }
+
+    /// Where the sender wants the result besides; nil for nowhere.
+    ///
+    /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
+    private func responseTopic(of message: IncomingMessage) throws(CommandFailure) -> ResponseTopic? {
+        guard message.correlationData?.count ?? 0 <= CommandAsker.mostCorrelationData else {
+            throw .correlationDataTooLong
+        }
+        guard let text = message.responseTopic else { return nil }
+        guard let topic = ResponseTopic(text, protecting: protectedTopics) else { throw .responseTopicRefused }
+        return topic
+    }
+
+    /// The topics at which a sender cannot ask for an answer.
+    private var protectedTopics: ProtectedTopics {
+        ProtectedTopics(
+            base: topics.base, discoveryPrefix: configuration.homeAssistant?.prefix ?? configuration.discoveryPrefix,
+            statusTopic: configuration.homeAssistant?.statusTopic)
     }
 
     private mutating func carryOut(
@@ -39,22 +69,24 @@ extension BridgeState {
         _ payload: Result<CommandPayload, CommandFailure>,
         _ message: IncomingMessage,
         _ asker: CommandAsker,
+        isAnswered: Bool,
         at now: Moment
     ) throws(CommandFailure) -> [BridgeAction] {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
         let receiver = try receiver(of: address)
         let payload = try payload.get()
         let envelope = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds)
-        try desk.checkRoom(for: receiver.tag.map { tags[$0].entry.id })
+        let timeToLive = envelope.timeToLive
+        try desk.checkRoom(for: receiver.tag.map { tags[$0].entry.id }, within: timeToLive)
         defer { updateDeadline(of: receiver.tag.map { [$0] } ?? Array(tags.indices)) }
         if desk.join(asker) { return [] }
         switch receiver {
         case .tag(let position, let row):
             let request = try row.init(payload, for: tags[position], defaults: configuration)
-            return try begin(request, of: position, asker, within: envelope.timeToLive, at: now)
+            return try begin(request, of: position, asker, isAnswered: isAnswered, within: timeToLive, at: now)
         case .bridge(let row):
             do throws(CommandFailure) {
-                return try begin(try row.init(payload, to: self), asker, within: envelope.timeToLive, at: now)
+                return try begin(try row.init(payload, to: self), asker, within: timeToLive, at: now)
             } catch {
                 return row.refused(error, in: &self, at: now) + publish(desk.fail(asker, error, at: now))
             }
@@ -65,12 +97,15 @@ extension BridgeState {
         _ request: any TagRequest,
         of position: Int,
         _ asker: CommandAsker,
+        isAnswered: Bool,
         within timeToLive: Duration,
         at now: Moment
     ) throws(CommandFailure) -> [BridgeAction] {
+        if !type(of: request).ignoresHold, isConnectedElsewhere(position) { return [] }
         try tags[position].checkReach(of: request, within: timeToLive, at: now)
         request.accepted(by: &tags[position])
-        desk.add(request, for: tags[position].entry.id, asker: asker, until: now.instant + timeToLive)
+        desk.add(
+            request, for: tags[position].entry.id, asker: asker, isAnswered: isAnswered, within: timeToLive, at: now)
         if request.goal == .connected { tags[position].need(at: now.instant) }
         return settle(position, at: now) + sendWaiting(of: position, at: now)
     }
@@ -80,7 +115,7 @@ extension BridgeState {
     ) throws(CommandFailure) -> [BridgeAction] {
         let isWaiting = request.needsBluetooth && !isBluetoothKnown && timeToLive > .zero
         if !isWaiting { try check(request) }
-        let token = desk.add(request, asker: asker, until: now.instant + timeToLive)
+        let token = desk.add(request, asker: asker, within: timeToLive, at: now)
         return isWaiting ? [] : begin(request, token, at: now)
     }
 
@@ -130,6 +165,29 @@ extension BridgeState {
         return TagID(tag).flatMap(position) != nil || neighbours.isLeftToThisBridge(tag)
     }
 
+    /// Whether this bridge gives the results of a command that it takes: another one that knows the tag too may do so.
+    private func isAnswered(_ address: CommandAddress) -> Bool {
+        guard let tag = address.tag, let position = TagID(tag).flatMap(position) else { return true }
+        return tags[position].isConnected || neighbours.isAnsweredHere(tag)
+    }
+
+    /// Whether another bridge is connected to a tag.
+    private func isConnectedElsewhere(_ position: Int) -> Bool {
+        !tags[position].isConnected && neighbours.isConnected(to: tags[position].entry.id.text)
+    }
+
+    /// Leaves the commands that wait for these tags to the bridge that is connected to them.
+    private mutating func leave(_ ids: [TagID]) {
+        let positions = ids.compactMap(position).filter { !tags[$0].isConnected }
+        for position in positions {
+            for (token, request) in desk.waiting(for: tags[position].entry.id) where request.goal == .connected {
+                _ = desk.remove(token)
+                request.failed(at: &tags[position])
+            }
+        }
+        if !positions.isEmpty { updateDeadline(of: positions) }
+    }
+
     private func receiver(of address: CommandAddress) throws(CommandFailure) -> CommandReceiver {
         guard let tag = address.tag else { return .bridge(try BridgeRequestTable.row(address.name)) }
         return .tag(try tagPosition(tag), try TagRequestTable.row(address.name))
@@ -169,6 +227,7 @@ extension BridgeState {
                 desk.sent(token, at: now)
                 actions.append(errand.action(on: tags[position].entry.id, token: token))
             } else {
+                if request.goal == .connected { desk.answer(token) }
                 actions += ended(token, .success(.tag(.done)), at: now)
             }
         }

@@ -85,7 +85,8 @@ extension BridgeState {
                 boot: boot,
                 bluez: stack.bluezVersion,
                 mqtt: stack.protocolVersion,
-                tags: tags.map(\.entry.id.text)))
+                tags: tags.map(\.entry.id.text),
+                connected: tags.filter(\.isConnected).map(\.entry.id.text)))
     }
 
     var adapterFact: Publication {

@@ -43,8 +43,9 @@ extension BridgeState {
         guard discovery != nil else {
             return publish((old?.withdrawal(of: tags) ?? []) + topics.ofHomeAssistant.map { .noFact($0) })
         }
+        discovery?.follow(tags)
         if let old { discovery?.succeed(old, tags: tags) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant) }
-        return [.subscribe(discovery?.filters(tags) ?? [])] + publish(connectedTagsFact + pairingFact + foundFact)
+        return [.subscribe(discovery?.filters ?? [])] + publish(connectedTagsFact + pairingFact + foundFact)
     }
 }

@@ -91,7 +91,7 @@ public struct BridgeState: Sendable {
 
     /// What to subscribe to.
     public var subscriptions: [(filter: String, qos: UInt8)] {
-        (topics.filters + (discovery?.filters(tags) ?? [])).map { ($0, 1) }
+        (topics.filters + (discovery?.filters ?? [])).map { ($0, 1) }
     }
 
     /// What the broker says when the bridge vanishes.
@@ -166,6 +166,7 @@ extension BridgeState {
     mutating func findPositions() {
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         agenda = Agenda(tags: tags.count)
+        discovery?.follow(tags)
         updateDeadline()
     }
 
@@ -219,8 +220,8 @@ extension BridgeState {
         let publications = tags[position].take(event, at: now)
         switch event {
         case .connection:
-            let count = tags[position].isConnected == wasConnected ? [] : connectedTagsFact
-            return publish(publications + healthChanged(at: now) + count) + settle(position, at: now)
+            let counts = tags[position].isConnected == wasConnected ? [] : [infoFact] + connectedTagsFact
+            return publish(publications + healthChanged(at: now) + counts) + settle(position, at: now)
                 + sendWaiting(of: position, at: now)
         case .information:
             return publish(publications + healthChanged(at: now) + discoveryFacts(ofTag: position))

@@ -20,14 +20,14 @@ struct Problem: Hashable, Sendable {
     struct Key: Hashable, Sendable {
         let code: Code
         /// The adapter, tag or serial; empty for the bridge itself.
-        let subject: String
+        let subject: ExactText
     }
 
     let key: Key
     let text: String
 
     init(_ code: Code, about subject: String = "", _ text: String) {
-        key = Key(code: code, subject: subject)
+        key = Key(code: code, subject: ExactText(subject))
         self.text = text
     }
 

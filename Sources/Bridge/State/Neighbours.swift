@@ -2,49 +2,120 @@ import JSON
 
 /// The other bridges of the same base topic.
 ///
-/// A tag's topics do not name its bridge, so every bridge hears every command. A command for a tag that is not known
-/// here must have one answer: that of the bridge which has the tag, or of one bridge when none has it.
+/// A tag's topics do not name its bridge, so every bridge receives every command. A command must have one result: that of the
+/// bridge which is connected to the tag; of the first by name among those which list it; of the first of all where none does.
+/// What a bridge says counts while its `state` is `online`.
 struct Neighbours: Sendable {
-    private let instance: String
-    private var tags: [String: Set<String>] = [:]
-    private var online: Set<String> = []
+    private struct Neighbour {
+        var isOnline = false
+        /// The tags that it knows.
+        var tags: Set<ExactText> = []
+        /// Those of them that it is connected to.
+        var connected: Set<ExactText> = []
+        /// The bytes of all ids.
+        var size = 0
+    }
+
+    private let instance: ExactText
+    private var neighbours: [ExactText: Neighbour] = [:]
+    private var tagCount = 0
+    private var byteCount = 0
 
     /// More bridges than this are not remembered.
-    private static let most = 256
+    static let most = 256
+    /// The most tags of all of them together; a bridge whose tags exceed it counts as one without tags.
+    static let mostTags = 16_384
+    /// The most bytes of their ids together.
+    static let mostBytes = 256 << 10
     /// A longer document is not read.
-    private static let longestInfo = 65_536
+    static let longestInfo = 65_536
 
     init(instance: String) {
-        self.instance = instance
+        self.instance = ExactText(instance)
     }
 
-    /// A bridge told its document; an empty or broken one takes it away.
-    mutating func told(_ neighbour: String, info: [UInt8]) {
-        guard neighbour != instance, tags[neighbour] != nil || tags.count < Self.most else { return }
-        guard info.count <= Self.longestInfo else { return }
-        tags[neighbour] = Self.tags(in: info)
-    }
-
-    /// The part of `G/info` that matters to other bridges.
-    private static func tags(in info: [UInt8]) -> Set<String>? {
-        guard let elements = JSONValue(parsing: info)?["tags"]?.elements else { return nil }
-        let tags = elements.compactMap(\.string)
-        return tags.count == elements.count ? Set(tags) : nil
-    }
-
-    /// A bridge came or went.
-    mutating func told(_ neighbour: String, state: [UInt8]) {
-        guard neighbour != instance, state.elementsEqual("online".utf8), online.count < Self.most else {
-            online.remove(neighbour)
-            return
+    /// Takes the document of a bridge; an empty or damaged one removes its tags.
+    ///
+    /// - Returns: the tags that it is connected to, if it is online.
+    mutating func received(info: [UInt8], of name: String) -> [TagID] {
+        let name = ExactText(name)
+        guard name != instance, info.count <= Self.longestInfo else { return [] }
+        var neighbour = neighbours[name] ?? Neighbour()
+        (neighbour.tags, neighbour.connected, neighbour.size) = ([], [], 0)
+        if let document = JSONValue(parsing: info), let tags = Self.ids(document["tags"]) {
+            let connected = Self.ids(document["connected"]) ?? []
+            neighbour.tags = Set(tags)
+            neighbour.connected = Set(connected).intersection(neighbour.tags)
+            neighbour.size = tags.reduce(0) { $0 + $1.text.utf8.count }
         }
-        online.insert(neighbour)
+        keep(neighbour, name)
+        return connectedTags(of: name)
     }
 
-    /// Whether this bridge answers for a tag that it does not know: no other has it, and none comes before this one.
+    /// Takes the state of a bridge.
+    ///
+    /// - Returns: the tags that it is connected to, if it is online.
+    mutating func received(state: [UInt8], of name: String) -> [TagID] {
+        let name = ExactText(name)
+        guard name != instance else { return [] }
+        var neighbour = neighbours[name] ?? Neighbour()
+        neighbour.isOnline = state.elementsEqual("online".utf8)
+        keep(neighbour, name)
+        return connectedTags(of: name)
+    }
+
+    /// Whether another bridge is connected to a tag.
+    func isConnected(to tag: String) -> Bool {
+        let tag = ExactText(tag)
+        return neighbours.values.contains { $0.isOnline && $0.connected.contains(tag) }
+    }
+
+    /// Whether this bridge answers for a tag that it knows: none is connected to it, and none before this one knows it.
+    func isAnsweredHere(_ tag: String) -> Bool {
+        let tag = ExactText(tag)
+        return !neighbours.contains { name, other in
+            other.isOnline && (other.connected.contains(tag) || (name < instance && other.tags.contains(tag)))
+        }
+    }
+
+    /// Whether this bridge answers for a tag that it does not know: no other knows it, and none comes before this one.
     func isLeftToThisBridge(_ tag: String) -> Bool {
-        online.allSatisfy { neighbour in
-            tags[neighbour]?.contains(tag) != true && instance < neighbour
+        let tag = ExactText(tag)
+        return neighbours.allSatisfy { name, other in
+            !other.isOnline || (!other.tags.contains(tag) && instance < name)
         }
+    }
+
+    /// Whether an online bridge knows a tag.
+    func isKnown(_ tag: TagID) -> Bool {
+        let tag = ExactText(tag.text)
+        return neighbours.values.contains { $0.isOnline && $0.tags.contains(tag) }
+    }
+
+    private func connectedTags(of name: ExactText) -> [TagID] {
+        guard let neighbour = neighbours[name], neighbour.isOnline else { return [] }
+        return neighbour.connected.compactMap { TagID($0.text) }
+    }
+
+    /// Keeps what is known of a bridge, if there is room for it and something to keep.
+    private mutating func keep(_ neighbour: Neighbour, _ name: ExactText) {
+        guard let old = neighbours[name] ?? (neighbours.count < Self.most ? Neighbour() : nil) else { return }
+        var neighbour = neighbour
+        let tagCount = tagCount - old.tags.count
+        let byteCount = byteCount - old.size
+        if tagCount + neighbour.tags.count > Self.mostTags || byteCount + neighbour.size > Self.mostBytes {
+            (neighbour.tags, neighbour.connected, neighbour.size) = ([], [], 0)
+        }
+        self.tagCount = tagCount + neighbour.tags.count
+        self.byteCount = byteCount + neighbour.size
+        neighbours[name] = neighbour.isOnline || !neighbour.tags.isEmpty ? neighbour : nil
+    }
+
+    /// A list of ids; nil for anything else.
+    private static func ids(_ value: JSONValue?) -> [ExactText]? {
+        guard let elements = value?.elements else { return nil }
+        let texts = elements.compactMap(\.string)
+        guard texts.count == elements.count else { return nil }
+        return texts.filter { TagID($0) != nil }.map { ExactText($0) }
     }
 }

@@ -16,6 +16,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
     public var commandsPerTag: Int
     /// How the tags are announced to Home Assistant; nil: not at all.
     public var homeAssistant: HomeAssistantConfiguration?
+    /// Home Assistant's discovery prefix where nothing is announced: no result is published there either.
+    public var discoveryPrefix: String
 
     /// Takes the decisions; the defaults are those of the contract.
     public init(
@@ -26,7 +28,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
         ledOn: Duration = .seconds(10),
         gestureLifetime: Duration = .seconds(5),
         commandsPerTag: Int = 32,
-        homeAssistant: HomeAssistantConfiguration? = nil
+        homeAssistant: HomeAssistantConfiguration? = nil,
+        discoveryPrefix: String = "homeassistant"
     ) {
         self.baseTopic = baseTopic
         self.instance = instance
@@ -36,6 +39,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         self.gestureLifetime = gestureLifetime
         self.commandsPerTag = commandsPerTag
         self.homeAssistant = homeAssistant
+        self.discoveryPrefix = discoveryPrefix
     }
 }
 

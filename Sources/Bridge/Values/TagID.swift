@@ -1,4 +1,4 @@
-/// What a tag is called in topics: one topic level that never changes, by default the tag's serial.
+/// What a tag is called in topics: one topic level that never changes, by default the tag's serial. Ids are compared as bytes.
 public struct TagID: Hashable, Sendable, CustomStringConvertible {
     /// The longest id, in bytes of UTF-8.
     public static let longest = 64
@@ -18,6 +18,16 @@ public struct TagID: Hashable, Sendable, CustomStringConvertible {
 
     /// The topic level.
     public var description: String { text }
+
+    /// Whether both have the same bytes.
+    public static func == (left: TagID, right: TagID) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytesOf: text)
+    }
 
     private static func isForbidden(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x7F || [UInt8(ascii: "/"), UInt8(ascii: "+"), UInt8(ascii: "#")].contains(byte)

@@ -46,7 +46,8 @@ extension Configuration {
             ledOn: defaults.ledOn,
             gestureLifetime: limits.gesturesWhileBrokerAway,
             commandsPerTag: limits.commandsPerTag,
-            homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil)
+            homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
+            discoveryPrefix: homeAssistant.prefix)
     }
 
     /// For the Bluetooth stack.

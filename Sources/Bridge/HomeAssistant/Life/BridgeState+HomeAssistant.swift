@@ -14,7 +14,7 @@ extension BridgeState {
     ///
     /// - Returns: whether it was.
     mutating func receivedForDiscovery(_ message: IncomingMessage, at now: Moment) -> Bool {
-        guard discovery?.received(message, tags: tags, at: now.instant) == true else { return false }
+        guard discovery?.received(message, at: now.instant) == true else { return false }
         updateDeadline()
         return true
     }

@@ -43,10 +43,23 @@ struct DiscoveryLife: Sendable {
     private let topics: DiscoveryTopics
     private let statusTopic: String
     private var stage = Stage.waiting
+    /// The devices: that of the bridge, then those of the tags.
+    private var devices: [String] = []
+    private var objectIDs: Set<ExactText> = []
     private var leftovers: Set<Leftover> = []
+    /// How many leftovers of each device are there, and how many bytes were read for them since the last announcement.
+    private var leftoverCounts: [ExactText: Int] = [:]
+    private var bytesRead = 0
     /// Whether everything was announced in this run.
     private(set) var hasAnnounced = false
-    private var reminders: [(step: Step, at: Instant)] = []
+    private var reminders = Queue<(step: Step, at: Instant)>()
+    /// Whether Home Assistant has started again while reminders were due.
+    private var isReminderWanted = false
+
+    /// A device has at most so many topics of earlier runs: twice as many as it has items. More are left where they are.
+    static let mostLeftovers = 128
+    /// So many bytes of messages on such topics are read at most before everything is settled.
+    static let mostBytesRead = 8 << 20
 
     init(_ topics: DiscoveryTopics, statusTopic: String) {
         self.topics = topics
@@ -54,9 +67,15 @@ struct DiscoveryLife: Sendable {
     }
 
     /// What to listen to: for leftovers only until everything is settled, since the bridge would hear itself.
-    func filters(objectIDs: [String]) -> [String] {
+    var filters: [String] {
         if case .settled = stage { return [statusTopic] }
-        return [statusTopic] + objectIDs.flatMap { topics.leftoverFilters($0) }
+        return [statusTopic] + devices.flatMap { topics.leftoverFilters($0) }
+    }
+
+    /// These are the devices from now on: that of the bridge, then those of the tags.
+    mutating func follow(_ devices: [String]) {
+        self.devices = devices
+        objectIDs = Set(devices.map { ExactText($0) })
     }
 
     /// When something is due.
@@ -73,31 +92,30 @@ struct DiscoveryLife: Sendable {
     }
 
     /// The same run has announced the devices on these topics until now.
-    mutating func inherit(_ announced: [String], objectIDs: [String]) {
-        leftovers = Set(announced.compactMap { Leftover($0, not: topics, objectIDs: objectIDs) })
+    mutating func inherit(_ announced: [String]) {
+        for leftover in announced.compactMap({ Leftover($0, not: topics, objectIDs: objectIDs) }) { keep(leftover) }
     }
 
     /// Whether a topic is worth a closer look; that of a command is not.
     func mayConcern(_ topic: String) -> Bool {
-        topic == statusTopic || topic.hasSuffix("/config")
+        topic.hasSameBytes(as: statusTopic) || topic.utf8.reversed().starts(with: "/config".utf8.reversed())
     }
 
     /// Takes a message, if it is about discovery.
     ///
     /// - Parameters:
     ///   - message: any message that does not concern tags.
-    ///   - objectIDs: the devices: that of the bridge, then those of the tags.
     ///   - now: the present.
     /// - Returns: whether it was.
-    mutating func received(_ message: IncomingMessage, objectIDs: [String], at now: Instant) -> Bool {
-        if message.topic == statusTopic {
-            if message.payload.elementsEqual("online".utf8) {
-                homeAssistantStarted(tagCount: objectIDs.count - 1, at: now)
-            }
+    mutating func received(_ message: IncomingMessage, at now: Instant) -> Bool {
+        if message.topic.hasSameBytes(as: statusTopic) {
+            if message.payload.elementsEqual("online".utf8) { homeAssistantStarted(at: now) }
             return true
         }
         guard let leftover = Leftover(message.topic, not: topics, objectIDs: objectIDs) else { return false }
-        if message.isRetained, DiscoveryText.isOurs(message.payload) { found(leftover, at: now) }
+        if message.isRetained, hasRoom(for: leftover, message.payload), DiscoveryText.isOurs(message.payload) {
+            found(leftover, at: now)
+        }
         return true
     }
 
@@ -109,6 +127,7 @@ struct DiscoveryLife: Sendable {
             steps.append(reminder.step)
             reminders.removeFirst()
         }
+        if isReminderWanted, reminders.isEmpty { remind(at: now + Self.spread / (devices.count + 1)) }
         return steps
     }
 }
@@ -123,13 +142,27 @@ extension DiscoveryLife {
         }
     }
 
+    /// Whether one more topic of an earlier run may be remembered, and its message be read.
+    private mutating func hasRoom(for leftover: Leftover, _ payload: [UInt8]) -> Bool {
+        guard leftoverCounts[leftover.objectID, default: 0] < Self.mostLeftovers,
+            bytesRead + payload.count <= Self.mostBytesRead
+        else { return false }
+        bytesRead += payload.count
+        return true
+    }
+
+    private mutating func keep(_ leftover: Leftover) {
+        guard leftovers.insert(leftover).inserted else { return }
+        leftoverCounts[leftover.objectID, default: 0] += 1
+    }
+
     /// A migration that is under way hears its own requests.
     private mutating func found(_ leftover: Leftover, at now: Instant) {
         switch stage {
         case .migrating, .emptying: return
-        case .waiting, .listening: leftovers.insert(leftover)
+        case .waiting, .listening: keep(leftover)
         case .settled:
-            leftovers.insert(leftover)
+            keep(leftover)
             stage = .listening(until: now + Self.pause)
         }
     }
@@ -148,9 +181,9 @@ extension DiscoveryLife {
     }
 
     private mutating func listened(at now: Instant) -> [Step] {
-        let heard = leftovers.filter(\.isHeard).map(\.topic).sorted()
-        let unheard = leftovers.filter { !$0.isHeard }.map(\.topic).sorted()
-        leftovers = []
+        let heard = leftovers.filter(\.isHeard).map(\.topic.text).sorted()
+        let unheard = leftovers.filter { !$0.isHeard }.map(\.topic.text).sorted()
+        (leftovers, leftoverCounts, bytesRead) = ([], [:], 0)
         let removal: [Step] = unheard.isEmpty ? [] : [.empty(unheard)]
         guard heard.isEmpty else {
             stage = .migrating(heard, until: now + Self.pause)
@@ -166,11 +199,18 @@ extension DiscoveryLife {
         return [.announce(again: hasAnnounced)]
     }
 
-    /// Everything again, spread evenly: the bridge at once, the last tag before two seconds have passed.
-    private mutating func homeAssistantStarted(tagCount: Int, at now: Instant) {
+    /// One that starts again while it is being answered gets another answer behind that one.
+    private mutating func homeAssistantStarted(at now: Instant) {
         guard hasAnnounced else { return }
-        let steps = [.remindOfBridge] + (0..<tagCount).map(Step.remindOfTag)
+        guard reminders.isEmpty else { return isReminderWanted = true }
+        remind(at: now)
+    }
+
+    /// Everything again, spread evenly: the bridge first, the last tag before two seconds have passed.
+    private mutating func remind(at start: Instant) {
+        isReminderWanted = false
+        let steps = [.remindOfBridge] + devices.indices.dropLast().map(Step.remindOfTag)
         let distance = Self.spread / steps.count
-        reminders = steps.enumerated().map { ($1, now + distance * $0) }
+        for (index, step) in steps.enumerated() { reminders.append((step, start + distance * index)) }
     }
 }

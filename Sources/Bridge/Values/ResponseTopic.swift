@@ -1,0 +1,70 @@
+/// A topic at which the sender of a command wants the result as well (MQTT 5).
+///
+/// The bridge publishes there with its own rights, so the sender must not reach a topic at which it could not publish itself.
+/// Allowed are topics outside the base topic and outside Home Assistant's discovery prefix, and `<base>/client/<name>/...`.
+/// The longest of the three that contains the topic decides.
+struct ResponseTopic: Hashable, Sendable {
+    /// The topic, at most 256 bytes.
+    let text: String
+
+    /// The most bytes of a topic.
+    static let mostBytes = 256
+    /// The most levels of a topic; mosquitto closes the connection that publishes to one with more than 200.
+    static let mostLevels = 64
+
+    static func == (left: ResponseTopic, right: ResponseTopic) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(bytesOf: text)
+    }
+
+    /// Checks the topic of a command's message.
+    ///
+    /// - Returns: nil for a topic at which the bridge does not answer.
+    init?(_ text: String, protecting domain: ProtectedTopics) {
+        guard (1...Self.mostBytes).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "$"),
+            text.unicodeScalars.allSatisfy(Self.isAllowed),
+            text.utf8.count(where: { $0 == UInt8(ascii: "/") }) < Self.mostLevels,
+            !domain.protects(text)
+        else { return nil }
+        self.text = text
+    }
+
+    /// Brokers refuse control characters and noncharacters; U+FFFD stands where bytes were no UTF-8.
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0xFDD0...0xFDEF, 0xFFFD: false
+        case let value where value & 0xFFFE == 0xFFFE: false
+        default: scalar != "+" && scalar != "#"
+        }
+    }
+}
+
+/// The topics that belong to the bridges and to Home Assistant.
+struct ProtectedTopics: Hashable, Sendable {
+    /// What every topic of the bridges begins with.
+    let base: String
+    /// What every topic of discovery begins with.
+    let discoveryPrefix: String
+    /// Where Home Assistant says that it has started.
+    let statusTopic: String?
+
+    /// Whether a topic is one of these.
+    func protects(_ topic: String) -> Bool {
+        if let statusTopic, topic.hasSameBytes(as: statusTopic) { return true }
+        let clients = base + "/client"
+        let isPrivate = topic.topic(below: clients).map(Self.isOfClient) ?? false
+        let rules = [(base, false), (discoveryPrefix, false), (clients, isPrivate)]
+        let deciding = rules.filter { topic.hasSameBytes(as: $0.0) || topic.topic(below: $0.0) != nil }
+            .max { $0.0.utf8.count < $1.0.utf8.count }
+        return deciding.map { !$0.1 } ?? false
+    }
+
+    /// Whether the rest of a topic is `<name>/...`.
+    private static func isOfClient(_ rest: Substring) -> Bool {
+        let levels = String(rest).topicLevels
+        return levels.count >= 2 && levels.allSatisfy { !$0.isEmpty }
+    }
+}
