@@ -64,6 +64,11 @@ struct MonitorTests {
                 "tag/0001/gear", #"{"attached":true,"vendor":"Levi's","product":"Jacket"}"#,
                 "gear           Levi's Jacket attached"
             ),
+            (
+                "tag/0001/gear",
+                #"{"attached":true,"product":null,"product_id":"00-00-00-02","vendor":null,"vendor_id":"00-00-00-01"}"#,
+                "gear           unknown gear 00-00-00-01 00-00-00-02 attached"
+            ),
             ("tag/0001/gear", #"{"attached":false}"#, "gear           no gear"),
             ("tag/0001/rssi", "-63", "rssi           -63 dBm"),
             (
@@ -89,6 +94,7 @@ struct MonitorTests {
         arguments: [
             ("tag/0001/battery/level", "87"), ("tag/0001/stats", "{}"), ("tag/0001/led", ""),
             ("bridge/cellar/state", "online"), ("tag", "x"), ("tag/0001", "x"),
+            ("bridge/attic/pairing", #"{"state":"idle"}"#), ("bridge/attic/found", #"{"count":1}"#),
         ])
     func silence(topic: String, payload: String) {
         #expect(Self.line(topic, payload) == nil)
@@ -104,6 +110,7 @@ struct MonitorTests {
             ),
             ("health", #"{"status":"degraded","problems":[{"text":"Old"}]}"#, "health         degraded; Old"),
             ("scan", #"{"scanning":true}"#, "scan           scanning"),
+            ("tags", #"{"connected":1,"known":2}"#, "tags           1 of 2 connected"),
             ("adapter", #"[{"id":"hci0","state":"powered_on"}]"#, "adapter        hci0 powered on"),
             (
                 "advertisement", #"{"serial":"0001","address":"F0","rssi":-50,"known":true}"#,

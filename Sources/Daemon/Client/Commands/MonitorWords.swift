@@ -42,6 +42,9 @@ enum MonitorWords {
         case "event": event(document)
         case "advertisement": advertisement(document)
         case "info": document["version"]?.word.map { "version \($0)" }
+        case "tags": document["connected"]?.word.map { "\($0) of \(document["known"]?.word ?? "?") connected" }
+        // The events of the bridge and the advertisements say the same.
+        case "pairing", "found": nil
         default: document.word ?? document.text
         }
     }
@@ -67,10 +70,17 @@ extension MonitorWords {
 
     private static func gear(_ document: JSONValue) -> String? {
         switch document["attached"]?.flag {
-        case true: ["vendor", "product"].compactMap { document[$0]?.word }.joined(separator: " ") + " attached"
+        case true: gearName(document) + " attached"
         case false: "no gear"
         case nil: nil
         }
+    }
+
+    /// Vendor and product; the numbers of gear that has no name.
+    private static func gearName(_ document: JSONValue) -> String {
+        func words(_ keys: [String]) -> [String] { keys.compactMap { document[$0]?.word } }
+        let names = words(["vendor", "product"])
+        return (names.isEmpty ? ["unknown gear"] + words(["vendor_id", "product_id"]) : names).joined(separator: " ")
     }
 
     private static func led(_ document: JSONValue) -> String? {
