@@ -13,7 +13,7 @@ import time
 
 import releases
 from browser import Browser
-from world import OTHER_TAG, TAG, World
+from world import BRIDGE, OTHER_TAG, TAG, World
 
 AUTOMATION = "brush_to_flash"
 # The look of the tag's light, so that there is something to see.
@@ -68,6 +68,13 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     await browser.click("ha-device-trigger-picker")
     await browser.come_to_rest()
     await browser.picture(pictures / "home-assistant-automation.png")
+    ids = await world.home.entity_ids()
+    bridge = (await world.home.devices())[BRIDGE]["id"]
+    await world.home.call("text.set_value", ids[f"{BRIDGE}_pair_serial"], {"value": "0003"})
+    await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
+    await browser.show(f"{world.home.url}/config/devices/device/{bridge}", 900, 1000, "Serial of the tag to pair", "Pair")
+    await browser.come_to_rest()
+    await browser.picture(pictures / "home-assistant-pairing.png")
 
 
 async def main(
