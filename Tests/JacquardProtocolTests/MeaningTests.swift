@@ -137,8 +137,10 @@ struct MeaningTests {
         #expect(notification.touch == touch)
         notification.touchData?.sequence = nil
         #expect(notification.touch == touch)
-        notification.touchData?.scaledValues = Array(0..<12)
-        #expect(notification.touch == nil)
+        for count in [0, 1, 12, 14, 26, 255] as [UInt8] {
+            notification.touchData?.scaledValues = Array(0..<count)
+            #expect(notification.touch == nil, "\(count) values")
+        }
         notification.touchData?.scaledValues = nil
         #expect(notification.touch == nil)
         #expect(notification.gesture == nil)

@@ -36,10 +36,5 @@ struct TagFacts {
     }
 
     /// Whether there is a link.
-    var isLinked: Bool {
-        switch connection?.state {
-        case .connecting, .initializing, .configuring, .connected: true
-        case .preparingToConnect, .disconnected, nil: false
-        }
-    }
+    var isLinked: Bool { connection?.state.isLinked ?? false }
 }

@@ -11,6 +11,17 @@ public enum Fragment {
     /// The longest fragment at Bluetooth's smallest MTU of 23, in bytes. Below it the counter could wrap around.
     public static let minimumLength = 20
 
+    /// The longest fragment that a link carries.
+    ///
+    /// - Parameter mtu: the link's ATT MTU in bytes, of which a write or a notification takes three for its header.
+    /// - Returns: ``minimumLength`` to ``maximumLength``: more than 61 bytes are of another protocol version, and no link
+    ///   has an MTU below 23.
+    public static func length(mtu: Int) -> Int {
+        let attributeHeader = 3
+        // Compared first: an MTU is what the other side says, and a difference could overflow.
+        return min(max(mtu, minimumLength + attributeHeader), maximumLength + attributeHeader) - attributeHeader
+    }
+
     static let firstFlag: UInt8 = 0x80
     static let lastFlag: UInt8 = 0x40
     static let counterMask: UInt8 = 0x3F

@@ -6,7 +6,7 @@ public enum Fragmenter {
     ///
     /// - Parameters:
     ///   - packet: 1 to 1,024 bytes.
-    ///   - maximumLength: bytes a fragment may have, at least 20. Give less than 61 only where the link's MTU is below 64.
+    ///   - maximumLength: bytes a fragment may have, at least 20; ``Fragment/length(mtu:)`` of the link.
     /// - Returns: the fragments in the order in which they are to be sent; all but the last are full.
     /// - Throws: ``FramingError`` for a packet or a length outside these ranges.
     public static func fragments(

@@ -14,10 +14,13 @@ struct FragmentQueue: Sendable {
     ///
     /// - Parameters:
     ///   - packet: 1 to 1,024 bytes.
+    ///   - maximumLength: bytes that a fragment may have on this link.
     ///   - deadline: when the write has to be confirmed.
     /// - Returns: nil if the packet is not that long.
-    mutating func send(_ packet: [UInt8], confirmedBy deadline: Instant) -> [UInt8]? {
-        fragments = (try? Fragmenter.fragments(of: packet))?[...] ?? []
+    mutating func send(
+        _ packet: [UInt8], maximumLength: Int = Fragment.maximumLength, confirmedBy deadline: Instant
+    ) -> [UInt8]? {
+        fragments = (try? Fragmenter.fragments(of: packet, maximumLength: maximumLength))?[...] ?? []
         return advance(to: deadline)
     }
 

@@ -7,6 +7,8 @@ struct ReconnectSchedule: Sendable {
     static let first = Duration.milliseconds(500)
     /// The longest, before the spread.
     static let limit = Duration.seconds(60)
+    /// The longest after a link that had reached `connected`, spread included: the tag is there and worth the radio's time.
+    static let limitOnceConnected = Duration.seconds(8)
 
     private var failures = 0
     private var randomness: SplitMix
@@ -21,6 +23,13 @@ struct ReconnectSchedule: Sendable {
         let pause = min(Self.first * (1 << min(failures, 16)), Self.limit)
         failures += 1
         return pause * Double.random(in: 0.75...1.25, using: &randomness)
+    }
+
+    /// The pause after the loss of a link that had reached `connected`, however short it was. Later ones go on from there.
+    mutating func nextOnceConnected() -> Duration {
+        // The failure from which on a pause reaches the limit.
+        failures = min(failures, 4)
+        return min(next(), Self.limitOnceConnected)
     }
 
     /// Begins again with the first pause.

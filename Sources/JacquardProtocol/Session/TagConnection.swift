@@ -18,6 +18,14 @@ public struct TagConnection: Hashable, Sendable {
         case connected
         /// Final: asked for, or not recoverable.
         case disconnected
+
+        /// Whether there is a link.
+        public var isLinked: Bool {
+            switch self {
+            case .connecting, .initializing, .configuring, .connected: true
+            case .preparingToConnect, .disconnected: false
+            }
+        }
     }
 
     /// The SDK always gives this as the number of steps, although an ordinary connection ends at 10.

@@ -52,6 +52,12 @@ extension TagSession {
         }
     }
 
+    /// The link's ATT MTU became known, or has changed. Counts from the next packet on.
+    public mutating func mtuChanged(to mtu: Int) -> [Action] {
+        link.fragmentLength = Fragment.length(mtu: mtu)
+        return []
+    }
+
     /// Service and characteristics are there.
     ///
     /// - Parameters:

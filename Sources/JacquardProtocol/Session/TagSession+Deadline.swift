@@ -31,6 +31,8 @@ extension TagSession {
             return fail(
                 TagConnectionError(.bluetoothConnectionError, "a write was not confirmed within \(seconds) s"), at: now)
         }
-        return requestExpired(at: now) + gearAnnouncementMissed(at: now)
+        let actions = requestExpired(at: now)
+        guard isConnected else { return actions }
+        return actions + gearAnnouncementMissed(at: now) + askForBatteryIfDue(at: now)
     }
 }

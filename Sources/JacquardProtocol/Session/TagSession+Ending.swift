@@ -25,13 +25,13 @@ extension TagSession {
         after error: TagConnectionError, pause: Duration? = nil, at now: Instant
     ) -> Ending {
         guard error.code != .peerRemovedPairingInfo, retryRule == .always else { return .stop(error) }
-        if case .connected(let since) = state {
-            failures = 0
-            if now - since >= timing.stable { schedule.reset() }
-        } else {
+        guard case .connected(let since) = state else {
             failures += 1
+            return .retry(error, pause: pause ?? schedule.next())
         }
-        return .retry(error, pause: pause ?? schedule.next())
+        failures = 0
+        if now - since >= timing.stable { schedule.reset() }
+        return .retry(error, pause: pause ?? schedule.nextOnceConnected())
     }
 
     /// Takes the link down; what comes then is known now.

@@ -43,19 +43,19 @@ extension TagSession {
             timeout: timing.request)
     }
 
-    mutating func didSetTouchMode(ofGear gear: UInt32) -> [Action] {
+    mutating func didSetTouchMode(ofGear gear: UInt32, at now: Instant) -> [Action] {
         guard link.gear.isAttached(gear) else { return [] }
         link.requests.enqueueNext(
             .notificationQueueDepth(TouchMode.gesture.notificationQueueDepth), for: .gearQueueDepth(component: gear),
             timeout: timing.request)
-        return []
+        return touchModeConfirmed(.gesture, at: now)
     }
 
     mutating func didSetQueueDepth(forGear gear: UInt32) -> [Action] {
         guard link.gear.isAttached(gear) else { return [] }
         link.requests.enqueueNext(
             .deviceInformation(ofGear: gear), for: .gearInformation(component: gear), timeout: timing.request)
-        return [.emit(.touchMode(.gesture))]
+        return []
     }
 
     mutating func didLearn(_ information: DeviceInfoResponse, ofGear number: UInt32) -> [Action] {

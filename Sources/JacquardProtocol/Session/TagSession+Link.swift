@@ -12,6 +12,16 @@ extension TagSession {
         var notifications = Reassembler()
         var requests = RequestQueue<Purpose>()
         var fragments = FragmentQueue()
+        /// Bytes that a fragment may have; that of an MTU of 64 or more until the link's own is known.
+        var fragmentLength = Fragment.maximumLength
+        /// How many requests in a row have timed out since the tag sent its last value.
+        var unanswered = 0
+        /// When the tag is asked for its battery; nil before it is connected.
+        var batteryDue: Instant?
+        /// Whether the tag has sent its battery on this link.
+        var isBatteryKnown = false
+        /// What the gear reports, and when it confirmed that.
+        var touchMode = (mode: TouchMode.gesture, confirmedAt: Instant?.none)
         var gear = AttachedGear.untold
         /// What the tag is; nil until it has told.
         var tag: Component?
@@ -23,6 +33,7 @@ extension TagSession {
             var deadline = requests.inFlight?.deadline
             deadline.lower(to: fragments.deadline)
             deadline.lower(to: gear.deadline)
+            deadline.lower(to: batteryDue)
             return deadline
         }
     }

@@ -12,6 +12,7 @@ extension TagSession {
         _ value: [UInt8], on characteristic: TagCharacteristic, at now: Instant
     ) -> [Action] {
         guard isListening else { return [] }
+        link.unanswered = 0
         var actions: [Action] = []
         switch characteristic {
         case .notify:
@@ -51,10 +52,16 @@ extension TagSession {
     ) {
         guard let notification = try? Notification.decode(packet) else { return }
         if let data = notification.dataChannel {
-            if let gesture = data.gesture { actions.append(.emit(.gesture(gesture))) }
-            if let touch = data.touch { actions.append(.emit(.touch(touch))) }
+            if let gesture = data.gesture {
+                followTouchMode(.gesture, at: now, &actions)
+                actions.append(.emit(.gesture(gesture)))
+            }
+            if let touch = data.touch {
+                followTouchMode(.continuous, at: now, &actions)
+                actions.append(.emit(.touch(touch)))
+            }
         }
-        if let status = notification.batteryStatus?.status { actions.append(.emit(.battery(status))) }
+        if let status = notification.batteryStatus?.status { actions += batteryReceived(status, at: now) }
         if let attached = notification.attached {
             actions += gearChanged(to: attached.gear(in: catalogue), at: now)
         }

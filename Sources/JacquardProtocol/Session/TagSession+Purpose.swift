@@ -10,6 +10,10 @@ extension TagSession {
         case gearQueueDepth(component: UInt32)
         /// Version and serial number of that gear.
         case gearInformation(component: UInt32)
+        /// The battery, which the tag has not announced or not for long.
+        case battery
+        /// A sign of life from a tag that leaves requests without an answer.
+        case probe
         /// A command of the user.
         case command(token: UInt64, CommandStep)
 
@@ -34,7 +38,7 @@ extension TagSession {
             switch self {
             case .gearTouchMode(let gear), .gearQueueDepth(let gear), .gearInformation(let gear): gear
             case .command(_, let step): step.gear
-            case .hello, .begin, .tagInformation, .configuration: nil
+            case .hello, .begin, .tagInformation, .configuration, .battery, .probe: nil
             }
         }
     }

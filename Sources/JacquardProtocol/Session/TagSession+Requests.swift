@@ -17,7 +17,8 @@ extension TagSession {
     mutating func requestExpired(at now: Instant) -> [Action] {
         guard let purpose = link.requests.expired(at: now) else { return [] }
         link.fragments.abandon()
-        return failed(purpose, .timeout, at: now) + sendNext(at: now)
+        link.unanswered += 1
+        return failed(purpose, .timeout, at: now) + probeIfSilent(at: now) + sendNext(at: now)
     }
 
     private mutating func succeeded(
@@ -32,10 +33,13 @@ extension TagSession {
             return []
         case (.tagInformation, .deviceInfo(let information)): return configure(information.tagComponent)
         case (.configuration, let body): return didConnect(body, at: now)
-        case (.gearTouchMode(let gear), .dataChannel): return didSetTouchMode(ofGear: gear)
+        case (.gearTouchMode(let gear), .dataChannel): return didSetTouchMode(ofGear: gear, at: now)
         case (.gearQueueDepth(let gear), _): return didSetQueueDepth(forGear: gear)
         case (.gearInformation(let gear), .deviceInfo(let information)): return didLearn(information, ofGear: gear)
-        case (.command(let token, let step), let body): return answered(token, step, body)
+        case (.battery, .batteryStatus(let report)), (.probe, .batteryStatus(let report)):
+            return report.status.map { batteryReceived($0, at: now) } ?? []
+        case (.battery, _), (.probe, _): return []
+        case (.command(let token, let step), let body): return answered(token, step, body, at: now)
         default: return failed(purpose, .malformedResponse, at: now)
         }
     }
@@ -46,7 +50,8 @@ extension TagSession {
         switch purpose {
         case .hello, .begin, .tagInformation, .configuration: return fail(Self.startError(purpose, error), at: now)
         // Gear without its details is still gear: the SDK publishes it without version and uuid.
-        case .gearTouchMode, .gearQueueDepth, .gearInformation: return []
+        case .gearTouchMode, .gearQueueDepth, .gearInformation, .battery: return []
+        case .probe: return probeFailed(at: now)
         case .command(let token, _): return [ended(token, .failure(error))]
         }
     }

@@ -48,6 +48,7 @@ extension TagSession {
         case .untold, .expected: link.gear = .expected(by: now + timing.gearAnnouncement)
         case .told(let gear): if let gear { setUp(gear) }
         }
+        link.batteryDue = now + (link.isBatteryKnown ? timing.batteryInterval : timing.batteryAnnouncement)
         return [emit(.connected)]
     }
 

@@ -32,7 +32,8 @@ extension TagSession {
     /// Sends the next request if the last one has ended and its packet is out.
     mutating func sendNext(at now: Instant) -> [Action] {
         guard !link.fragments.isWriting, let (packet, purpose) = link.requests.next(at: now),
-            let fragment = link.fragments.send(packet, confirmedBy: now + timing.write)
+            let fragment = link.fragments.send(
+                packet, maximumLength: link.fragmentLength, confirmedBy: now + timing.write)
         else {
             return []
         }

@@ -35,8 +35,7 @@ struct Link: Sendable {
     static let idleLimit = Duration.seconds(600)
 
     init(mtu: Int, at now: Instant) {
-        let attributeHeader = 3
-        fragmentLength = min(max(mtu - attributeHeader, Fragment.minimumLength), Fragment.maximumLength)
+        fragmentLength = Fragment.length(mtu: mtu)
         lastActivity = now
     }
 

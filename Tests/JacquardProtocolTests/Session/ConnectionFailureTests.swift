@@ -97,6 +97,26 @@ struct ConnectionFailureTests {
         #expect(pause <= .milliseconds(milliseconds) * 1.25)
     }
 
+    @Test("pauses for at most 8 s when links that reached connected are lost soon, again and again", arguments: 0..<20)
+    func flapping(seed: UInt64) throws {
+        var tag = SessionFixture(seed: seed)
+        _ = tag.on(.connect(.always))
+        for _ in 0..<10 {
+            _ = tag.on(.linkDown(SampleTag.linkError))
+            _ = try tag.atDeadline()
+        }
+        for _ in 0..<10 {
+            tag.connect()
+            _ = tag.after(.milliseconds(100))
+            let retryAt = try #require(tag.on(.linkDown(SampleTag.linkError)).connections.last?.retryAt)
+            #expect(retryAt - tag.now <= .seconds(8))
+            #expect(retryAt - tag.now >= .seconds(6))
+            _ = try tag.atDeadline()
+        }
+        let retryAt = try #require(tag.on(.linkDown(SampleTag.linkError)).connections.last?.retryAt)
+        #expect(retryAt - tag.now >= .seconds(12))
+    }
+
     @Test("is final when the tag has lost its bond", arguments: SessionPhase.attempts + SessionPhase.online)
     func bond(phase: SessionPhase) {
         var tag = SessionFixture(in: phase)

@@ -16,15 +16,15 @@ struct GearTests {
                 .request(.touchMode(.gesture, component: 101), id: 5, withResponse: false),
             ])
         #expect(tag.on(.written) == [])
-        #expect(tag.answer(touchMode) == [.request(.notificationQueueDepth(14), id: 6, withResponse: false)])
-        #expect(tag.on(.written) == [])
         #expect(
-            tag.answer() == [
-                .emit(.touchMode(.gesture)), .request(.deviceInformation(ofGear: 101), id: 7, withResponse: false),
+            tag.answer(touchMode) == [
+                .emit(.touchMode(.gesture)), .request(.notificationQueueDepth(14), id: 6, withResponse: false),
             ])
         #expect(tag.on(.written) == [])
+        #expect(tag.answer() == [.request(.deviceInformation(ofGear: 101), id: 7, withResponse: false)])
+        #expect(tag.on(.written) == [])
         #expect(tag.answer(.deviceInfo(SampleTag.gearInformation)) == [.emit(.gear(Self.wholePatch))])
-        #expect(tag.session.deadline == nil)
+        #expect(tag.isIdle)
     }
 
     @Test("is set up although the catalogue does not know it")
@@ -72,7 +72,7 @@ struct GearTests {
         var tag = SessionFixture(in: .connected)
         #expect(tag.after(.seconds(2) - .nanoseconds(1)) == [])
         #expect(tag.after(.nanoseconds(1)) == [.emit(.gear(nil))])
-        #expect(tag.session.deadline == nil)
+        #expect(tag.isIdle)
         #expect(tag.notify(.attached(SampleTag.gear())).first == .emit(.gear(Self.patch)))
     }
 
@@ -81,9 +81,9 @@ struct GearTests {
     func toldNone(phase: SessionPhase) {
         var tag = SessionFixture(in: phase)
         #expect(tag.notify(.attached(AttachedNotification())) == [.emit(.gear(nil))])
-        if phase == .configuring { _ = tag.confirmAndAnswer() }
+        if phase == .configuring { _ = tag.notify(.batteryStatus(SampleTag.battery)) + tag.confirmAndAnswer() }
         #expect(tag.session.isConnected)
-        #expect(tag.session.deadline == nil)
+        #expect(tag.isIdle)
     }
 
     @Test("stays without its details where a step of the set-up fails", arguments: 0..<3)
@@ -92,7 +92,7 @@ struct GearTests {
         _ = tag.notify(.attached(SampleTag.gear()))
         for body in [touchMode, nil].prefix(step) { _ = tag.confirmAndAnswer(body) }
         #expect(tag.confirmAndAnswer(status: .unsupported) == [])
-        #expect(tag.session.deadline == nil)
+        #expect(tag.isIdle)
         _ = tag.on(.command(.playHaptic(.stop), token: 1))
         #expect(tag.lastRequest == .playHaptic(.stop, component: 101))
     }
@@ -103,7 +103,7 @@ struct GearTests {
         _ = tag.notify(.attached(SampleTag.gear()))
         _ = tag.confirm()
         #expect(tag.after(.seconds(8)) == [])
-        #expect(tag.session.deadline == nil)
+        #expect(tag.isIdle)
     }
 
     @Test("that is attached anew is set up anew, and nothing more is said to the former", arguments: 0..<3)
@@ -127,7 +127,7 @@ struct GearTests {
         _ = tag.confirmAndAnswer(touchMode)
         #expect(tag.lastRequest == .touchMode(.gesture, component: 1000))
         for body in [touchMode, nil, .deviceInfo(SampleTag.gearInformation)] { _ = tag.confirmAndAnswer(body) }
-        #expect(tag.session.deadline == nil)
+        #expect(tag.isIdle)
     }
 
     @Test("that is detached is told at once, and nothing more is said to it")
@@ -136,7 +136,7 @@ struct GearTests {
         _ = tag.notify(.attached(SampleTag.gear()))
         #expect(tag.notify(.attached(AttachedNotification())) == [.emit(.gear(nil))])
         #expect(tag.confirmAndAnswer(touchMode) == [])
-        #expect(tag.session.deadline == nil)
+        #expect(tag.isIdle)
     }
 
     @Test("of one link is not that of the next")

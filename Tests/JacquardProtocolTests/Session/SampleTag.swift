@@ -6,6 +6,8 @@ enum SampleTag {
         HelloResponse(protocolMinimum: 2, protocolMaximum: 2, vendor: "Google Inc.", model: "UJT"))
     static let begin = Response.Body.begin(BeginResponse())
 
+    static let battery = BatteryStatus(level: 87, isCharging: false)
+
     static let information: DeviceInfoResponse = {
         var information = DeviceInfoResponse(vendor: "Google Inc.", model: "UJT", revision: 4, uuid: "tag-1")
         information.firmware = FirmwareVersion(1, 96, 0)

@@ -10,6 +10,7 @@ extension SessionInput {
         .linkDown(SampleTag.linkError), .linkDown(SampleTag.bondError), .discovered([]), .discovered(.write),
         .discovered(.writeWithoutResponse), .discoveryFailed(SampleTag.linkError),
         .discoveryFailed(SampleTag.bondError), .subscribed, .subscribeFailed(SampleTag.linkError),
+        .mtuChanged(23), .mtuChanged(.min), .mtuChanged(.max),
     ]
 
     private static let writes: [SessionInput] = [

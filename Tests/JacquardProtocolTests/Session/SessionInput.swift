@@ -13,6 +13,7 @@ enum SessionInput: Hashable, Sendable {
     case linkDown(TagConnectionError?)
     case discovered(TagSession.Properties)
     case discoveryFailed(TagConnectionError)
+    case mtuChanged(Int)
     case subscribed
     case subscribeFailed(TagConnectionError)
     case written
@@ -36,6 +37,7 @@ extension TagSession {
         case .linkDown(let error): linkDown(error, at: now)
         case .discovered(let properties): discovered(properties, at: now)
         case .discoveryFailed(let error): discoveryFailed(error, at: now)
+        case .mtuChanged(let mtu): mtuChanged(to: mtu)
         case .subscribed: subscribed(at: now)
         case .subscribeFailed(let error): subscribeFailed(error, at: now)
         case .written: written(at: now)

@@ -59,6 +59,8 @@ extension SessionFixture {
         ]
         for (reached, body) in answers where lastRequest != nil && phase != .hello {
             _ = confirmAndAnswer(body)
+            // A tag announces its battery as soon as it is configured.
+            if reached == .connected { _ = notify(.batteryStatus(SampleTag.battery)) }
             if reached == phase { break }
         }
         for input in inputs { _ = on(input) }
@@ -72,6 +74,7 @@ extension SessionFixture {
         for body in [SampleTag.hello, SampleTag.begin, .deviceInfo(SampleTag.information), SampleTag.configuration] {
             _ = confirmAndAnswer(body)
         }
+        _ = notify(.batteryStatus(SampleTag.battery))
     }
 
     private mutating func equip() {

@@ -17,7 +17,7 @@ struct TagNotificationsTests {
             tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101)) == [
                 .emit(.gesture(.doubleTap))
             ])
-        #expect(tag.notify(.dataChannel(DataChannelNotification(touch), component: 101)) == [.emit(.touch(touch))])
+        #expect(tag.notify(.dataChannel(DataChannelNotification(touch), component: 101)).last == .emit(.touch(touch)))
     }
 
     @Test("is nothing without a link that is wanted")
@@ -42,7 +42,8 @@ struct TagNotificationsTests {
         notification.attached = AttachedNotification()
         #expect(
             tag.notify(notification) == [
-                .emit(.gesture(.brushIn)), .emit(.touch(touch)), .emit(.battery(Self.battery)), .emit(.gear(nil)),
+                .emit(.gesture(.brushIn)), .emit(.touchMode(.continuous)), .emit(.touch(touch)),
+                .emit(.battery(Self.battery)), .emit(.gear(nil)),
             ])
     }
 

@@ -1,0 +1,227 @@
+import JacquardProtocol
+import Testing
+import Time
+
+@Suite("Battery of a connected tag")
+struct SessionBatteryTests {
+    private static let battery = BatteryStatus(level: 50, isCharging: true)
+
+    /// A connected tag that has not announced its battery.
+    private func silentTag() -> SessionFixture {
+        var tag = SessionFixture(in: .configuring)
+        _ = tag.confirmAndAnswer(SampleTag.configuration)
+        _ = tag.notify(.attached(AttachedNotification()))
+        return tag
+    }
+
+    @Test("is requested if the tag has not announced it 2 s after it was connected")
+    func notAnnounced() {
+        var tag = silentTag()
+        #expect(tag.after(.seconds(2) - .nanoseconds(1)) == [])
+        #expect(tag.after(.nanoseconds(1)) == [.request(.batteryStatus(), id: 5, withResponse: false)])
+        #expect(
+            tag.confirmAndAnswer(.batteryStatus(BatteryStatusReport(Self.battery))) == [.emit(.battery(Self.battery))])
+    }
+
+    @Test(
+        "is not requested at once if the tag has announced it, also before it was connected", arguments: [true, false])
+    func announced(isEarly: Bool) {
+        var tag = SessionFixture(in: .configuring)
+        if isEarly { _ = tag.notify(.batteryStatus(Self.battery)) }
+        _ = tag.confirmAndAnswer(SampleTag.configuration)
+        if !isEarly { _ = tag.notify(.batteryStatus(Self.battery)) }
+        _ = tag.notify(.attached(AttachedNotification()))
+        #expect(tag.after(.seconds(3600) - .nanoseconds(1)).writes == 0)
+        #expect(tag.after(.nanoseconds(1)).writes == 1)
+        #expect(tag.lastRequest == .batteryStatus())
+    }
+
+    @Test("is requested every hour, also after a request without an answer or with a useless one")
+    func hourly() throws {
+        var tag = silentTag()
+        #expect(tag.after(.seconds(2)).writes == 1)
+        let replies: [(inout SessionFixture) -> Void] = [
+            { _ = $0.confirmAndAnswer(.batteryStatus(BatteryStatusReport(Self.battery))) },
+            { _ = $0.confirmAndAnswer(status: .unsupported) },
+            { _ = $0.confirmAndAnswer() },
+            { _ = $0.confirm() + $0.after(.seconds(8)) },
+        ]
+        for reply in replies {
+            let requestedAt = tag.now
+            reply(&tag)
+            #expect(try tag.atDeadline().writes == 1)
+            #expect(tag.now - requestedAt == .seconds(3600))
+            #expect(tag.lastRequest == .batteryStatus())
+        }
+        #expect(tag.complaints == [])
+    }
+
+    @Test("is requested an hour after the last value, whichever way that came")
+    func afterLastValue() {
+        var tag = silentTag()
+        tag.pass(.seconds(1))
+        _ = tag.on(.command(.batteryStatus, token: 1))
+        _ = tag.confirmAndAnswer(.batteryStatus(BatteryStatusReport(Self.battery)))
+        tag.pass(.seconds(1800))
+        _ = tag.notify(.batteryStatus(Self.battery))
+        #expect(tag.session.deadline == tag.now + .seconds(3600))
+    }
+
+    @Test("is not waited for on a link that is gone")
+    func linkGone() {
+        var tag = silentTag()
+        _ = tag.on(.disconnect)
+        _ = tag.on(.linkDown(nil))
+        #expect(tag.session.deadline == nil)
+    }
+}
+
+@Suite("A connected tag that does not answer")
+struct SilentTagTests {
+    private static let silence = TagConnectionError(.bluetoothConnectionError, "the tag does not answer any more")
+
+    /// Two commands have timed out, and the probe was sent.
+    private func probed() -> SessionFixture {
+        var tag = SessionFixture(in: .commanding)
+        _ = tag.confirm() + tag.after(.seconds(8)) + tag.confirm()
+        _ = tag.on(.command(.rename("Sofa"), token: 3))
+        #expect(tag.after(.seconds(8)) == [.end(2, .timeout), .request(.batteryStatus(), id: 7, withResponse: false)])
+        return tag
+    }
+
+    @Test("is probed after two requests without an answer, and reconnected 4 s later")
+    func reconnected() throws {
+        var tag = probed()
+        _ = tag.confirm()
+        #expect(tag.after(.seconds(4) - .nanoseconds(1)) == [])
+        #expect(
+            tag.after(.nanoseconds(1)) == [
+                .end(3, .notConnected), .tell(.preparingToConnect, Self.silence), .disconnect,
+            ])
+        let connection = try #require(tag.on(.linkDown(nil)).connections.last)
+        let retryAt = try #require(connection.retryAt)
+        #expect(retryAt - tag.now <= .milliseconds(625))
+        #expect(tag.complaints == [])
+    }
+
+    @Test("is reconnected when the probe cannot be written")
+    func unwritable() {
+        var tag = probed()
+        #expect(
+            tag.on(.writeFailed(SampleTag.linkError, isNotPermitted: false)).suffix(2) == [
+                .tell(.preparingToConnect, Self.silence), .disconnect,
+            ])
+    }
+
+    @Test("stays connected if the probe is answered, with whatever status", arguments: [Status.ok, .busy])
+    func answered(status: Status) {
+        var tag = probed()
+        let actions = tag.confirmAndAnswer(.batteryStatus(BatteryStatusReport(SampleTag.battery)), status: status)
+        #expect(actions.last == .request(.rename("Sofa"), id: 8, withResponse: false))
+        #expect(actions.contains(.emit(.battery(SampleTag.battery))) == (status == .ok))
+        #expect(tag.session.isConnected)
+        // It takes two more to doubt it again.
+        _ = tag.confirm()
+        #expect(tag.after(.seconds(8)) == [.end(3, .timeout)])
+    }
+
+    @Test("stays connected if anything else comes before the probe's deadline")
+    func signOfLife() {
+        var tag = probed()
+        _ = tag.confirm()
+        _ = tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101))
+        #expect(tag.after(.seconds(4)) == [.request(.rename("Sofa"), id: 8, withResponse: false)])
+        #expect(tag.session.isConnected)
+    }
+
+    @Test("is not probed if it has shown a sign of life between two timeouts, late answers included")
+    func betweenTimeouts() {
+        for characteristic in [TagCharacteristic.notify, .response] {
+            var tag = SessionFixture(in: .commanding)
+            _ = tag.confirm() + tag.after(.seconds(8)) + tag.confirm()
+            _ = tag.on(.received([0x41, 1], on: characteristic))
+            #expect(tag.after(.seconds(8)) == [.end(2, .timeout)])
+        }
+    }
+}
+
+@Suite("Touch mode of a connected tag")
+struct SessionTouchModeTests {
+    private static let gesture = Notification.dataChannel(DataChannelNotification(.doubleTap), component: 101)
+    private let confirmed = Response.Body.dataChannel(DataChannelResponse(.continuous))
+
+    private func touch() throws -> (Notification, TagSession.Action) {
+        let touch = try #require(TouchData(sequence: 9, scaled: Array(0..<13)))
+        return (.dataChannel(DataChannelNotification(touch), component: 101), .emit(.touch(touch)))
+    }
+
+    @Test("follows the values that gear sends when the answer to the change is lost")
+    func answerLost() throws {
+        var tag = SessionFixture(in: .equipped)
+        let (touch, event) = try touch()
+        tag.pass(.seconds(60))
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        _ = tag.confirm()
+        #expect(tag.after(.seconds(8)) == [.end(1, .timeout)])
+        #expect(tag.notify(touch) == [.emit(.touchMode(.continuous)), event])
+        #expect(tag.notify(touch) == [event])
+        #expect(tag.notify(Self.gesture) == [.emit(.touchMode(.gesture)), .emit(.gesture(.doubleTap))])
+        #expect(tag.notify(Self.gesture) == [.emit(.gesture(.doubleTap))])
+    }
+
+    @Test("is the new one as soon as gear has confirmed it, whatever becomes of the second half of the command")
+    func secondHalfLost() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        #expect(tag.confirmAndAnswer(confirmed).first == .emit(.touchMode(.continuous)))
+        #expect(tag.confirm() + tag.after(.seconds(8)) == [.end(1, .timeout)])
+    }
+
+    @Test("is not changed by values that were on their way when gear confirmed another mode")
+    func lateValues() throws {
+        var tag = SessionFixture(in: .equipped)
+        let (touch, event) = try touch()
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        _ = tag.confirmAndAnswer(confirmed)
+        tag.pass(.seconds(1) - .nanoseconds(1))
+        #expect(tag.notify(Self.gesture) == [.emit(.gesture(.doubleTap))])
+        #expect(tag.notify(touch) == [event])
+        tag.pass(.nanoseconds(1))
+        #expect(tag.notify(Self.gesture).first == .emit(.touchMode(.gesture)))
+    }
+}
+
+@Suite("MTU of a link")
+struct LinkMTUTests {
+    private static let command = TagCommand.playLEDPattern(
+        LEDPattern(
+            kind: .custom, frames: Array(repeating: .init(color: .white, lengthMilliseconds: 100), count: 13),
+            durationMilliseconds: 1300), on: .tag)
+
+    @Test(
+        "limits the fragments of a request to three bytes less, and to 61",
+        arguments: [
+            (23, 20), (24, 21), (63, 60), (64, 61), (247, 61), (517, 61), (0, 20), (Int.min, 20), (Int.max, 61),
+        ])
+    func limit(mtu: Int, longest: Int) {
+        #expect(Fragment.length(mtu: mtu) == longest)
+        var tag = SessionFixture(in: .connected)
+        #expect(tag.on(.mtuChanged(mtu)) == [])
+        let actions = tag.on(.command(Self.command, token: 1)) + tag.confirm()
+        let lengths = actions.compactMap { if case .write(let value, _) = $0 { value.count } else { nil } }
+        #expect(lengths.dropLast().allSatisfy { $0 == longest })
+        #expect(lengths.allSatisfy { $0 <= longest })
+        #expect(tag.answer() == [.end(1, .success(.done))])
+    }
+
+    @Test("counts for its link only")
+    func nextLink() {
+        var tag = SessionFixture(in: .discovering)
+        _ = tag.on(.mtuChanged(23))
+        _ = tag.on(.linkDown(SampleTag.linkError))
+        _ = tag.after(.seconds(60))
+        tag.connect()
+        let actions = tag.on(.command(Self.command, token: 1))
+        #expect(actions.contains { if case .write(let value, _) = $0 { value.count == 61 } else { false } })
+    }
+}
