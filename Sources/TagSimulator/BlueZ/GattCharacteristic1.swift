@@ -93,6 +93,8 @@ final class GattCharacteristic1: BusObject {
         device.bearer.request { [self] isAnswered in
             isWriting = false
             guard isAnswered else { return call.refuse(.linkEnded) }
+            // What is longer bluetoothd sends as a prepared write, which tags do not support.
+            guard value.count <= maximumLength else { return call.refuse(.notSupported) }
             guard device.isPairedEnough else { return call.refuse(.notPaired) }
             guard device.peripheral.allowsWriteRequest(on: uuid) else {
                 return call.refuse(.notPermitted("Write not permitted"))
@@ -103,12 +105,15 @@ final class GattCharacteristic1: BusObject {
         }
     }
 
+    /// Bytes that a write carries.
+    private var maximumLength: Int {
+        let attributeHeader = 3
+        return Int(options.mtu) - attributeHeader
+    }
+
     /// A command has no answer, so nobody learns that the device does not take it.
     private func command(_ value: [UInt8], _ call: BusCall) {
-        let attributeHeader = 3
-        guard value.count <= Int(options.mtu) - attributeHeader else {
-            return call.refuse(.failed("Failed to initiate write"))
-        }
+        guard value.count <= maximumLength else { return call.refuse(.failed("Failed to initiate write")) }
         call.reply()
         guard flags.contains("write-without-response"), device.isPairedEnough, device.peripheral.isReachable else {
             return

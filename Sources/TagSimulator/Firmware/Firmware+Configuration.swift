@@ -17,7 +17,7 @@ extension Firmware {
         var reply = Reply.with(.config(answer), told: newName.map(Told.renamed))
         if link?.isConfigured == false {
             link?.isConfigured = true
-            reply.afterwards = notify(.batteryStatus(battery)) + (gear.map { notify($0.notification) } ?? [])
+            reply.afterwards = announcedBattery + (gear.map { notify($0.notification) } ?? [])
         }
         return reply
     }

@@ -34,7 +34,12 @@ extension Firmware {
     /// Charges or drains the battery.
     public mutating func setBattery(_ status: BatteryStatus) -> [FirmwareAction] {
         battery = status
-        return link?.isConfigured == true ? notify(.batteryStatus(status)) : []
+        return link?.isConfigured == true ? announcedBattery : []
+    }
+
+    /// What the tag reports of its battery by itself.
+    var announcedBattery: [FirmwareAction] {
+        announcesBattery ? notify(.batteryStatus(battery)) : []
     }
 
     /// Clips the tag into gear, out of other gear first if need be.

@@ -10,6 +10,8 @@ public struct Firmware: Sendable {
     public let identity: TagIdentity
     /// What it does wrong on purpose.
     public var faults = Faults()
+    /// Whether it reports its battery without being asked.
+    public var announcesBattery = true
     /// Its battery.
     public internal(set) var battery = BatteryStatus(level: 87, isCharging: false)
     /// What it is clipped into.

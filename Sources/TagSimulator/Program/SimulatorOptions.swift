@@ -12,6 +12,7 @@ struct SimulatorOptions: Equatable {
     var isQuick = false
     var allowsAcquireNotify = true
     var gesturesEvery: Duration?
+    var mtu: UInt16?
     var tag = TagOptions()
     var profile = TagProfile.stock
     var scenario: String?
@@ -72,12 +73,14 @@ extension SimulatorOptions {
 
     private static let optionsWithValue: Set = [
         "--tags", "--serials", "--serial", "--bus", "--adapters", "--gestures-every", "--profile", "--scenario",
+        "--mtu",
     ]
 
     private mutating func take(_ option: String, _ value: String) throws(UsageError) {
         switch option {
         case "--tags": tagCount = try Self.number(option, value, 1...250)
         case "--adapters": adapters = try Self.number(option, value, 0...8)
+        case "--mtu": mtu = UInt16(try Self.number(option, value, 23...517))
         case "--bus": bus = value
         case "--scenario": scenario = value
         case "--profile":

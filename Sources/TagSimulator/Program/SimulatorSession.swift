@@ -38,6 +38,7 @@ final class SimulatorSession {
         let tags = TagFactory.tags(options)
         var blueZOptions = options.isQuick ? BlueZOptions.quick : BlueZOptions()
         blueZOptions.allowsAcquireNotify = options.allowsAcquireNotify
+        blueZOptions.mtu = options.mtu ?? blueZOptions.mtu
         let log = Logger("simulator", to: StreamSink(level: .warning))
         let blueZ = FakeBlueZ(
             bus: bus, peripherals: tags, adapters: options.adapters, options: blueZOptions, log: log)

@@ -14,7 +14,8 @@ enum TagFactory {
             if options.isQuick { tagOptions.supervisionTimeout = .milliseconds(100) }
             var identity = TagIdentity(serial: serial)
             identity.firmware = options.profile.firmware
-            let firmware = Firmware(identity, gear: SimulatedGear(word: gear[index % gear.count]))
+            var firmware = Firmware(identity, gear: SimulatedGear(word: gear[index % gear.count]))
+            firmware.announcesBattery = options.profile != .silentBattery
             return SimulatedTag(firmware, address: address(index + 1), options: tagOptions)
         }
     }

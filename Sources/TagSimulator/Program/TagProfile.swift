@@ -10,11 +10,13 @@ enum TagProfile: String, CaseIterable, Sendable {
     case badFirmware = "bad-firmware"
     /// That advertises like a tag and has none of its characteristics.
     case noService = "no-service"
+    /// That reports its battery only when it is asked.
+    case silentBattery = "silent-battery"
 
     /// The firmware that it tells.
     var firmware: FirmwareVersion {
         switch self {
-        case .stock, .noService: FirmwareVersion(1, 96, 0)
+        case .stock, .noService, .silentBattery: FirmwareVersion(1, 96, 0)
         case .old: FirmwareVersion(1, 42, 0)
         case .badFirmware: FirmwareVersion(1, 1, 0)
         }

@@ -11,6 +11,7 @@ enum Usage {
           --adapters N                    how many adapters, hci0 and on (1)
           --profile PROFILE               \(profiles) (stock)
           --scenario FILE                 commands to carry out, one a line, and `wait SECONDS` between them
+          --mtu N                         the ATT MTU of every link, 23 to 517 (247)
           --no-acquire                    refuse AcquireNotify, so that clients fall back on StartNotify
           --lossy                         drop values that find the client's socket full, as bluetoothd does
           --write-without-response-only   tags with firmware before 1.43
@@ -25,7 +26,7 @@ enum Usage {
     private static let profiles = TagProfile.allCases.map(\.rawValue).joined(separator: ", ")
 
     static let commands = """
-        TAG is a serial, or * for all tags:
+        TAG is a serial, an address, or * for all tags:
           gesture TAG NAME|cycle [COUNT [RATE]]     \(GestureWord.allowed), or a number
           touch TAG [V,V,...] [COUNT [RATE]]        proximity and twelve lines, or a moving finger
           battery TAG LEVEL [charging|not_charging]

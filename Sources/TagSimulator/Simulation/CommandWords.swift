@@ -16,9 +16,10 @@ struct CommandWords {
     /// Takes the tag or the tags that a command is for.
     mutating func selection(for verb: String) throws(CommandError) -> TagSelection {
         guard let word = next() else {
-            throw CommandError("\(verb) needs a tag's serial, or * for all tags")
+            throw CommandError("\(verb) needs a tag's serial or address, or * for all tags")
         }
-        return word == "*" ? .all : .serial(word)
+        if word == "*" { return .all }
+        return word.contains(":") ? .address(word.uppercased()) : .serial(word)
     }
 
     /// Takes a number, if there is another word.

@@ -54,10 +54,16 @@ public final class Simulation {
     }
 
     private func selected(_ selection: TagSelection) throws(CommandError) -> [SimulatedTag] {
-        guard case .serial(let serial) = selection else { return tags }
-        let selected = tags.filter { $0.serial == serial }
+        let (selected, name, known): ([SimulatedTag], String, [String])
+        switch selection {
+        case .all: return tags
+        case .serial(let serial):
+            (selected, name, known) = (tags.filter { $0.serial == serial }, serial, tags.map(\.serial))
+        case .address(let address):
+            (selected, name, known) = (tags.filter { $0.address == address }, address, tags.map(\.address))
+        }
         guard !selected.isEmpty else {
-            throw CommandError("there is no tag \(serial); tags are \(tags.map(\.serial).joined(separator: ", "))")
+            throw CommandError("there is no tag \(name); tags are \(known.joined(separator: ", "))")
         }
         return selected
     }

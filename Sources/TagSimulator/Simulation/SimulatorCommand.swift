@@ -24,8 +24,10 @@ public enum SimulatorCommand: Hashable, Sendable {
 public enum TagSelection: Hashable, Sendable {
     /// All of them.
     case all
-    /// The one with this serial.
+    /// The one with this serial; several may have it.
     case serial(String)
+    /// The one at this address.
+    case address(String)
 }
 
 /// What can be done with a tag.

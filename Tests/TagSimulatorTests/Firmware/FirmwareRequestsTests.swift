@@ -115,13 +115,27 @@ struct FirmwareRequestsTests {
         #expect(bench.responses.isEmpty)
     }
 
-    @Test("survives any single value on any characteristic", arguments: TagCharacteristic.allCases)
+    @Test(
+        "takes requests on the command characteristic only, and answers one after any hostile value",
+        arguments: TagCharacteristic.allCases)
     func hostileValues(channel: TagCharacteristic) throws {
         var bench = try Bench(gear: "jacket")
+        let (configuration, gear) = (bench.firmware.configuration, bench.firmware.gear?.componentID)
         for seed in 0..<4096 {
             let value = (0..<seed % 64).map { UInt8(truncatingIfNeeded: ($0 &* 37 &+ seed) &* seed >> 3) }
-            bench.take(bench.firmware.write(value, on: channel, at: bench.now))
+            let actions = bench.firmware.write(value, on: channel, at: bench.now)
+            #expect(actions.isEmpty || channel == .command, "\(value)")
+            guard seed % 64 == 63 else { continue }
+            let id = UInt32(seed % 254 + 1)
+            bench.forget()
+            for fragment in try Fragmenter.fragments(of: Request.hello().encoded(id: id)) {
+                bench.take(bench.firmware.write(fragment, on: channel, at: bench.now))
+            }
+            let ids = try bench.responses.map { try Response.decode($0[...]).id }
+            #expect(ids == (channel == .command ? [id] : []), "after \(value)")
         }
+        #expect(bench.firmware.configuration == configuration)
+        #expect(bench.firmware.gear?.componentID == gear)
     }
 
     @Test("notifies nothing that was not subscribed to")

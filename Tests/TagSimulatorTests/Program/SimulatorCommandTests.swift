@@ -65,7 +65,7 @@ struct SimulatorCommandTests {
     static let mistakes: [(String, String)] = [
         ("", "unknown command ''; commands are attach, battery,"),
         ("fly 0001", "unknown command 'fly'; commands are attach, battery,"),
-        ("gesture", "gesture needs a tag's serial, or * for all tags"),
+        ("gesture", "gesture needs a tag's serial or address, or * for all tags"),
         ("gesture 0001", "'' is no gesture; gestures are double_tap, brush_in,"),
         ("gesture 0001 wave", "'wave' is no gesture; gestures are double_tap, brush_in,"),
         ("gesture 0001 cycle 0", "'0' is no COUNT; COUNT is 1 to 10000000"),

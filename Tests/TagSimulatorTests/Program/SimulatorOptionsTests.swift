@@ -32,6 +32,7 @@ struct SimulatorOptionsTests {
         let profile = try SimulatorOptions(arguments: ["--profile", "old", "--scenario", "play"])
         #expect(profile.profile == .old && profile.tag.allowsWriteWithoutResponseOnly && profile.scenario == "play")
         #expect(try SimulatorOptions(arguments: ["--profile", "no-service"]).tag.hasNoService)
+        #expect(try SimulatorOptions(arguments: ["--mtu", "23"]).mtu == 23)
     }
 
     @Test(
@@ -39,7 +40,7 @@ struct SimulatorOptionsTests {
         arguments: [
             ["--fly"], ["tags"], ["--tags"], ["--tags", "0"], ["--tags", "251"], ["--adapters", "x"],
             ["--serials", "00_1"], ["--serials", ""], ["--gestures-every", "0"],
-            ["--stdio", "--tags", "2"], ["--profile", "new"],
+            ["--mtu", "22"], ["--mtu", "518"], ["--mtu", "x"], ["--stdio", "--tags", "2"], ["--profile", "new"],
         ])
     func refuses(arguments: [String]) {
         #expect(throws: UsageError.self) { try SimulatorOptions(arguments: arguments) }
