@@ -41,6 +41,8 @@ extension BlueZCentral {
             loseAll(error)
         }
         publishAdapters()
+        // Before anything can be connected.
+        if chosen != nil { publishBonds() }
         // In the meantime a handler cannot have changed the state: only signals do.
         if new != old { onEvent?(.stateChanged(new)) }
         tellScan()

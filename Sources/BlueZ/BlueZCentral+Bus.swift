@@ -102,7 +102,7 @@ extension BlueZCentral {
         isLoaded = true
         takeObjects(message)
         adapterChanged()
-        for path in tree.devices.keys.sorted() { heard(path) }
+        publishDevices()
     }
 
     /// Reads one object at a time: all values of a fleet's objects at once would leave the heap full of holes.

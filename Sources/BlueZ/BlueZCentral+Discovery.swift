@@ -107,17 +107,36 @@ extension BlueZCentral {
 
     // MARK: Being heard
 
+    /// Reports all devices that BlueZ knows.
+    func publishDevices() {
+        for path in tree.devices.keys.sorted() { heard(path) }
+    }
+
+    /// Reports the bonded devices if they have changed.
+    func publishBonds() {
+        let bonded = Set(
+            tree.devices.values.filter { $0.isPaired && $0.adapter == adapter && adapter != nil }.compactMap(\.address))
+        guard bonded != publishedBonds else { return }
+        publishedBonds = bonded
+        onEvent?(.bonds(bonded))
+    }
+
     /// A device was heard, or BlueZ told what it knows of one.
     func heard(_ path: String) {
-        guard let device = tree.devices[path], device.isThere, device.adapter == adapter, let address = device.address
-        else { return }
+        guard let device = tree.devices[path], device.adapter == adapter, let address = device.address else { return }
+        guard device.isThere else {
+            if isWatched(device) { onEvent?(.remembered(address, device.advertisement)) }
+            return
+        }
         let now = Instant.now
         if device.rssi != nil { watch.heard(at: now) }
         connects.heard(address, at: now)
         // Another client of BlueZ may look for something else: what it hears comes here as well.
-        if let wish = discovery.wish, device.services.contains(wish.service) {
-            onEvent?(.discovered(address, device.advertisement))
-        }
+        if isWatched(device) { onEvent?(.discovered(address, device.advertisement)) }
         connectNext()
+    }
+
+    private func isWatched(_ device: ObjectTree.DeviceObject) -> Bool {
+        [discovery.wish?.service, watched].contains { $0.map(device.services.contains) ?? false }
     }
 }

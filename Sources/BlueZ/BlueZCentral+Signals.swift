@@ -11,6 +11,7 @@ extension BlueZCentral {
         for (name, values) in interfaces { tree.apply(values.textKeyed ?? [:], to: path, name) }
         if interfaces[BlueZNames.adapter] != nil { adapterChanged() }
         if interfaces[BlueZNames.device] != nil {
+            publishBonds()
             heard(path)
             deviceChanged(path)
             publishAdapters()
@@ -27,6 +28,7 @@ extension BlueZCentral {
         if names.contains(BlueZNames.adapter) { adapterChanged() }
         guard names.contains(BlueZNames.device), let device, device.adapter == adapter else { return }
         publishAdapters()
+        publishBonds()
         if let address = device.address { removed(address) }
     }
 
@@ -45,6 +47,7 @@ extension BlueZCentral {
         switch interface {
         case BlueZNames.adapter: adapterChanged()
         case BlueZNames.device:
+            if values["Paired"] != nil { publishBonds() }
             let isAnnounced = values["RSSI"] != nil || values["ManufacturerData"] != nil
             if isAnnounced || isLinkOfOthers(path, values) { heard(path) }
             deviceChanged(path)

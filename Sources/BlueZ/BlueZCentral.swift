@@ -58,6 +58,10 @@ public final class BlueZCentral: Central {
 
     // Discovery.
     var discovery = Discovery()
+    /// The service whose devices are reported also while no scan was asked for.
+    var watched: BluetoothUUID?
+    /// The bonded devices, as last reported.
+    var publishedBonds: Set<BluetoothAddress> = []
     var discoveryRefusals: Backoff
     lazy var discoveryTimer = LoopTimer { [unowned self] in updateDiscovery() }
     var watch: DiscoveryWatch
@@ -124,6 +128,9 @@ public final class BlueZCentral: Central {
         case .scan(let options):
             discovery.wish = options
             updateDiscovery()
+        case .watch(let service):
+            watched = service
+            publishDevices()
         case .connect(let address): connect(address)
         case .disconnect(let address): disconnect(address)
         case .pair(let address): pair(address)

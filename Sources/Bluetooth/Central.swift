@@ -20,6 +20,8 @@ public protocol Central: AnyObject {
 public enum CentralRequest: Hashable, Sendable {
     /// Scans for devices with a service, or stops scanning. The central pauses the scan by itself while it connects.
     case scan(ScanOptions?)
+    /// Reports devices with this service whenever the stack shows one, also while no scan was asked for.
+    case watch(BluetoothUUID)
     /// Makes a link as soon as the device is heard and Bluetooth is on. Waits for that without a limit of its own:
     /// `disconnect` ends it, and so does Bluetooth when it is switched off.
     case connect(BluetoothAddress)
@@ -90,6 +92,10 @@ public enum CentralEvent: Hashable, Sendable {
     case scanning(Bool)
     /// A device that the scan looks for was heard, or is connected by another program, or by ours before a restart.
     case discovered(BluetoothAddress, Advertisement)
+    /// The stack knows a watched device from an earlier scan, and does not receive it now.
+    case remembered(BluetoothAddress, Advertisement)
+    /// All devices with which this host has a bond; reported at the start and after each change.
+    case bonds(Set<BluetoothAddress>)
     /// The link is up.
     case connected(BluetoothAddress)
     /// The link is down, or could not be made; nil when it was asked for.

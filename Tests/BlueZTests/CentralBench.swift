@@ -21,6 +21,10 @@ final class CentralBench {
     private(set) var events: [String] = []
     private(set) var adapters: [[Adapter]] = []
     private(set) var heard: [BluetoothAddress: [Bluetooth.Advertisement]] = [:]
+    /// Devices that BlueZ knows and does not receive.
+    private(set) var remembered: [BluetoothAddress: Bluetooth.Advertisement] = [:]
+    /// Each set of bonded devices that was reported.
+    private(set) var bonds: [Set<BluetoothAddress>] = []
     private(set) var values: [[UInt8]] = []
     /// What the central, or anybody else, has called, such as `Connect 1` or `StartDiscovery hci0`.
     private(set) var calls: [String] = []
@@ -88,6 +92,8 @@ final class CentralBench {
         switch event {
         case .adaptersChanged(let all): adapters.append(all)
         case .discovered(let address, let advertisement): heard[address, default: []].append(advertisement)
+        case .remembered(let address, let advertisement): remembered[address] = advertisement
+        case .bonds(let addresses): bonds.append(addresses)
         case .notified(_, _, let value): values.append(value)
         default: events.append(Self.text(event))
         }
@@ -233,7 +239,7 @@ extension CentralBench {
         case .subscribeFailed(let address, _, let error): "subscribeFailed \(number(address))" + text(error)
         case .written(let address): "written \(number(address))"
         case .writeFailed(let address, let error): "writeFailed \(number(address))" + text(error)
-        case .adaptersChanged, .discovered, .notified: ""
+        case .adaptersChanged, .discovered, .remembered, .bonds, .notified: ""
         }
     }
 

@@ -24,8 +24,12 @@ struct PairingTests {
             bench.central.perform(.pair(CentralBench.address(1)))
             try await bench.wait("paired 1")
             #expect(bench.calls.contains("Set 1"))
+            #expect(bench.bonds == [[CentralBench.address(1)]])
             bench.central.perform(.pair(CentralBench.address(1)))
             try await bench.wait("paired 1", 2)
+            bench.central.perform(.forget(CentralBench.address(1)))
+            try await bench.wait("forgotten 1")
+            #expect(bench.bonds == [[CentralBench.address(1)], []])
         }
     }
 

@@ -29,6 +29,25 @@ struct ScanningTests {
         }
     }
 
+    @Test("leaves known devices behind; watching reports them as remembered, not as discovered")
+    func watched() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.temporaryTimeout = .seconds(3600)
+            let bench = try await CentralBench(options)
+            bench.scan()
+            try await until("both tags are heard") { bench.heard.count == 2 }
+            bench.scan(false)
+            try await bench.waitForCall("StopDiscovery hci0")
+            try await bench.settle()
+            bench.clear()
+            bench.central.perform(.watch(CentralBench.service))
+            #expect(bench.heard.isEmpty)
+            #expect(bench.remembered.count == 2)
+            #expect(bench.remembered[CentralBench.address(1)]?.manufacturerData.count == 1)
+        }
+    }
+
     @Test("pauses while a connection is made, and nobody is told")
     func pause() async throws {
         try await onLoop {

@@ -38,7 +38,7 @@ struct BridgeRequestTests {
         var seen = SeenTags()
         for number in 0..<300 {
             let now = Scene.beginning + .seconds(number)
-            _ = seen.heard(
+            seen.heard(
                 TagAdvertisement(address: "\(number)", serial: "\(number)", name: nil, rssi: nil), at: now)
         }
         #expect(seen.all.count == 256)

@@ -112,6 +112,7 @@ struct DocumentationTests {
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))
             var scene = Scene.connected()
             scene.powerOn()
+            scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -61), at: scene.now))
             scene.send(String(match.1), String(match.2 ?? ""))
             let isTaken = !scene.tokens.isEmpty || scene.results.contains { $0.status == "ok" }
             let isDisconnect = scene.takeActions().contains(.disconnect(.tag003R))

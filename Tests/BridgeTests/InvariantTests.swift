@@ -37,7 +37,7 @@ struct InvariantTests {
     ]
 
     private static let answers: [Result<RequestAnswer, RequestError>] = [
-        .success(.done), .success(.signal(-60)), .success(.paired(address: "F0", name: nil)),
+        .success(.done), .success(.paired(address: "F0", name: nil)),
         .success(.measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0))),
         .failure(.notFound), .failure(.notConnected), .failure(.bluetoothUnavailable(.poweredOff)), .failure(.timeout),
     ]
@@ -75,7 +75,8 @@ struct InvariantTests {
 
     /// Something that nobody has asked for.
     private func happen(_ scene: inout Scene, using generator: inout SeededGenerator) {
-        switch Int.random(in: 0..<4, using: &generator) {
+        switch Int.random(in: 0..<5, using: &generator) {
+        case 4: scene.note(scene.state.duplicateSerial("003R", at: ["F0", "F1"], at: scene.now))
         case 0:
             let state = AdapterFacts.State.allCases.randomElement(using: &generator) ?? .unknown
             scene.note(scene.state.bluetooth(state, at: scene.now))

@@ -73,6 +73,25 @@ struct OnDemandTests {
         #expect(scene.publications.contains { $0.line == availability + "offline" })
     }
 
+    @Test("is not available after a command has expired, until it is seen or connected", arguments: [true, false])
+    func unreached(isHeard: Bool) {
+        var scene = scene()
+        scene.send(led, "on")
+        let lines = scene.wait(.seconds(10))
+        #expect(scene.lastError?.code == "expired")
+        #expect(lines.contains(availability + "offline"))
+        scene.wait(.seconds(60))
+        if isHeard {
+            let lines = scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -60), at: scene.now))
+            #expect(lines.contains(availability + "online"))
+        } else {
+            scene.connect()
+            #expect(scene.publications.contains { $0.line == availability + "online" })
+        }
+        scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1)))
+        #expect(scene.publications.last { $0.line.hasPrefix(availability) }?.line == availability + "online")
+    }
+
     @Test("says so to a command that may not wait")
     func hint() {
         var scene = scene()

@@ -156,7 +156,7 @@ struct PairTests {
     func add() {
         var scene = scene()
         let entry = TagEntry(id: .known("0001"), serial: "0001")
-        #expect(scene.note(scene.state.add(entry, at: scene.now)).count == 11)
+        #expect(scene.note(scene.state.add(entry, at: scene.now)).count == 10)
         #expect(scene.takeActions().last == .connect(entry.id))
         #expect(scene.note(scene.state.add(entry, at: scene.now)) == [])
         scene.tell(.connection(TagConnection(state: .connected, attempt: 1)), of: entry.id)

@@ -198,42 +198,39 @@ struct ScanTests {
         #expect(scene.lastError?.text == text)
     }
 
-    @Test("two addresses that are heard in turns are two tags with one serial")
+    @Test("a serial that several devices show is an event once, and a problem until ten minutes after the last report")
     func duplicateSerial() {
         var scene = scene()
-        let other = TagAdvertisement(address: "F0:03", serial: "003R", name: nil, rssi: -70)
-        #expect(heard(tag, in: &scene) == [])
-        scene.wait(.seconds(1))
-        #expect(heard(other, in: &scene) == [])
-        scene.wait(.seconds(1))
-        let lines = heard(tag, in: &scene)
-        #expect(lines.first?.contains(#""type":"duplicate_serial""#) == true)
-        #expect(lines.last?.contains(#""code":"duplicate_serial""#) == true)
-        scene.wait(.seconds(1))
-        #expect(heard(other, in: &scene) == [])
-        scene.wait(.seconds(600))
-        let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
-        #expect(scene.note(scene.state.measured(measurement, at: scene.now)).last?.contains(#""status":"ok""#) == true)
-    }
-
-    @Test("a tag that is heard while another of its serial is connected is the second one")
-    func duplicateOfConnected() {
-        var scene = Scene.connected()
         scene.note(scene.state.sighted(.tag003R, TagSighting(address: "F0:01"), at: scene.now))
-        #expect(heard(tag, in: &scene) == [])
-        let other = TagAdvertisement(address: "F0:03", serial: "003R", name: nil, rssi: -70)
-        let lines = heard(other, in: &scene)
+        func report() -> [String] {
+            scene.note(scene.state.duplicateSerial("003R", at: ["F0:01", "F0:03"], at: scene.now))
+        }
+        let lines = report()
         #expect(lines.first?.contains(#""type":"duplicate_serial""#) == true)
+        #expect(lines.first?.contains(#""address":"F0:03""#) == true)
         #expect(lines.last?.contains(#""code":"duplicate_serial""#) == true)
+        scene.wait(.seconds(300))
+        #expect(report() == [])
+        let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
+        for (seconds, status) in [(599, "degraded"), (1, "ok")] {
+            scene.wait(.seconds(seconds))
+            let lines = scene.note(scene.state.measured(measurement, at: scene.now))
+            #expect(lines.last?.contains(#""status":"\#(status)""#) == true)
+        }
     }
 
-    @Test("one tag that moves to another address is one tag")
-    func movedTag() {
+    @Test("a serial that two configured tags share is no problem")
+    func sharedSerial() {
+        var scene = Scene(tags: ["left", "right"].map { TagEntry(id: .known($0), serial: "003R") })
+        #expect(scene.note(scene.state.duplicateSerial("003R", at: ["F0:01", "F0:03"], at: scene.now)) == [])
+    }
+
+    @Test("tags that are silent for an hour are not listed any more")
+    func forgotten() {
         var scene = scene()
-        let moved = TagAdvertisement(address: "F0:03", serial: "003R", name: nil, rssi: -70)
-        for tag in [tag, tag, moved, moved, moved] {
-            scene.wait(.seconds(1))
-            #expect(heard(tag, in: &scene) == [])
-        }
+        _ = heard(tag, in: &scene)
+        scene.wait(.seconds(3600))
+        _ = heard(stranger, in: &scene)
+        #expect(scene.state.seen.all.map(\.tag.serial) == ["0001"])
     }
 }

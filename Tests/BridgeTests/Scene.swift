@@ -131,7 +131,7 @@ extension BridgeAction {
     /// By which the driver answers; nil when it does not.
     var token: UInt64? {
         switch self {
-        case .perform(_, _, let token), .readSignal(_, let token), .scan(_, let token), .stopScan(let token),
+        case .perform(_, _, let token), .scan(_, let token), .stopScan(let token),
             .pair(_, _, let token), .forget(_, let token), .measure(let token):
             token
         case .publish, .connect, .disconnect, .subscribe, .setLogLevel, .addTag, .removeTag, .remember: nil

@@ -77,23 +77,41 @@ struct TagCareCommandTests {
         #expect(scene.answer(.component(.jacket)).last?.contains(#""product":"Trucker Jacket""#) == true)
     }
 
-    @Test("the signal strength is read by the Bluetooth stack, and told whatever it was")
+    @Test("the signal strength is that of the last measurement, with its time, also long after it")
     func signal() {
-        var scene = Scene.connected()
-        scene.send("tag/003R/rssi/get", "")
-        #expect(scene.takeActions().last == .readSignal(.tag003R, token: 1))
+        var scene = Scene()
+        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -63), at: scene.now))
+        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: 127), at: scene.now))
+        scene.wait(.seconds(3600))
+        scene.connect()
+        let lines = scene.send("tag/003R/rssi/get", "")
         #expect(
-            scene.done(.signal(-63)) == [
+            lines == [
                 #"jacquard/tag/003R/rssi/result {"bridge":"attic","#
                     + #""data":{"rssi":-63,"time":"2026-11-20T10:15:02.114Z"},"error":null,"final":true,"id":null,"#
-                    + #""status":"ok","time":"2026-11-20T10:15:02.114Z","took_ms":0}"#, "jacquard/tag/003R/rssi -63",
+                    + #""status":"ok","time":"2026-11-20T11:15:02.114Z","took_ms":0}"#, "jacquard/tag/003R/rssi -63",
             ])
-        scene.send("tag/003R/rssi/get", "")
-        #expect(scene.done(.signal(127)).first?.contains(#""rssi":null"#) == true)
-        scene.send("tag/003R/rssi/get", "")
+        #expect(scene.tokens == [])
+    }
+
+    @Test("the signal strength is unsupported if it was not measured for this link")
+    func noSignal() {
+        var scene = Scene()
+        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -63), at: scene.now))
+        scene.connect()
         scene.disconnect()
-        #expect(scene.notDone(.notConnected) == [])
-        scene.wait(.seconds(10))
-        #expect(scene.lastError?.code == "expired")
+        scene.connect()
+        scene.send("tag/003R/rssi/get", "")
+        #expect(
+            scene.lastError
+                == SaidError(
+                    code: "unsupported", text: "The signal of tag 003R has not been measured for this link",
+                    hint: "Bluetooth measures advertisements, and a connected tag sends none", retryable: false))
+        scene.disconnect()
+        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -70), at: scene.now))
+        scene.send("tag/003R/rssi/get", "")
+        scene.connect()
+        #expect(scene.results.last?.status == "ok")
+        #expect(scene.publications.last?.line == "jacquard/tag/003R/rssi -70")
     }
 }

@@ -22,7 +22,6 @@ struct TagFactsTests {
                     + #""retry_at":null,"retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
                     + #""state":"preparing_to_connect","step":null}"#,
                 #"jacquard/tag/003R/battery {"charging":null,"level":null,"time":null}"#,
-                "jacquard/tag/003R/battery/level null",
                 #"jacquard/tag/003R/gear {"attached":null,"capabilities":null,"firmware":null,"product":null,"#
                     + #""product_id":null,"time":null,"vendor":null,"vendor_id":null}"#,
                 #"jacquard/tag/003R/info {"address":null,"bridge":"attic","firmware":null,"#
@@ -54,6 +53,49 @@ struct TagFactsTests {
                 #"jacquard/tag/003R/battery {"charging":false,"level":87,"time":"2026-11-20T10:15:02.114Z"}"#,
                 "jacquard/tag/003R/battery/level 87",
             ])
+    }
+
+    @Test("hold the battery of before a restart, with its time")
+    func keptBattery() {
+        let battery = TagRecord.Battery(level: 42, isCharging: true, unixMilliseconds: 1_795_169_642_114)
+        var scene = Scene(records: [TagRecord(id: .tag003R, serial: "003R", battery: battery)])
+        let lines = scene.note(scene.state.start(at: scene.now))
+        #expect(
+            lines.contains(
+                #"jacquard/tag/003R/battery {"charging":true,"level":42,"time":"2026-11-20T10:14:02.114Z"}"#))
+        #expect(lines.contains("jacquard/tag/003R/battery/level 42"))
+        #expect(scene.takeActions().isEmpty)
+    }
+
+    @Test("have the battery kept at once, then once in ten seconds, and at the end")
+    func batteryKept() {
+        var scene = Scene.connected()
+        _ = scene.takeActions()
+        var kept: [UInt8?] = []
+        func note(_ scene: inout Scene) {
+            for case .remember(let record) in scene.takeActions() { kept.append(record.battery?.level) }
+        }
+        for level in [90, 89, 88] as [UInt32] {
+            scene.tell(.battery(BatteryStatus(level: level, isCharging: false)))
+            note(&scene)
+        }
+        #expect(kept == [90])
+        scene.wait(.seconds(10))
+        note(&scene)
+        #expect(kept == [90, 88])
+        scene.tell(.battery(BatteryStatus(level: 87, isCharging: false)))
+        scene.note(scene.state.stop(at: scene.now))
+        note(&scene)
+        #expect(kept == [90, 88, 87])
+    }
+
+    @Test("keep the address at which the tag was connected, and none at which it was only seen")
+    func keptAddress() {
+        var scene = Scene()
+        scene.note(scene.state.sighted(.tag003R, TagSighting(address: "F0:01"), at: scene.now))
+        #expect(scene.takeActions().contains { if case .remember = $0 { true } else { false } } == false)
+        scene.connect()
+        #expect(scene.takeActions() == [.remember(TagRecord(id: .tag003R, serial: "003R", address: "F0:01"))])
     }
 
     @Test("hold attached gear, and nothing of it when there is none")

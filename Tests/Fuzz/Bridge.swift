@@ -85,7 +85,6 @@ private struct BridgePlay {
                 .failure(.malformedResponse),
             ]
             take(bridge.tag(id, .commandEnded(token: token, input.pick(results)), at: now))
-        case .readSignal(_, let token): end(token, .signal(-50))
         case .scan(_, let token), .stopScan(let token), .forget(_, let token): end(token, .done)
         case .pair(_, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
         case .measure(let token):
@@ -105,7 +104,7 @@ private struct BridgePlay {
         for action in actions {
             switch action {
             case .publish(let publication): published(publication)
-            case .perform, .readSignal, .scan, .stopScan, .pair, .forget, .measure: errands.append(action)
+            case .perform, .scan, .stopScan, .pair, .forget, .measure: errands.append(action)
             default: break
             }
         }

@@ -49,7 +49,8 @@ struct FindingTests {
         }
     }
 
-    @Test("follows the tag to another address after 30 s of silence")
+    @Test(
+        "follows a tag that was never connected to another address after 30 s of silence, without waiting for Connect")
     func newAddress() async throws {
         try await onLoop {
             let stage = Stage()
@@ -63,6 +64,118 @@ struct FindingTests {
             #expect(stage.said() == [])
             stage.link(.number(2))
             #expect(stage.said().first == "003R connecting 0")
+        }
+    }
+
+    @Test("never follows a tag that was connected to another address: that is a second tag", arguments: [false, true])
+    func impersonated(isBonded: Bool) async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1, isPaired: isBonded)
+            stage.link(address)
+            stage.start(address)
+            stage.lose(address)
+            let deadline = try #require(stage.manager.tags[.desk]?.session.deadline)
+            stage.manager.tags[.desk]?.drive { session, _ in session.deadlineReached(at: deadline) }
+            stage.manager.tags[.desk]?.lastSign = .now - .seconds(3600)
+            _ = stage.said()
+            stage.hear(2)
+            #expect(stage.said() == ["heard 003R at 02", "duplicate 003R at 01 02"])
+            stage.link(.number(2))
+            #expect(stage.said() == ["> disconnect 02"])
+            #expect(stage.manager.address(of: .desk) == address)
+        }
+    }
+
+    @Test("never follows a tag that a former run has connected to another address")
+    func impersonatedAfterRestart() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.expect(.desk, at: .number(1))
+            stage.manager.connect(.desk)
+            #expect(stage.said() == ["> accept 01", "003R preparing", "> connect 01", "> scan on"])
+            stage.hear(2)
+            #expect(stage.said() == ["heard 003R at 02", "duplicate 003R at 01 02"])
+        }
+    }
+
+    @Test("takes the device with the bond for the tag, wherever it was known, and at once")
+    func bondDecides() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.expect(.desk, at: .number(1))
+            stage.manager.connect(.desk)
+            stage.hear(1)
+            _ = stage.said()
+            stage.central.tell(.bonds([.number(2)]))
+            stage.hear(2, isPaired: true)
+            #expect(stage.said() == ["> disconnect 01", "> accept 02", "> connect 02", "heard 003R at 02"])
+            // The other way round it is another tag, also while the user pairs this one.
+            stage.manager.pair(.desk, within: .seconds(3600))
+            _ = stage.said()
+            stage.hear(1)
+            #expect(stage.said() == ["again 003R at 01", "duplicate 003R at 01 02"])
+        }
+    }
+
+    @Test("lets a pairing by the user move a tag without a bond to another address at once")
+    func pairedElsewhere() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.expect(.desk, at: .number(1))
+            stage.manager.connect(.desk)
+            stage.manager.pair(.desk, within: .seconds(3600))
+            _ = stage.said()
+            stage.hear(2)
+            #expect(stage.said() == ["> disconnect 01", "> accept 02", "> connect 02", "heard 003R at 02"])
+        }
+    }
+
+    @Test("does not let a pairing move a tag whose bond was known before it advertised")
+    func bondKnownFromStart() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.central.tell(.bonds([.number(1)]))
+            stage.manager.expect(.desk, at: .number(1))
+            stage.manager.pair(.desk, within: .seconds(3600))
+            _ = stage.said()
+            stage.hear(2)
+            #expect(stage.said() == ["heard 003R at 02", "duplicate 003R at 01 02"])
+        }
+    }
+
+    @Test("recognises a tag without a driver at its known address, or by its bond, and nowhere else")
+    func recognition() async throws {
+        try await onLoop {
+            let stage = Stage()
+            @LoopActor func isDesk(_ number: Int, isPaired: Bool = false) -> Bool {
+                let advertisement = ScriptedTag(number, serial: .desk).advertisement(isPaired: isPaired)
+                return AdvertisedTag(.number(number), advertisement).map { stage.manager.isTag(.desk, $0) } ?? false
+            }
+            #expect(isDesk(2))
+            stage.manager.expect(.desk, at: .number(1))
+            #expect(isDesk(1))
+            #expect(!isDesk(2))
+            #expect(isDesk(2, isPaired: true))
+            stage.central.tell(.bonds([.number(1)]))
+            #expect(!isDesk(2, isPaired: true))
+            stage.manager.forget(.desk)
+            stage.central.tell(.forgotten(.number(1), nil))
+            #expect(isDesk(2))
+        }
+    }
+
+    @Test("reports a second device that the Bluetooth stack remembers")
+    func rememberedDuplicate() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.expect(.desk, at: .number(1))
+            let stranger = ScriptedTag(2, serial: .desk).advertisement(rssi: nil)
+            stage.central.tell(.remembered(.number(1), stranger))
+            #expect(stage.said() == [])
+            stage.central.tell(.remembered(.number(2), stranger))
+            #expect(stage.said() == ["duplicate 003R at 01 02"])
         }
     }
 

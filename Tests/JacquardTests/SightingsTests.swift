@@ -14,9 +14,11 @@ struct SightingsTests {
     }
 
     private func hear(
-        _ number: Int, after seconds: Int, in sightings: inout Sightings, linked: Set<Int> = []
+        _ number: Int, after seconds: Int, in sightings: inout Sightings, linked: Set<Int> = [], known: Set<Int> = []
     ) throws -> [String]? {
-        sightings.hear(try tag(number), at: start + .seconds(seconds)) { address in
+        let (tag, now) = (try tag(number), start + .seconds(seconds))
+        sightings.hear(tag, at: now)
+        return sightings.sharing(tag, at: now, known: Set(known.map { .number($0) })) { address in
             linked.contains { .number($0) == address }
         }?.map(\.short)
     }
@@ -43,6 +45,28 @@ struct SightingsTests {
         #expect(try hear(1, after: 0, in: &sightings) == nil)
         #expect(try hear(2, after: 3600, in: &sightings, linked: [1]) == ["01", "02"])
         #expect(try hear(2, after: 3601, in: &sightings, linked: [1]) == nil)
+    }
+
+    @Test("take another device than the known one for a second tag at once, and say so again after five minutes")
+    func known() throws {
+        var sightings = Sightings()
+        #expect(try hear(1, after: 0, in: &sightings, known: [1]) == nil)
+        #expect(try hear(2, after: 100, in: &sightings, known: [1]) == ["01", "02"])
+        #expect(try hear(1, after: 101, in: &sightings, known: [1]) == nil)
+        #expect(try hear(2, after: 399, in: &sightings, known: [1]) == nil)
+        #expect(try hear(2, after: 400, in: &sightings, known: [1]) == ["01", "02"])
+        #expect(try hear(3, after: 401, in: &sightings, known: [1]) == ["01", "03"])
+        #expect(try hear(1, after: 402, in: &sightings, known: [1, 2]) == nil)
+    }
+
+    @Test("are forgotten after an hour of silence, unless they are in use", arguments: [false, true])
+    func silence(isInUse: Bool) throws {
+        var sightings = Sightings()
+        sightings.hear(try tag(1), at: start)
+        sightings.hear(try tag(2), at: start + .seconds(3600)) { _ in isInUse }
+        #expect(sightings.isKnown(.number(1)))
+        sightings.hear(try tag(2), at: start + .seconds(3661)) { _ in isInUse }
+        #expect(sightings.isKnown(.number(1)) == isInUse)
     }
 
     @Test("are bounded: the longest silent gives way")

@@ -1,23 +1,30 @@
-/// `rssi/get`: reads the signal strength again; the result holds it.
+/// `rssi/get`: the last measurement of the signal strength, and when it was made.
+///
+/// The Bluetooth stack measures advertisements only, and a connected tag does not advertise: the value is that of the
+/// advertisement from which the link was made, or of a later one. Earlier ones say nothing about this link.
 struct SignalGet: TagRequest {
     static let name = "rssi/get"
 
-    let errand: TagErrand? = .readSignal
+    let errand: TagErrand? = nil
 
     init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
     func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
-        guard case .host(.signal(let rssi)) = answer else { return TagRequestOutcome() }
-        let known = rssi == TagSighting.signalNotAvailable ? nil : rssi
-        let data = CommandData(SignalDocument(rssi: known, time: now.text))
-        return TagRequestOutcome(data: data, publications: known.map { tag.signalRead($0, at: now) } ?? [])
+        guard let measured = tag.measuredSignal else {
+            return TagRequestOutcome(
+                failure: CommandFailure(
+                    .unsupported, "The signal of tag \(tag.entry.id) has not been measured for this link",
+                    hint: "Bluetooth measures advertisements, and a connected tag sends none"))
+        }
+        let data = CommandData(SignalDocument(rssi: measured.value, time: measured.at.text))
+        return TagRequestOutcome(data: data, publications: tag.signalRead(measured.value, at: now))
     }
 }
 
 /// The data of the result of `rssi/get`.
 struct SignalDocument: Encodable {
-    @OrNull var rssi: Int?
+    let rssi: Int
     let time: String
 }

@@ -49,14 +49,11 @@ enum TagGoal: Hashable, Sendable {
 enum TagErrand: Hashable, Sendable {
     /// The tag itself.
     case perform(TagCommand)
-    /// The Bluetooth stack.
-    case readSignal
 
     /// The errand for the driver.
     func action(on tag: TagID, token: UInt64) -> BridgeAction {
         switch self {
         case .perform(let command): .perform(command, on: tag, token: token)
-        case .readSignal: .readSignal(tag, token: token)
         }
     }
 }
@@ -71,6 +68,8 @@ enum CommandAnswer: Hashable, Sendable {
 struct TagRequestOutcome: Sendable {
     var data = CommandData.none
     var publications: [Publication] = []
+    /// Why there is no result after all; nil when there is one.
+    var failure: CommandFailure?
 }
 
 extension TagRequest {

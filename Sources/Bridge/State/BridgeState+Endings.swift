@@ -62,6 +62,7 @@ extension BridgeState {
         guard let position = position(of: id) else { return [] }
         _ = desk.remove(command.token)
         let outcome = request.carriedOut(answer, by: &tags[position], at: now)
+        if let failure = outcome.failure { return failed(command, failure, at: now) }
         tags[position].wish.need(at: now.instant)
         return publish(desk.succeed(command, data: outcome.data, at: now) + outcome.publications)
             + settle(position, at: now)
@@ -106,7 +107,9 @@ extension BridgeState {
             return failed(command, .neverEnded, at: now)
         }
         switch request.goal {
-        case .connected: return failed(command, tags[position].expiredFailure(at: now), at: now)
+        case .connected:
+            tags[position].commandExpired()
+            return failed(command, tags[position].expiredFailure(at: now), at: now) + settle(position, at: now)
         case .disconnected: return failed(command, .stillConnected, at: now)
         }
     }

@@ -49,7 +49,9 @@ extension BridgeState {
         var problems = Problem.problems(of: adapters) + tags.flatMap(\.problems) + health.problems(at: now)
         for serial in seen.doubledSerials(at: now) where isKnown(serial: serial) && !isShared(serial: serial) {
             let text =
-                "Two tags with the serial \(serial) are in reach: list both in the configuration, with address and id"
+                "Several devices show the serial \(serial); the bridge stays with the one it knows. If both are your tags, "
+                + "list both in the configuration, with address and id. If the tag has another address now, forget it and "
+                + "pair it again"
             problems.append(Problem(.duplicateSerial, about: serial, text))
         }
         return health.found(problems, at: now) ? [healthFact(at: now)] : []

@@ -8,20 +8,30 @@ extension BridgeState {
     /// It is published while users have asked for a scan. What it says about a known tag comes by ``sighted(_:_:at:)``.
     public mutating func advertised(_ tag: TagAdvertisement, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
-        var publications: [Publication] = []
-        if seen.heard(tag, isOtherLinked: isLinked(tag.serial, elsewhereThan: tag.address), at: now),
-            !isShared(serial: tag.serial)
-        {
-            let text = "Two tags with the serial \(tag.serial) are in reach"
-            publications.append(event(.duplicateSerial, serial: tag.serial, address: tag.address, text: text, at: now))
-            publications += healthChanged(at: now)
-        }
-        publications += noteFound(tag, at: now)
+        seen.heard(tag, at: now)
+        let publications = noteFound(tag, at: now)
         guard !tag.isConnected, scan.admits(tag.address) else { return publish(publications) }
         let document = AdvertisementDocument(tag, isKnown: isKnown(serial: tag.serial))
         let payload = JSONText.bytes(of: document)
         return publish(
             [Publication(topic: topics.advertisement, payload: payload, qos: 0, kind: .stream)] + publications)
+    }
+
+    /// Several devices show one serial. Comes again while they do; the problem ends a while after the last time.
+    ///
+    /// - Parameters:
+    ///   - serial: the serial.
+    ///   - addresses: of the devices.
+    ///   - now: the present.
+    /// - Returns: what to do.
+    public mutating func duplicateSerial(_ serial: String, at addresses: [String], at now: Moment) -> [BridgeAction] {
+        guard !isStopped, seen.doubled(serial, at: now), !isShared(serial: serial) else { return [] }
+        let stranger = addresses.first { address in
+            !tags.contains { $0.entry.serial == serial && $0.sighting.address == address }
+        }
+        let text = "Several devices show the serial \(serial): \(addresses.joined(separator: ", "))"
+        let event = event(.duplicateSerial, serial: serial, address: stranger ?? addresses.last, text: text, at: now)
+        return publish([event] + healthChanged(at: now))
     }
 
     /// The scan of users has ended although nobody asked for that; nothing happens if there was none.
@@ -57,13 +67,6 @@ extension BridgeState {
     /// Whether a tag of this serial is one of the bridge's.
     func isKnown(serial: String) -> Bool {
         tags.contains { $0.entry.serial == serial }
-    }
-
-    /// Whether a tag of this serial is connected at another address.
-    private func isLinked(_ serial: String, elsewhereThan address: String) -> Bool {
-        tags.contains { tag in
-            tag.entry.serial == serial && tag.isConnected && tag.sighting.address.map { $0 != address } ?? false
-        }
     }
 
     /// Whether it is known that several tags have this serial: each has an id of its own.

@@ -57,6 +57,7 @@ extension BridgeState {
             entry, record: record, topics: topics, bridge: configuration.instance, statsPayload: statsPayload,
             startedAt: now)
         tag.sighting = sighting
+        tag.knownAddress = sighting.address
         tag.remembered = tag.record
         tag.isOutOfService = isOutOfService
         tag.toldAvailability = tag.isAvailable

@@ -112,11 +112,12 @@ public struct BridgeState: Sendable {
             desk.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
         let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
+        let records = tags.indices.flatMap { tags[$0].remember() }
         let scan = scan.end() ? [scanFact] + foundFact : []
         if pairingProgress.isActive {
             pairingProgress.fail(.stoppedAfterSending, serial: pairingProgress.serial, at: now)
         }
-        return emptied + publish(results + scan + facts + pairingFact + connectedTagsFact + [will])
+        return emptied + publish(results + scan + facts + pairingFact + connectedTagsFact + [will]) + records
     }
 
     /// Something happened to a tag; one that is not configured is ignored.
@@ -146,6 +147,7 @@ public struct BridgeState: Sendable {
         let accepted = desk.acceptOverdue(at: now)
         let due = agenda.tags(dueAt: now.instant)
         let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
+        let records = due.flatMap { tags[$0].remember() }
         let rested = desk.takeTagsToTryAgain(at: now.instant).compactMap(position).sorted()
         defer { late.isEmpty ? updateDeadline(of: due + rested) : updateDeadline() }
         let foundTags = found.throttle.isDue(at: now.instant) ? foundFact : []
@@ -153,8 +155,7 @@ public struct BridgeState: Sendable {
         let idle = due.flatMap { restIfIdle($0, at: now) }
         let departed = finishDepartures(at: now) { $0.due <= now.instant }
         return expired + publish(accepted + facts + foundTags + discoveryDue(at: now)) + again + idle
-            + endScanInTime(at: now)
-            + departed
+            + endScanInTime(at: now) + departed + records
     }
 }
 
@@ -225,7 +226,7 @@ extension BridgeState {
                 + sendWaiting(of: position, at: now)
         case .information:
             return publish(publications + healthChanged(at: now) + discoveryFacts(ofTag: position))
-        case .gear: return publish(publications) + settle(position, at: now)
+        case .gear, .battery: return publish(publications) + settle(position, at: now)
         default: return publish(publications)
         }
     }

@@ -31,6 +31,8 @@ extension TagMirror {
     /// The connection is another: a new state goes out at once, progress within one at most ten times a second.
     private mutating func connectionChanged(to new: TagConnection, at now: Moment) -> [Publication] {
         let isProgress = new.state.word == connection.state.word
+        // The link is gone: what was measured for it says nothing about the next one.
+        if connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }
         connection = new
         failure = new.error ?? (isConnected ? nil : failure)
         if isProgress {
@@ -44,6 +46,8 @@ extension TagMirror {
 
     private mutating func cameBack(at now: Moment) -> [Publication] {
         lastSeen = now
+        isUnreached = false
+        knownAddress = sighting.address ?? knownAddress
         guard wasEverConnected else {
             wasEverConnected = true
             return []
@@ -61,7 +65,21 @@ extension TagMirror {
     /// Takes the battery, told by the tag or as an answer.
     mutating func batteryTold(_ battery: BatteryStatus, at now: Moment) -> [Publication] {
         self.battery = Told(value: battery, at: now)
+        if keeping.admits(at: now.instant) { keepBattery() }
         return batteryFacts
+    }
+
+    /// The battery is to survive a restart as it is known now.
+    private mutating func keepBattery() {
+        keptBattery = battery.map {
+            TagRecord.Battery(
+                level: $0.value.level, isCharging: $0.value.isCharging, unixMilliseconds: $0.at.unixMilliseconds)
+        }
+    }
+
+    /// A command has expired because the tag could not be reached.
+    mutating func commandExpired() {
+        isUnreached = !isConnected
     }
 
     /// Takes the gear, told by the tag or as an answer.
@@ -80,6 +98,7 @@ extension TagMirror {
     /// Takes what the Bluetooth stack noticed.
     mutating func sighted(_ new: TagSighting, at now: Moment) -> [Publication] {
         lastSeen = now
+        isUnreached = false
         let adapter = sighting.adapter
         sighting.address = new.address ?? sighting.address
         sighting.adapter = new.adapter ?? sighting.adapter
@@ -88,6 +107,7 @@ extension TagMirror {
         var publications = [infoFact]
         if let rssi = new.rssi, rssi != TagSighting.signalNotAvailable {
             sighting.rssi = rssi
+            measuredSignal = Told(value: rssi, at: now)
             publications += signal.admits(rssi, at: now.instant) ? [rssiFact] : []
         }
         publications += adapter == sighting.adapter ? [] : [connectionFact(at: now)]
@@ -117,6 +137,7 @@ extension TagMirror {
         var publications: [Publication] = []
         if progress.isDue(at: now.instant) { publications.append(connectionFact(at: now)) }
         if stats.isDue(at: now.instant) { publications.append(statsFact(at: now)) }
+        if keeping.isDue(at: now.instant) { keepBattery() }
         if let darkAt = gearLED.darkAt, darkAt <= now.instant { gearLED.goDark() }
         if let darkAt = tagLED.darkAt, darkAt <= now.instant {
             tagLED.goDark()
@@ -128,6 +149,7 @@ extension TagMirror {
     /// The bridge ends.
     mutating func stop(at now: Moment) -> [Publication] {
         isOutOfService = true
+        keepBattery()
         return disconnected(at: now)
     }
 
@@ -172,11 +194,14 @@ extension TagMirror {
             toldAvailability = isAvailable
             actions.append(.publish(availabilityFact))
         }
-        if record != remembered ?? TagRecord(id: entry.id, serial: entry.serial) {
-            remembered = record
-            actions.append(.remember(record))
-        }
-        return actions
+        return actions + remember()
+    }
+
+    /// What a restart must not forget, if that has changed.
+    mutating func remember() -> [BridgeAction] {
+        guard record != remembered ?? TagRecord(id: entry.id, serial: entry.serial) else { return [] }
+        remembered = record
+        return [.remember(record)]
     }
 }
 

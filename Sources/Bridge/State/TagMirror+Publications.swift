@@ -21,10 +21,9 @@ extension TagMirror {
     }
 
     var batteryFacts: [Publication] {
-        [
-            .fact(topics.battery, BatteryDocument(battery)),
-            .fact(topics.batteryLevel, word: battery.map { String($0.value.level) } ?? "null"),
-        ]
+        let document = Publication.fact(topics.battery, BatteryDocument(battery))
+        guard let battery else { return [document] }
+        return [document, .fact(topics.batteryLevel, word: String(battery.value.level))]
     }
 
     var gearFact: Publication { .fact(topics.gear, GearDocument(gear)) }

@@ -25,7 +25,16 @@ struct TagMirror: Sendable {
     var sighting = TagSighting()
     /// The tag itself, once it has told what it is.
     var component: Component?
+    /// The last that is known, also from before a restart.
     var battery: Told<BatteryStatus>?
+    /// What the state file has of it, or is to have.
+    var keptBattery: TagRecord.Battery?
+    /// Where it was connected last; nil before it was. The address in ``sighting`` may be one where it was only seen.
+    var knownAddress: String?
+    /// The last measurement of the signal strength for the present link, or since the last one.
+    var measuredSignal: Told<Int>?
+    /// Whether a command has expired because the tag could not be reached, and it has shown no sign of life since.
+    var isUnreached = false
     /// nil while the tag has not said whether gear is attached.
     var gear: Told<Component?>?
     /// The gear it was last clipped into.
@@ -49,6 +58,8 @@ struct TagMirror: Sendable {
     /// Statistics go out once a second at most.
     var stats = Throttle(every: .seconds(1))
     var signal = SignalThrottle()
+    /// The battery is written to the state file once in ten seconds at most.
+    var keeping = Throttle(every: .seconds(10))
 
     init(
         _ entry: TagEntry, record: TagRecord?, topics: BridgeTopics, bridge: String, statsPayload: StatsPayload,
@@ -62,6 +73,12 @@ struct TagMirror: Sendable {
         remembered = record
         connection = TagConnection(state: wish.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
         since = startedAt
+        battery = record?.battery.map {
+            let at = Moment(instant: startedAt.instant, unixMilliseconds: $0.unixMilliseconds)
+            return Told(value: BatteryStatus(level: UInt32($0.level), isCharging: $0.isCharging), at: at)
+        }
+        keptBattery = record?.battery
+        knownAddress = record?.address
         sighting.address = record?.address
         sighting.name = record?.name
         lastGear = record?.lastGear
@@ -74,7 +91,7 @@ struct TagMirror: Sendable {
     /// Whether commands can reach the tag: it is connected, or will be when a command comes.
     var isAvailable: Bool {
         guard !isOutOfService else { return false }
-        return isConnected || (entry.connect == .onDemand && !wish.isHeld && failure == nil)
+        return isConnected || (entry.connect == .onDemand && !wish.isHeld && failure == nil && !isUnreached)
     }
 
     /// The LED of the tag or of its gear.
@@ -87,6 +104,7 @@ struct TagMirror: Sendable {
     var deadline: Instant? {
         var deadline = progress.due
         deadline.lower(to: stats.due)
+        deadline.lower(to: keeping.due)
         deadline.lower(to: tagLED.darkAt)
         deadline.lower(to: gearLED.darkAt)
         deadline.lower(to: wish.neededUntil)
@@ -96,7 +114,7 @@ struct TagMirror: Sendable {
     /// What a restart must not forget.
     var record: TagRecord {
         TagRecord(
-            id: entry.id, serial: entry.serial, address: sighting.address, name: sighting.name, isHeld: wish.isHeld,
-            lastGear: lastGear)
+            id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name, isHeld: wish.isHeld,
+            lastGear: lastGear, battery: keptBattery)
     }
 }

@@ -9,8 +9,6 @@ public enum BridgeAction: Hashable, Sendable {
     case publish(Publication)
     /// Give this to the tag.
     case perform(TagCommand, on: TagID, token: UInt64)
-    /// Read the signal strength of a connected tag; answered by ``RequestAnswer/signal(_:)``.
-    case readSignal(TagID, token: UInt64)
     /// Connect a tag and keep it connected; may come again, also while it is.
     case connect(TagID)
     /// Disconnect a tag, or give up the attempt, until ``connect(_:)``.

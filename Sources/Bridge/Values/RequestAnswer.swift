@@ -2,8 +2,6 @@
 public enum RequestAnswer: Hashable, Sendable {
     /// It was done; there is nothing more to say.
     case done
-    /// The signal strength of a tag in dBm; 127 means not available.
-    case signal(Int)
     /// The tag has a bond with this host.
     ///
     /// - Parameters:

@@ -17,11 +17,28 @@ public struct TagRecord: Hashable, Sendable {
         }
     }
 
+    /// The battery as a tag reported it last.
+    public struct Battery: Hashable, Sendable {
+        /// Percent.
+        public var level: UInt8
+        /// Whether it was charging.
+        public var isCharging: Bool
+        /// When that was reported, in milliseconds since 1970-01-01T00:00:00Z.
+        public var unixMilliseconds: Int64
+
+        /// Describes a battery.
+        public init(level: UInt8, isCharging: Bool, unixMilliseconds: Int64) {
+            self.level = level
+            self.isCharging = isCharging
+            self.unixMilliseconds = unixMilliseconds
+        }
+    }
+
     /// The tag in topics.
     public var id: TagID
     /// The serial printed on it.
     public var serial: String
-    /// The Bluetooth address where it was last; nil when it was never seen.
+    /// The Bluetooth address at which it was connected last; nil when it never was.
     public var address: String?
     /// The tag's own name; nil when it has not told one.
     public var name: String?
@@ -29,6 +46,8 @@ public struct TagRecord: Hashable, Sendable {
     public var isHeld: Bool
     /// The gear it was last clipped into; nil when it never was.
     public var lastGear: Gear?
+    /// The last battery; nil when it was never known.
+    public var battery: Battery?
 
     /// Describes a tag.
     public init(
@@ -37,7 +56,8 @@ public struct TagRecord: Hashable, Sendable {
         address: String? = nil,
         name: String? = nil,
         isHeld: Bool = false,
-        lastGear: Gear? = nil
+        lastGear: Gear? = nil,
+        battery: Battery? = nil
     ) {
         self.id = id
         self.serial = serial
@@ -45,5 +65,6 @@ public struct TagRecord: Hashable, Sendable {
         self.name = name
         self.isHeld = isHeld
         self.lastGear = lastGear
+        self.battery = battery
     }
 }

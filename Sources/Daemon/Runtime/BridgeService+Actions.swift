@@ -12,8 +12,7 @@ extension BridgeService {
         case .publish(let publication): send(outbox.submit(publication, at: now.instant))
         case .perform(let command, on: let id, let token):
             withIdentity(id) { manager.enqueue(command, on: $0, token: token) }
-        case .readSignal(let id, let token): readSignal(id, token)
-        case .connect(let id): withIdentity(id) { manager.connect($0, lastSeenAt: store.address(of: id.text)) }
+        case .connect(let id): withIdentity(id) { manager.connect($0) }
         case .disconnect(let id): withIdentity(id) { manager.disconnect($0) }
         case .scan(let allowsDuplicates, let token): scan(allowsDuplicates, token)
         case .stopScan(let token):
@@ -39,12 +38,6 @@ extension BridgeService {
 
     private func withIdentity(_ id: TagID, _ body: (TagIdentity) -> Void) {
         if let identity = book.identity(id) { body(identity) }
-    }
-
-    /// BlueZ tells the strength of advertisements only, so the last one is what there is.
-    private func readSignal(_ id: TagID, _ token: UInt64) {
-        let rssi = book.identity(id).flatMap { book.sightings[$0]?.rssi }
-        answer(token, .success(.signal(rssi ?? TagSighting.signalNotAvailable)))
     }
 
     private func scan(_ allowsDuplicates: Bool, _ token: UInt64) {

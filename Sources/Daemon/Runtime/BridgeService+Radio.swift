@@ -19,8 +19,9 @@ extension BridgeService {
         case .centralState(let state): bluetooth(state)
         case .scanning(let isScanning):
             if !isScanning { carryOut { bridge, now in bridge.scanEnded(at: now) } }
-        // The bridge hears every advertisement, and finds that out by itself.
-        case .duplicateSerial: break
+        case .duplicateSerial(let serial, let addresses):
+            let addresses = addresses.map(\.description)
+            carryOut { bridge, now in bridge.duplicateSerial(serial.description, at: addresses, at: now) }
         case .pairing(let identity, let stage): pairing(identity, stage)
         case .paired(let identity, let error): paired(identity, error)
         case .forgotten(let identity, let error):
@@ -40,8 +41,8 @@ extension BridgeService {
     }
 
     private func advertised(_ tag: AdvertisedTag) {
-        for identity in pairings.keys where isTag(identity, tag) { pairings[identity]?.tag = tag }
-        newcomers.heard(tag) { isTag($0, tag) }
+        for identity in pairings.keys where manager.isTag(identity, tag) { pairings[identity]?.tag = tag }
+        newcomers.heard(tag) { manager.isTag($0, tag) }
         sighted(tag, isPaired: tag.isPaired)
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
@@ -54,14 +55,9 @@ extension BridgeService {
         let sighting = TagSighting(
             address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
             isPaired: isPaired)
-        for id in book.heard(tag, where: { isTag($0, tag) }) {
+        for id in book.heard(tag, where: { manager.isTag($0, tag) }) {
             carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
         }
-    }
-
-    /// Whether what was heard is this tag, and not another of its serial: once it was found it is at one address.
-    private func isTag(_ identity: TagIdentity, _ tag: AdvertisedTag) -> Bool {
-        identity.matches(tag) && manager.address(of: identity) ?? tag.identifier == tag.identifier
     }
 
     private func pairing(_ identity: TagIdentity, _ stage: Jacquard.PairingStage) {

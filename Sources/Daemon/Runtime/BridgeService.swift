@@ -73,7 +73,17 @@ final class BridgeService {
             log: log.labelled("jacquard"))
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
         for tag in configuration.knownTags { book.add(tag.entry.id, serial: tag.entry.serial, address: tag.address) }
-        for record in records { book.add(record.id, serial: record.serial) }
+        for record in records {
+            book.add(record.id, serial: record.serial)
+            expect(record)
+        }
+    }
+
+    /// A tag was connected at its address before this run.
+    func expect(_ record: TagRecord) {
+        guard let identity = book.identity(record.id), let address = record.address.flatMap({ BluetoothAddress($0) })
+        else { return }
+        manager.expect(identity, at: address)
     }
 
     /// Begins; returns when the bus has been asked for the first time.

@@ -25,12 +25,31 @@ struct Newcomers {
         for identity in tags.keys where isThatTag(identity) { tags[identity]?.advertised = tag }
     }
 
-    /// A tag that the bridge does not know has told something. Each attempt to connect begins from nothing.
+    /// A tag that the bridge does not know has reported something. Each attempt to connect starts with none, and the last
+    /// report of each kind is kept: repeated values take no memory.
     mutating func take(_ event: TagEvent, of identity: TagIdentity) {
         if case .connection(let connection) = event, connection.state == .preparingToConnect {
             tags[identity]?.events = []
         }
+        guard let kind = Kind(event), tags[identity] != nil else { return }
+        tags[identity]?.events.removeAll { Kind($0) == kind }
         tags[identity]?.events.append(event)
+    }
+
+    /// What outlives the moment; gestures, touches and the ends of commands do not.
+    private enum Kind {
+        case connection, information, battery, gear, touchMode
+
+        init?(_ event: TagEvent) {
+            switch event {
+            case .connection: self = .connection
+            case .information: self = .information
+            case .battery: self = .battery
+            case .gear: self = .gear
+            case .touchMode: self = .touchMode
+            case .gesture, .touch, .fragmentsLost, .commandEnded: return nil
+            }
+        }
     }
 
     /// The bridge knows the tag, or its pairing has failed.

@@ -16,6 +16,19 @@ struct StoredTag: Encodable, Hashable, Sendable {
         }
     }
 
+    /// The battery as a tag reported it last.
+    struct Battery: Encodable, Hashable, Sendable {
+        var level: UInt8
+        var charging: Bool
+        /// Milliseconds since 1970-01-01T00:00:00Z.
+        var time: Int64
+
+        enum CodingKeys: String, CodingKey {
+            case level, charging
+            case time = "time_ms"
+        }
+    }
+
     /// The pairing serial.
     var serial: String
     /// The tag in topics.
@@ -30,9 +43,11 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var paired: Bool
     /// Nil when it never was in any.
     var lastGear: Gear?
+    /// Nil when it never was known.
+    var battery: Battery?
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired
+        case serial, id, address, name, held, paired, battery
         case lastGear = "last_gear"
     }
 }
@@ -72,7 +87,17 @@ extension StoredTag {
         else { return nil }
         self.init(
             serial: serial, id: id, address: document["address"]?.string, name: document["name"]?.string, held: held,
-            paired: paired, lastGear: document["last_gear"].flatMap { Gear($0) })
+            paired: paired, lastGear: document["last_gear"].flatMap { Gear($0) },
+            battery: document["battery"].flatMap { Battery($0) })
+    }
+}
+
+extension StoredTag.Battery {
+    fileprivate init?(_ document: JSONValue) {
+        guard let level = document["level"]?.integer, (0...100).contains(level),
+            let charging = document["charging"]?.flag, let time = document["time_ms"]?.integer
+        else { return nil }
+        self.init(level: UInt8(level), charging: charging, time: time)
     }
 }
 
@@ -95,7 +120,10 @@ extension StoredTag {
             name: record.name,
             held: record.isHeld,
             paired: isPaired,
-            lastGear: record.lastGear.map { Gear(vendorID: $0.vendorID, productID: $0.productID, name: $0.name) })
+            lastGear: record.lastGear.map { Gear(vendorID: $0.vendorID, productID: $0.productID, name: $0.name) },
+            battery: record.battery.map {
+                Battery(level: $0.level, charging: $0.isCharging, time: $0.unixMilliseconds)
+            })
     }
 
     /// What the bridge had kept; nil where the file was edited to something that is no id.
@@ -109,6 +137,9 @@ extension StoredTag {
                 isHeld: held,
                 lastGear: lastGear.map {
                     TagRecord.Gear(vendorID: $0.vendorID, productID: $0.productID, name: $0.name)
+                },
+                battery: battery.map {
+                    TagRecord.Battery(level: $0.level, isCharging: $0.charging, unixMilliseconds: $0.time)
                 })
         }
     }

@@ -39,11 +39,6 @@ final class TagStore {
         }
     }
 
-    /// Where a tag was last; nil when that is not known.
-    func address(of id: String) -> BluetoothAddress? {
-        tags[id]?.address.flatMap { BluetoothAddress($0) }
-    }
-
     /// Remembers a tag.
     func remember(_ tag: StoredTag) {
         tags[tag.id] = tag

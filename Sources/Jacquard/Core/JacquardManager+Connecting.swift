@@ -9,18 +9,12 @@ extension JacquardManager {
     /// So is, with `unconnectableTag`, a second identity for an address that belongs to another wanted tag. Where that one is
     /// being disconnected, the second waits for the end of it.
     ///
-    /// - Parameters:
-    ///   - identity: the tag.
-    ///   - address: where it was last, for a tag that is wanted by its serial and does not advertise, as one that a former
-    ///     run of this program has left connected. It is believed until the tag is heard elsewhere.
-    public func connect(_ identity: TagIdentity, lastSeenAt address: BluetoothAddress? = nil) {
-        connect(identity, retrying: .always, lastSeenAt: address)
+    /// - Parameter identity: the tag.
+    public func connect(_ identity: TagIdentity) {
+        connect(identity, retrying: .always)
     }
 
-    func connect(
-        _ identity: TagIdentity, retrying rule: TagSession.RetryRule, bonding: Bool = false,
-        lastSeenAt address: BluetoothAddress? = nil
-    ) {
+    func connect(_ identity: TagIdentity, retrying rule: TagSession.RetryRule, bonding: Bool = false) {
         guard state == .poweredOn else { return refuse(identity, .unusable(state)) }
         guard let driver = tags[identity] ?? add(identity) else {
             guard !isAddressBeingLeft(for: identity) else {
@@ -29,7 +23,7 @@ extension JacquardManager {
             return refuse(identity, TagConnectionError(.unconnectableTag, "its address belongs to another tag"))
         }
         driver.place = .kept
-        if let address, driver.address == nil, drivers[address] == nil {
+        if let address = known[identity], driver.address == nil, drivers[address] == nil {
             bind(driver, to: address)
             driver.found(at: address)
         }
@@ -42,6 +36,23 @@ extension JacquardManager {
             tell(.connection(TagConnection(state: .disconnected, attempt: 1)), of: identity)
         }
         tags[identity]?.drive { session, now in session.disconnect(at: now) }
+    }
+
+    /// A tag that is named by its serial was connected at this address by a former run of this program. It keeps the
+    /// address, see ``isTag(_:_:)``, and need not advertise to be connected there.
+    public func expect(_ identity: TagIdentity, at address: BluetoothAddress) {
+        known[identity] = address
+    }
+
+    /// Whether a device that was seen is a tag, and not another device that advertises its serial.
+    ///
+    /// A tag is at the address where it was found. A tag without a driver is at the address where it was
+    /// connected last, or is the only one of the two with a bond.
+    public func isTag(_ identity: TagIdentity, _ tag: AdvertisedTag) -> Bool {
+        guard identity.matches(tag) else { return false }
+        if let address = tags[identity]?.address { return address == tag.identifier }
+        guard let address = known[identity], address != tag.identifier else { return true }
+        return tag.isPaired && !sightings.bonded.contains(address)
     }
 
     /// Where a wanted tag was found.

@@ -9,7 +9,7 @@ extension JacquardManager {
     /// so that it can be tried again. Asked twice meanwhile, it is told once.
     public func forget(_ identity: TagIdentity) {
         endPairing(identity, TagConnectionError(.bluetoothConnectionError, "the tag was forgotten meanwhile"))
-        let address = tags[identity]?.address ?? identity.address
+        let address = tags[identity]?.address ?? known[identity]
         tags[identity]?.place = .leaving
         disconnect(identity)
         guard let address else {
@@ -26,6 +26,7 @@ extension JacquardManager {
         if error == nil {
             sightings.forget(address)
             drivers[address]?.isPaired = false
+            for identity in forgetting[address] ?? [] { known[identity] = nil }
         }
         for identity in forgetting.removeValue(forKey: address) ?? [] {
             finishForgetting(identity, error.map { TagConnectionError($0) })

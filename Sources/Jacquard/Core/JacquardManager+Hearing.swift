@@ -5,16 +5,34 @@ import Logging
 import Time
 
 extension JacquardManager {
-    /// The central tells of a device.
+    /// The bonds of this host are these.
+    func bondsChanged(to addresses: Set<BluetoothAddress>) {
+        sightings.bonded = addresses
+        for (address, driver) in drivers { driver.isPaired = addresses.contains(address) }
+    }
+
+    /// The central remembers a device: this shows only whether two devices share a serial.
+    func remembered(_ address: BluetoothAddress, _ advertisement: Advertisement) {
+        guard let tag = AdvertisedTag(address, advertisement) else { return }
+        reportSharing(of: tag, at: .now)
+    }
+
+    /// The central has received an advertisement.
     func heard(_ address: BluetoothAddress, _ advertisement: Advertisement) {
         sightings.note(address, isBonded: advertisement.isPaired)
         drivers[address]?.isPaired = advertisement.isPaired
         guard let tag = AdvertisedTag(address, advertisement) else { return }
         let now = Instant.now
-        let sharing = sightings.hear(tag, at: now) { drivers[$0]?.facts.isLinked ?? false }
         find(tag, at: now)
+        sightings.hear(tag, at: now) { drivers[$0] != nil }
         if let identity = drivers[address]?.identity { followers[identity]?.tag?.heard(tag) }
         tellAdvertisement(tag)
+        reportSharing(of: tag, at: now)
+    }
+
+    private func reportSharing(of tag: AdvertisedTag, at now: Instant) {
+        let known = known.all(of: tag.pairingSerialNumber)
+        let sharing = sightings.sharing(tag, at: now, known: known) { drivers[$0]?.facts.isLinked ?? false }
         guard let sharing else { return }
         log.debug(
             "several tags have one serial",
@@ -25,16 +43,25 @@ extension JacquardManager {
         onEvent?(.duplicateSerial(tag.pairingSerialNumber, sharing))
     }
 
-    /// Finds out whose address it is. A tag that is known at one address is believed at another only after it has been
-    /// silent at the first: two tags may share a serial, and must not be mixed up.
+    /// Finds out which tag's address it is; see ``KnownAddresses`` for one that has an address already.
     private func find(_ tag: AdvertisedTag, at now: Instant) {
         if let driver = drivers[tag.identifier] { return driver.lastSign = now }
         // Whose address is fixed is in the table above.
-        guard let driver = tags[TagIdentity(serial: tag.pairingSerialNumber)] else { return }
-        if let known = driver.address {
-            guard driver.isLooking, driver.lastSign.map({ now - $0 > Sightings.silence }) ?? true else { return }
+        let identity = TagIdentity(serial: tag.pairingSerialNumber)
+        guard let driver = tags[identity] else { return }
+        if let address = driver.address {
+            let holder = KnownAddresses.Holder(
+                address: address, isBonded: sightings.bonded.contains(address), isKnown: known[identity] == address,
+                isPairing: driver.isPairing, lastSign: driver.lastSign)
+            guard driver.isLooking,
+                KnownAddresses.movesIdentity(from: holder, toDeviceWithBond: tag.isPaired, at: now)
+            else { return }
+            log.notice(
+                "tag has another address",
+                [(.tag, tag.pairingSerialNumber.description), (.address, tag.identifier.description)])
             driver.forgetAddress()
-            drivers[known] = nil
+            drivers[address] = nil
+            known[identity] = nil
         }
         log.debug(
             "found a tag", [(.tag, tag.pairingSerialNumber.description), (.address, tag.identifier.description)])

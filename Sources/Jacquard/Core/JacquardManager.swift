@@ -22,8 +22,8 @@ public final class JacquardManager {
         case scanning(Bool)
         /// A tag was heard. `isNews` is false for one that the present scan has told already and was not to tell again.
         case advertised(AdvertisedTag, isNews: Bool)
-        /// Several tags advertise one serial, at these addresses: a tag that is wanted by its serial alone may be any of
-        /// them. Told once, and again when another joins them or when they meet anew.
+        /// Several devices show one serial, at these addresses: those that advertise it at the same time, and the one at
+        /// which the tag is known. Comes again when another one joins them, and every few minutes while they do.
         case duplicateSerial(PairingSerial, [BluetoothAddress])
         /// A pairing has come so far.
         case pairing(TagIdentity, PairingStage)
@@ -56,6 +56,7 @@ public final class JacquardManager {
     /// Who is wanted at an address that another one is leaving.
     var successors: [TagIdentity: SuccessorWish] = [:]
     var sightings = Sightings()
+    var known = KnownAddresses()
     var pairings: [TagIdentity: Pairing] = [:]
     /// Whom the stack has been asked to forget, and for whom.
     var forgetting: [BluetoothAddress: Set<TagIdentity>] = [:]
@@ -84,11 +85,15 @@ public final class JacquardManager {
         self.catalogue = catalogue
         self.log = log
         central.onEvent = { [weak self] in self?.handle($0) }
+        central.perform(.watch(JacquardGATT.service))
     }
 
     /// Tells what has become of a tag, whoever listens.
     func tell(_ event: TagEvent, of identity: TagIdentity) {
         if case .commandEnded(let token, let result) = event, answers.end(token, result) { return }
+        if case .connection(let connection) = event, connection.state == .connected {
+            known[identity] = tags[identity]?.address
+        }
         onEvent?(.tag(identity, event))
         if let follower = followers[identity] {
             follower.take(event)
@@ -117,6 +122,8 @@ public final class JacquardManager {
             drivers[address]?.handle(event)
             bondRefused(address, error)
         case .discovered(let address, let advertisement): heard(address, advertisement)
+        case .remembered(let address, let advertisement): remembered(address, advertisement)
+        case .bonds(let addresses): bondsChanged(to: addresses)
         case .adaptersChanged(let adapters): onEvent?(.adapters(adapters))
         case .stateChanged(let state): stateChanged(state)
         case .scanning(let isScanning): scanChanged(isScanning)

@@ -15,14 +15,20 @@ struct Sightings {
 
     /// How long a tag may be silent at its address before it is believed to be gone from there.
     static let silence = Duration.seconds(30)
+    /// How long a tag that is silent is remembered.
+    static let memory = Duration.seconds(3600)
+    /// How often devices that go on sharing a serial are reported again.
+    static let reportInterval = Duration.seconds(300)
 
     private let limit: Int
     private var sightings: [BluetoothAddress: Sighting] = [:]
     private var addresses: [PairingSerial: Set<BluetoothAddress>] = [:]
-    /// Who has been reported to share a serial, while they do.
-    private var reported: [PairingSerial: Set<BluetoothAddress>] = [:]
+    /// Devices that have been reported to share a serial, while they do, and when.
+    private var reported: [PairingSerial: (addresses: Set<BluetoothAddress>, at: Instant)] = [:]
     /// Devices that this host has a bond with, as the central tells it; it need not know what they are.
-    private(set) var bonded: Set<BluetoothAddress> = []
+    var bonded: Set<BluetoothAddress> = []
+    /// When those that have been silent for long are forgotten.
+    private var nextCleaning = Instant(sinceBoot: .zero)
 
     init(limit: Int = 1000) {
         self.limit = limit
@@ -46,11 +52,9 @@ struct Sightings {
     /// - Parameters:
     ///   - tag: the tag.
     ///   - now: the time.
-    ///   - isLinked: whether there is a link with an address: who is linked does not advertise and is there all the same.
-    /// - Returns: who shares its serial, it included, in order; nil if nobody does or if that was reported before.
-    mutating func hear(
-        _ tag: AdvertisedTag, at now: Instant, isLinked: (BluetoothAddress) -> Bool
-    ) -> [BluetoothAddress]? {
+    ///   - isInUse: whether what is known of an address is still needed, however long it is silent.
+    mutating func hear(_ tag: AdvertisedTag, at now: Instant, isInUse: (BluetoothAddress) -> Bool = { _ in false }) {
+        forgetSilent(at: now, isInUse: isInUse)
         if let known = self[tag.identifier], known.pairingSerialNumber != tag.pairingSerialNumber {
             remove(tag.identifier)
         }
@@ -59,26 +63,49 @@ struct Sightings {
         let first = known.flatMap { now - $0.last <= Self.silence ? $0.first : nil } ?? now
         sightings[tag.identifier] = Sighting(tag: tag, first: first, last: now)
         addresses[tag.pairingSerialNumber, default: []].insert(tag.identifier)
-        return news(of: tag, heardSince: first, at: now, isLinked: isLinked)
     }
 
-    /// Two tags, and not one that has changed its address, are there when each was heard after the other had appeared.
-    private mutating func news(
-        of tag: AdvertisedTag, heardSince first: Instant, at now: Instant,
-        isLinked: (BluetoothAddress) -> Bool
+    /// Whether other devices show the serial of a tag that advertises, or that the central remembers.
+    ///
+    /// Two tags, and not one that has changed its address, are there when each advertised after the other had appeared. A
+    /// tag with a link does not advertise and is there all the same, and a known address belongs to its tag for good.
+    ///
+    /// - Parameters:
+    ///   - tag: the tag.
+    ///   - now: the time.
+    ///   - known: the addresses at which tags of its serial are known.
+    ///   - isLinked: whether there is a link with an address.
+    /// - Returns: all of them in order, the tag included; nil if there is no other or that was reported lately.
+    mutating func sharing(
+        _ tag: AdvertisedTag, at now: Instant, known: Set<BluetoothAddress>, isLinked: (BluetoothAddress) -> Bool
     ) -> [BluetoothAddress]? {
         let serial = tag.pairingSerialNumber
-        let sharing = (addresses[serial] ?? []).filter { address in
-            guard address != tag.identifier, let other = sightings[address] else { return true }
+        let first = sightings[tag.identifier]?.first ?? now
+        let others = (addresses[serial] ?? []).filter { address in
+            guard let other = sightings[address] else { return false }
             return isLinked(address) || (other.last >= first && now - other.last <= Self.silence)
         }
+        // The tag itself, at its known address, says nothing new about the others.
+        guard !known.contains(tag.identifier) || !others.subtracting(known).isEmpty else { return nil }
+        let sharing = others.union(known).union([tag.identifier])
         guard sharing.count > 1 else {
             reported[serial] = nil
             return nil
         }
-        guard !sharing.isSubset(of: reported[serial] ?? []) else { return nil }
-        reported[serial] = sharing
+        if let last = reported[serial], sharing.isSubset(of: last.addresses), now - last.at < Self.reportInterval {
+            return nil
+        }
+        reported[serial] = (sharing, now)
         return sharing.sorted { $0.description < $1.description }
+    }
+
+    /// Forgets tags that have been silent for long; looked at once a minute.
+    private mutating func forgetSilent(at now: Instant, isInUse: (BluetoothAddress) -> Bool) {
+        guard now >= nextCleaning else { return }
+        nextCleaning = now + .seconds(60)
+        for (address, sighting) in sightings where now - sighting.last > Self.memory && !isInUse(address) {
+            remove(address)
+        }
     }
 
     /// A tag has been given another name, which it will advertise.

@@ -38,7 +38,8 @@ extension TagDriver {
             drive { session, now in session.bonded(at: now) }
         case .pairFailed(_, let error):
             drive { session, now in session.bondingFailed(TagConnectionError(error), at: now) }
-        case .mtuChanged, .stateChanged, .adaptersChanged, .scanning, .discovered, .forgotten: break
+        case .mtuChanged(_, let mtu): drive { session, _ in session.mtuChanged(to: mtu) }
+        case .stateChanged, .adaptersChanged, .scanning, .discovered, .remembered, .bonds, .forgotten: break
         }
     }
 

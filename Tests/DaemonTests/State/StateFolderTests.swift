@@ -37,6 +37,30 @@ struct StateFolderTests {
         #expect(folder(scratch).load() == .tags(tags))
     }
 
+    @Test("reads files of releases that knew less or more of a tag, and the battery where it makes sense")
+    func otherReleases() throws {
+        let scratch = try ScratchFolder()
+        let plain = #""serial":"003R","id":"a","held":false,"paired":true"#
+        let cases: [(more: String, battery: StoredTag.Battery?)] = [
+            ("", nil), (#","tomorrow":[1,{}]"#, nil), (#","battery":null"#, nil), (#","battery":{"level":42}"#, nil),
+            (#","battery":{"level":101,"charging":true,"time_ms":7}"#, nil),
+            (
+                #","battery":{"level":42,"charging":true,"time_ms":7,"volts":3}"#,
+                StoredTag.Battery(level: 42, charging: true, time: 7)
+            ),
+        ]
+        for (more, battery) in cases {
+            _ = try scratch.write("tags.json", #"{"version":1,"tags":[{\#(plain)\#(more)}]}"#)
+            guard case .tags(let tags) = folder(scratch).load() else {
+                Issue.record("\(more) is not read")
+                continue
+            }
+            #expect(tags.map(\.battery) == [battery], "\(more)")
+            try folder(scratch).save(tags)
+            #expect(folder(scratch).load() == .tags(tags))
+        }
+    }
+
     @Test("is made where it is missing")
     func madeOnDemand() throws {
         let scratch = try ScratchFolder()

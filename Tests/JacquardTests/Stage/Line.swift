@@ -8,6 +8,7 @@ enum Line {
     static func of(_ request: CentralRequest) -> String {
         switch request {
         case .scan(let options): options == nil ? "> scan off" : "> scan on"
+        case .watch: "> watch"
         case .connect(let address): "> connect \(address.short)"
         case .disconnect(let address): "> disconnect \(address.short)"
         case .pair(let address): "> pair \(address.short)"
