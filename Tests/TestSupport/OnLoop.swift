@@ -3,25 +3,18 @@ import Foundation
 
 /// Runs a test's body on the loop, which gets a thread of its own with the first test that needs it.
 ///
-/// Some tests run at a time, and the others wait. A body must not call this again.
+/// A few tests run at a time, and the others wait. A body may call this again: its test has a place already.
 ///
 /// - Parameters:
 ///   - alone: whether no other test may run meanwhile, for one that holds up what all of them share.
 ///   - body: the test.
-/// - Returns: what the body gives.
+/// - Returns: the result of the body.
 /// - Throws: what the body throws.
 public func onLoop<Result: Sendable>(
     alone: Bool = false, _ body: @LoopActor @Sendable () async throws -> Result
 ) async throws -> Result {
     _ = loopThread
-    return try await inTurn(taking: alone ? LoopGate.width : 1, body)
-}
-
-@LoopActor
-private func inTurn<Result>(taking places: Int, _ body: @LoopActor () async throws -> Result) async rethrows -> Result {
-    await LoopGate.enter(taking: places)
-    defer { LoopGate.leave(giving: places) }
-    return try await body()
+    return try await LoopGate.pass(taking: alone ? LoopGate.width : 1, body)
 }
 
 private let loopThread: Void = Thread.detachNewThread { EventLoop.shared.run() }
@@ -32,7 +25,10 @@ public struct Overdue: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// Waits on the loop until a condition holds, looking again whenever the loop has done something.
+/// Waits on the loop until a condition holds.
+///
+/// The condition is evaluated every 2 ms: most conditions look at other processes, files and output that other threads collect,
+/// of which the loop has no event.
 ///
 /// - Throws: ``Overdue`` after the deadline, which is there to end a broken test and is never reached by a good one.
 public func until(

@@ -1,0 +1,29 @@
+import EventLoop
+import Testing
+
+@testable import TestSupport
+
+@Suite("Gate of the tests")
+struct LoopGateTests {
+    @Test("lets a test in again that is inside already, while another test waits to be alone")
+    func nested() async throws {
+        let alone = try await onLoop {
+            let alone = Task.detached { try await onLoop(alone: true) { LoopGate.isOccupied } }
+            try await until("the other test waits") { LoopGate.isOccupied }
+            var isDone = false
+            let inner = Task { try await onLoop { isDone = true } }
+            try await until("the inner call", within: .seconds(5)) { isDone }
+            try await inner.value
+            return alone
+        }
+        _ = try await alone.value
+    }
+
+    @Test("refuses to leave a test alone that has a place, for it would wait for itself")
+    func aloneInside() async throws {
+        try await onLoop {
+            let error = await #expect(throws: Overdue.self) { try await onLoop(alone: true) {} }
+            #expect(error != nil)
+        }
+    }
+}
