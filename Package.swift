@@ -66,7 +66,7 @@ let package = Package(
 
         module("Time"),
         module("EventLoop", "CSystemd", "Time"),
-        module("Logging", "CSystemd", "Time"),
+        module("Logging", "CSystemd", "JSON", "Time"),
         module("JSON"),
         module("ProtobufWire"),
         module("JacquardProtocol", "ProtobufWire", "Time"),

@@ -1,12 +1,12 @@
 internal import Synchronization
 public import Time
 
-/// Lets one condition be told once a minute, however often it is told.
+/// Writes a repeated condition once a minute.
 ///
-/// A condition is a record of level `info` or above with the same part, message and variables, whatever number of attempt
-/// or wait it tells. What was held back is counted, and the next record of the condition has the count in `repeated`.
+/// A condition is a record of level `info` or above with the same part, message and variables, apart from the numbers of
+/// attempts and waits. Suppressed records are counted, and the next record of the condition has the count in `repeated`.
 ///
-/// Changes of state are all let through, for the last one tells what is true now.
+/// Changes of state are always written: the last one is what is true now.
 public final class CalmSink: LogSink {
     private let sink: any LogSink
     private let answering: Set<String>
@@ -17,7 +17,7 @@ public final class CalmSink: LogSink {
     ///
     /// - Parameters:
     ///   - sink: gets what is let through.
-    ///   - answering: parts whose records answer somebody who has asked, and are all let through.
+    ///   - answering: parts whose records are the answer to a request of the user; they are always written.
     ///   - now: the clock.
     public init(
         _ sink: any LogSink, answering: Set<String> = [], now: @escaping @Sendable () -> Instant
@@ -33,7 +33,7 @@ public final class CalmSink: LogSink {
         set { sink.level = newValue }
     }
 
-    /// Hands the record on unless its condition was told less than a minute ago.
+    /// Writes the record unless its condition was written less than a minute ago.
     public func write(_ record: LogRecord) {
         let isFree = record.level < .info || record.isChange || answering.contains(record.label)
         guard !isFree else { return sink.write(record) }
@@ -49,31 +49,32 @@ extension LogRecord {
     }
 }
 
-/// When each condition was told last, and how often it was held back since.
+/// When each condition was written last, and how often it was suppressed since.
 struct RepeatBook {
-    /// What makes two records tell the same.
+    /// What two records of the same condition have in common.
     struct Condition: Hashable {
-        private let text: String
+        /// The hash of the record: values come from peers, and 256 of them at full length would be megabytes.
+        private let hash: Int
 
         init(_ record: LogRecord) {
-            let varying: Set<LogKey> = [.attempt, .retryIn]
+            let varying: Set<LogKey> = [.attempt, .retryIn, .after]
             let steady = LogRecord(
                 level: record.level, label: record.label, message: record.message,
                 metadata: record.metadata.filter { !varying.contains($0.key) })
-            text = "\(record.level.rawValue) \(steady.line)"
+            hash = "\(record.level.rawValue) \(steady.line)".hashValue
         }
     }
 
     private var told: [Condition: (at: Instant, held: Int)] = [:]
 
-    /// How long a condition is not told again.
+    /// How long a condition is suppressed after it was written.
     static let pause = Duration.seconds(60)
     /// How many conditions are remembered; beyond, the oldest are forgotten.
     static let most = 256
 
-    /// A condition is to be told.
+    /// A record of a condition is about to be written.
     ///
-    /// - Returns: how often it was held back before; nil when it is held back now.
+    /// - Returns: how often the condition was suppressed before; nil to suppress it now.
     mutating func tell(_ condition: Condition, at now: Instant) -> Int? {
         if let last = told[condition], now - last.at < Self.pause {
             told[condition]?.held += 1

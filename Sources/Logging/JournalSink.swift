@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import JSON
 internal import Synchronization
 
 /// Writes to the systemd journal with a field for each variable (`journalctl JACQUARD_TAG=003R`).
@@ -29,10 +30,13 @@ public final class JournalSink: LogSink {
 
     /// Sends the record with its variables as fields.
     public func write(_ record: LogRecord) {
-        let fields =
-            ["MESSAGE=\(record.line)", "PRIORITY=\(record.level.syslogPriority)", "JACQUARD_PART=\(record.label)"]
-            + record.metadata.map { "JACQUARD_\($0.key.name.uppercased())=\($0.value)" }
-        send(fields.map { Array($0.utf8) })
+        send(Self.fields(of: record).map { Array($0.utf8) })
+    }
+
+    /// The fields of a record, `NAME=value` each. `journalctl` prints them as they are.
+    static func fields(of record: LogRecord) -> [String] {
+        ["MESSAGE=\(record.line)", "PRIORITY=\(record.level.syslogPriority)", "JACQUARD_PART=\(record.label)"]
+            + record.metadata.map { "JACQUARD_\($0.key.name.uppercased())=\(TerminalText.escaped($0.value))" }
     }
 
     private func send(_ fields: [[UInt8]]) {

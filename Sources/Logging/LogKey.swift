@@ -11,18 +11,26 @@ public struct LogKey: Hashable, Sendable {
 
     /// The address of a Bluetooth device.
     public static let address = LogKey("address")
+    /// How long something took, in milliseconds.
+    public static let after = LogKey("after_ms")
     /// Which attempt this is, from 1.
     public static let attempt = LogKey("attempt")
+    /// What went wrong, as a word of the MQTT contract.
+    public static let code = LogKey("code")
     /// A bus, broker or file.
     public static let endpoint = LogKey("endpoint")
     /// What went wrong, in the words of the library or the kernel.
     public static let error = LogKey("error")
+    /// The name of a piece of gear, or its numbers.
+    public static let gear = LogKey("gear")
     /// The member of a D-Bus call or signal.
     public static let member = LogKey("member")
     /// An object on the bus.
     public static let path = LogKey("path")
     /// A file descriptor, count or other number.
     public static let count = LogKey("count")
+    /// The id of a process.
+    public static let process = LogKey("pid")
     /// Why something was done.
     public static let reason = LogKey("reason")
     /// How often the same was held back since it was told last.

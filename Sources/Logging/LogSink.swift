@@ -1,3 +1,5 @@
+internal import JSON
+
 /// One thing that happened.
 public struct LogRecord: Sendable {
     /// How much it matters.
@@ -8,8 +10,27 @@ public struct LogRecord: Sendable {
     public let message: String
     /// What varies, in the order in which it was given.
     public let metadata: [Logger.Metadata]
-    /// Whether it tells a change of state, such as a connection that is lost.
-    var isChange = false
+    /// Whether it is a change of state, such as a lost connection.
+    let isChange: Bool
+
+    /// The longest value of a variable, in bytes. Topics and texts of peers can be longer; the rest is cut.
+    static let longestValue = 1_024
+
+    init(
+        level: LogLevel, label: String, message: String, metadata: [Logger.Metadata], isChange: Bool = false
+    ) {
+        self.level = level
+        self.label = label
+        self.message = message
+        self.metadata =
+            metadata.contains { $0.value.utf8.count > Self.longestValue } ? metadata.map(Self.cut) : metadata
+        self.isChange = isChange
+    }
+
+    private static func cut(_ variable: Logger.Metadata) -> Logger.Metadata {
+        guard variable.value.utf8.count > longestValue else { return variable }
+        return (variable.key, String(decoding: variable.value.utf8.prefix(longestValue), as: UTF8.self) + "...")
+    }
 
     /// `label: message key=value key="two words"`: one line, whatever the values hold.
     public var line: String {
@@ -19,9 +40,9 @@ public struct LogRecord: Sendable {
     }
 
     private static func quoted(_ value: String) -> String {
-        let isPlain = value.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }
-        guard !isPlain || value.isEmpty else { return value }
-        return "\"" + JSONText.escaped(value) + "\""
+        let isPlain = value.utf8.allSatisfy { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\"") }
+        guard !isPlain || value.isEmpty || !TerminalText.isSafe(value) else { return value }
+        return TerminalText.quoted(value)
     }
 }
 

@@ -1,16 +1,18 @@
 internal import Glibc
+internal import JSON
 internal import Synchronization
 
-/// Writes lines to a descriptor: standard error, or whatever a test reads.
+/// Writes lines to a descriptor, such as standard error.
 ///
-/// Text: `<level> label: message key=value`, with the syslog priority in front where the journal reads the stream.
-/// JSON: one object a line with `level`, `label`, `message` and the variables.
+/// Text: `time level label: message key=value`; with the syslog priority in place of time and level where the journal reads the
+/// stream. JSON: one object a line with `time`, `level`, `label`, `message` and the variables. Control characters and characters
+/// that turn the direction of writing are escaped.
 public final class StreamSink: LogSink {
     /// How a line looks.
     public enum Format: Sendable {
         /// For people at a terminal.
         case text
-        /// For the journal behind a stream: `<5>` in front (sd-daemon(3)).
+        /// For the journal behind a stream, which adds the time: `<5>` in front (sd-daemon(3)).
         case journalStream
         /// For log collectors.
         case json
@@ -18,12 +20,23 @@ public final class StreamSink: LogSink {
 
     private let descriptor: CInt
     private let format: Format
+    private let timeStamp: (@Sendable () -> String)?
     private let threshold: Mutex<LogLevel>
 
     /// A sink for a descriptor, which stays the caller's.
-    public init(descriptor: CInt = 2, format: Format = .text, level: LogLevel = .info) {
+    ///
+    /// - Parameters:
+    ///   - descriptor: where lines are written.
+    ///   - format: how a line looks.
+    ///   - level: the threshold.
+    ///   - timeStamp: the present as RFC 3339 has it; nil leaves it out.
+    public init(
+        descriptor: CInt = 2, format: Format = .text, level: LogLevel = .info,
+        timeStamp: (@Sendable () -> String)? = nil
+    ) {
         self.descriptor = descriptor
         self.format = format
+        self.timeStamp = timeStamp
         threshold = Mutex(level)
     }
 
@@ -36,21 +49,22 @@ public final class StreamSink: LogSink {
     /// Writes one line with one call, so that lines of several threads do not mix.
     public func write(_ record: LogRecord) {
         var line = text(of: record) + "\n"
-        // What cannot be written is lost: there is nobody to tell.
+        // There is no other place for a line that cannot be written.
         line.withUTF8 { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 
     private func text(of record: LogRecord) -> String {
         switch format {
-        case .text: "\(record.level.rawValue) \(record.line)"
+        case .text: (timeStamp.map { $0() + " " } ?? "") + "\(record.level.rawValue) \(record.line)"
         case .journalStream: "<\(record.level.syslogPriority)>\(record.line)"
         case .json:
-            "{" + Self.fields(of: record).map { "\"\($0)\":\"\(JSONText.escaped($1))\"" }.joined(separator: ",") + "}"
+            "{" + fields(of: record).map { "\"\($0)\":\(TerminalText.quoted($1))" }.joined(separator: ",") + "}"
         }
     }
 
-    private static func fields(of record: LogRecord) -> [(String, String)] {
-        [("level", record.level.rawValue), ("label", record.label), ("message", record.message)]
+    private func fields(of record: LogRecord) -> [(String, String)] {
+        (timeStamp.map { [("time", $0())] } ?? [])
+            + [("level", record.level.rawValue), ("label", record.label), ("message", record.message)]
             + record.metadata.map { ($0.key.name, $0.value) }
     }
 }

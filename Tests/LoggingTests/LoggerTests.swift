@@ -1,6 +1,7 @@
 import Glibc
-import Logging
 import Testing
+
+@testable import Logging
 
 @Suite("Logger")
 struct LoggerTests {
@@ -25,6 +26,25 @@ struct LoggerTests {
         #expect(sink.records.map(\.line) == [#"mqtt: went wrong tag=003R error="no route to host""#])
     }
 
+    @Test(
+        "escapes what could move the cursor or turn the direction of writing",
+        arguments: [("a\u{9B}2Jb", #"a\u009b2Jb"#), ("\u{202E}gat", #"\u202egat"#), ("a\u{2028}b", #"a\u2028b"#)])
+    func unsafe(value: String, text: String) {
+        let sink = MemorySink()
+        Logger("part", to: sink).info("seen", [(.reason, value)])
+        #expect(sink.records.map(\.line) == [#"part: seen reason=""# + text + "\""])
+    }
+
+    @Test("cuts a value that a peer has made long")
+    func long() {
+        let sink = MemorySink()
+        let logger = Logger("part", to: sink)
+        logger.info("seen", [(.topic, String(repeating: "a", count: 1_024)), (.tag, "003R")])
+        logger.info("seen", [(.topic, String(repeating: "ä", count: 60_000)), (.tag, "003R")])
+        #expect(sink.records[0].metadata.map(\.value) == [String(repeating: "a", count: 1_024), "003R"])
+        #expect(sink.records[1].metadata.map(\.value) == [String(repeating: "ä", count: 512) + "...", "003R"])
+    }
+
     @Test("keeps a record on one line whatever a value holds")
     func oneLine() {
         let sink = MemorySink()
@@ -35,22 +55,52 @@ struct LoggerTests {
 
 @Suite("Stream sink")
 struct StreamSinkTests {
-    @Test(
-        "writes one line a record",
-        arguments: [
-            (StreamSink.Format.text, "warning part: lost tag=003R\n"),
-            (.journalStream, "<4>part: lost tag=003R\n"),
-            (.json, #"{"level":"warning","label":"part","message":"lost","tag":"003R"}"# + "\n"),
-        ])
-    func formats(format: StreamSink.Format, expected: String) {
+    private static let stamp = "2026-11-20T10:15:02.114Z"
+
+    /// What a sink writes of one record.
+    private func written(_ format: StreamSink.Format, isStamped: Bool = true, _ value: String = "003R") -> String {
         var ends: [CInt] = [0, 0]
         #expect(pipe(&ends) == 0)
-        Logger("part", to: StreamSink(descriptor: ends[1], format: format)).warning("lost", [(.tag, "003R")])
+        let now: @Sendable () -> String = { Self.stamp }
+        let sink = StreamSink(descriptor: ends[1], format: format, timeStamp: isStamped ? now : nil)
+        Logger("part", to: sink).warning("lost", [(.tag, value)])
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = read(ends[0], &bytes, bytes.count)
-        #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == expected)
         close(ends[0])
         close(ends[1])
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    @Test(
+        "writes one line a record, with the time where the journal does not add it",
+        arguments: [
+            (StreamSink.Format.text, "2026-11-20T10:15:02.114Z warning part: lost tag=003R\n"),
+            (.journalStream, "<4>part: lost tag=003R\n"),
+            (
+                .json,
+                #"{"time":"2026-11-20T10:15:02.114Z","level":"warning","label":"part","message":"lost","tag":"003R"}"#
+                    + "\n"
+            ),
+        ])
+    func formats(format: StreamSink.Format, expected: String) {
+        #expect(written(format) == expected)
+    }
+
+    @Test("leaves the time out where there is no clock")
+    func noClock() {
+        #expect(written(.text, isStamped: false) == "warning part: lost tag=003R\n")
+        #expect(
+            written(.json, isStamped: false)
+                == #"{"level":"warning","label":"part","message":"lost","tag":"003R"}"# + "\n")
+    }
+
+    @Test(
+        "writes printable ASCII for what no terminal should receive",
+        arguments: [StreamSink.Format.text, .journalStream, .json])
+    func unsafe(format: StreamSink.Format) {
+        let line = written(format, "\u{9B}2J\u{202E}\u{7F}\u{2066}\n")
+        #expect(line.dropLast().utf8.allSatisfy { (0x20...0x7E).contains($0) }, "\(line)")
+        #expect(line.contains(#"\u009b2J\u202e\u007f\u2066\n"#))
     }
 
     @Test("takes a new threshold at any time")
@@ -58,5 +108,40 @@ struct StreamSinkTests {
         let sink = StreamSink(level: .error)
         sink.level = .trace
         #expect(sink.level == .trace)
+    }
+}
+
+@Suite("Journal sink")
+struct JournalSinkTests {
+    @Test(
+        "gives each level its priority",
+        arguments: [
+            (LogLevel.trace, 7), (.debug, 7), (.info, 6), (.notice, 5), (.warning, 4), (.error, 3),
+        ])
+    func priority(level: LogLevel, priority: Int) {
+        let record = LogRecord(level: level, label: "part", message: "lost", metadata: [])
+        #expect(JournalSink.fields(of: record).contains("PRIORITY=\(priority)"))
+        #expect(level.syslogPriority == priority)
+    }
+
+    @Test("has a field for each variable, in which nothing can harm a terminal")
+    func fields() {
+        let record = LogRecord(
+            level: .warning, label: "part", message: "lost",
+            metadata: [(.tag, "003R"), (.retryIn, "500"), (.error, "a\u{9B}\nb")])
+        #expect(
+            JournalSink.fields(of: record) == [
+                #"MESSAGE=part: lost tag=003R retry_in_ms=500 error="a\u009b\nb""#, "PRIORITY=4", "JACQUARD_PART=part",
+                "JACQUARD_TAG=003R", "JACQUARD_RETRY_IN_MS=500", #"JACQUARD_ERROR=a\u{9b}\u{a}b"#,
+            ])
+    }
+
+    @Test("stands behind standard error only where the service manager says so of this stream")
+    func detection() {
+        var status = stat()
+        fstat(2, &status)
+        #expect(JournalSink.isBehindStandardError("\(status.st_dev):\(status.st_ino)"))
+        #expect(!JournalSink.isBehindStandardError("\(status.st_dev):\(status.st_ino + 1)"))
+        #expect(!JournalSink.isBehindStandardError(nil))
     }
 }

@@ -20,7 +20,7 @@ struct CheckConfigCommand {
     func run() -> ExitCode {
         let result = ConfigurationFile.load(path: config, environment: environment, defaultPath: defaultPath)
         if isJSON {
-            output(.standardOutput, Self.document(of: result).text)
+            output(.standardOutput, TerminalText.escapedJSON(Self.document(of: result).text))
         } else {
             printLines(of: result)
         }
@@ -30,8 +30,9 @@ struct CheckConfigCommand {
     private func printLines(of result: Result<LoadedConfiguration, ConfigurationErrors>) {
         switch result {
         case .success(let loaded):
-            output(.standardOutput, "\(loaded.file): ok")
-            loaded.notices.forEach { output(.standardOutput, "\(loaded.file): notice: \($0)") }
+            let file = DisplayText.escaped(loaded.file)
+            output(.standardOutput, "\(file): ok")
+            loaded.notices.forEach { output(.standardOutput, "\(file): notice: \($0)") }
         case .failure(let failure):
             failure.lines.forEach { output(.standardError, $0) }
         }

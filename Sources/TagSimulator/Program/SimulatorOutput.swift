@@ -8,16 +8,16 @@ import JacquardProtocol
 struct SimulatorOutput {
     let isJSON: Bool
 
-    /// A line as it is.
+    /// A line, its control characters escaped: names of tags and effects come from outside.
     func plain(_ text: String) {
-        let bytes = Array((text + "\n").utf8)
+        let bytes = Array((TerminalText.escaped(text) + "\n").utf8)
         // Whoever does not read any more is not written to.
         _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
     }
 
     /// An object on one line: sorted keys, so that equal facts are equal lines.
     nonisolated static func text(of members: [String: JSONValue]) -> String {
-        String(decoding: JSONText.bytes(of: JSONValue.object(members)), as: UTF8.self)
+        TerminalText.escapedJSON(String(decoding: JSONText.bytes(of: JSONValue.object(members)), as: UTF8.self))
     }
 
     /// An object as it is.

@@ -45,8 +45,8 @@ struct MonitorCommand: Sendable {
         let record = MonitorRecord(
             topic: message.topic, payload: message.payload, isRetained: message.isRetained, isInitial: isInitial,
             time: Moment.now.unixMilliseconds)
-        if printer.isJSON { return printer.write(.standardOutput, record.document.text) }
+        if printer.isJSON { return printer.write(record.document) }
         guard let line = MonitorLine(record, BridgeTopics(context.configuration)) else { return true }
-        return printer.write(.standardOutput, line.isGesture ? printer.emphasized(line.text) : line.text)
+        return printer.write(.standardOutput, line.text, isEmphasized: line.isGesture)
     }
 }

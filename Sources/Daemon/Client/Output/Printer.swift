@@ -9,18 +9,31 @@ struct Printer: Sendable {
     /// Takes a line without its newline; false if nobody reads any more.
     var output: @Sendable (OutputChannel, String) -> Bool = { $0.write($1) }
 
-    /// Prints a line.
+    /// Prints a line, its control characters escaped.
     ///
-    /// - Returns: whether somebody still reads.
+    /// - Parameters:
+    ///   - channel: where.
+    ///   - line: the line without its newline.
+    ///   - isEmphasized: whether the line is bold on a terminal.
+    /// - Returns: whether anything still reads the channel.
     @discardableResult
-    func write(_ channel: OutputChannel, _ line: String) -> Bool {
-        output(channel, line)
+    func write(_ channel: OutputChannel, _ line: String, isEmphasized: Bool = false) -> Bool {
+        let text = TerminalText.escaped(line)
+        return output(channel, isEmphasized && isTerminal ? "\u{1B}[1m\(text)\u{1B}[0m" : text)
+    }
+
+    /// Prints a document on one line of standard output.
+    ///
+    /// - Returns: whether anything still reads standard output.
+    @discardableResult
+    func write(_ document: JSONValue) -> Bool {
+        output(.standardOutput, TerminalText.escapedJSON(document.text))
     }
 
     /// Prints a document for machines, or lines for people.
     func show(_ document: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) {
         if isJSON {
-            write(.standardOutput, document().text)
+            write(document())
         } else {
             lines().forEach { write(.standardOutput, $0) }
         }
@@ -28,12 +41,7 @@ struct Printer: Sendable {
 
     /// Prints why nothing came of it: for people on standard error, for machines on standard output as well.
     func show(_ failure: ClientFailure) {
-        if isJSON, !failure.isPrinted { write(.standardOutput, failure.document.text) }
+        if isJSON, !failure.isPrinted { write(failure.document) }
         failure.lines.forEach { write(.standardError, $0) }
-    }
-
-    /// The text in bold, on a terminal.
-    func emphasized(_ text: String) -> String {
-        isTerminal ? "\u{1B}[1m\(text)\u{1B}[0m" : text
     }
 }

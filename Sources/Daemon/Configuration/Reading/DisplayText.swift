@@ -1,3 +1,5 @@
+import JSON
+
 /// Makes words of the user fit for one line of a message on a terminal.
 enum DisplayText {
     /// Longer values are cut: they name no place that line and column do not name better.
@@ -11,16 +13,7 @@ enum DisplayText {
     }
 
     /// Escapes what could move the cursor, colour a terminal or turn the direction of writing.
-    static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { result, scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default:
-                result.unicodeScalars.append(scalar)
-            }
-        }
-    }
+    static func escaped(_ text: String) -> String { TerminalText.escaped(text) }
 
     /// Appends a key to a key in dotted form.
     ///
