@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import Logging
 import TestSupport
 import Testing
@@ -36,6 +37,8 @@ struct MQTTTLSTests {
             let certificates = try await Certificates()
             let broker = try await PrivateBroker(options: certificates.brokerOptions)
             let authority = certificates.path("authority.crt")
+            let fifo = certificates.path("fifo")
+            #expect(mkfifo(fifo, 0o600) == 0)
             let cases: [(host: String, tls: MQTTConfiguration.TLS, code: MQTTError.Code, text: String)] = [
                 (
                     "localhost", .init(caFile: certificates.path("other.crt")), .certificateUntrusted,
@@ -47,6 +50,7 @@ struct MQTTTLSTests {
                     "localhost", .init(caFile: "/nowhere.crt"), .tls,
                     "cannot read /nowhere.crt: No such file or directory"
                 ),
+                ("localhost", .init(caFile: fifo), .tls, "cannot read \(fifo): it is not a regular file"),
                 ("localhost", .init(caFile: certificates.path("broker.key")), .tls, "Unable to load CA certificates"),
                 (
                     "localhost",

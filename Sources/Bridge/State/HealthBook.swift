@@ -14,6 +14,8 @@ struct Problem: Hashable, Sendable {
         case eventsDropped = "events_dropped"
         case brokerRefuses = "broker_refuses"
         case brokerStalled = "broker_stalled"
+        case stateNotSaved = "state_not_saved"
+        case metricsNotWritten = "metrics_not_written"
     }
 
     /// What makes it the same problem later, whatever its text says by then.
@@ -83,6 +85,7 @@ struct HealthBook: Sendable {
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages wait, and the broker acknowledges none"))
         }
+        problems += (measurement?.unwritable ?? []).map { Problem($0) }
         if let lastDropped, now.instant - lastDropped.instant < Self.memory {
             problems.append(
                 Problem(.eventsDropped, "\(dropped) events were lost since the start: the broker was away too long"))
@@ -108,6 +111,18 @@ struct HealthBook: Sendable {
 }
 
 extension Problem {
+    /// A file that cannot be written, and what that means.
+    fileprivate init(_ file: UnwritableFile) {
+        switch file.purpose {
+        case .state:
+            self.init(
+                .stateNotSaved,
+                "Known tags cannot be saved in \(file.path): \(file.reason). Changes since then are lost at a restart")
+        case .metrics:
+            self.init(.metricsNotWritten, "Metrics cannot be written to \(file.path): \(file.reason)")
+        }
+    }
+
     /// What is wrong with the adapters: each that is not ready or hears nothing, and that none is ready. Before the
     /// first word nothing is.
     static func problems(of adapters: [AdapterFacts]?) -> [Problem] {

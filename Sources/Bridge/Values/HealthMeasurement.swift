@@ -12,11 +12,13 @@ public struct HealthMeasurement: Hashable, Sendable {
     public var isBrokerConnected: Bool
     /// How often the connection to the broker was made again since the start.
     public var brokerReconnects: Int
+    /// The files that cannot be written at present.
+    public var unwritable: [UnwritableFile]
 
     /// Describes a measurement.
     public init(
         residentKilobytes: Int, queued: Int, dropped: Int, acknowledged: Int = 0, isBrokerConnected: Bool = true,
-        brokerReconnects: Int
+        brokerReconnects: Int, unwritable: [UnwritableFile] = []
     ) {
         self.residentKilobytes = residentKilobytes
         self.queued = queued
@@ -24,5 +26,31 @@ public struct HealthMeasurement: Hashable, Sendable {
         self.acknowledged = acknowledged
         self.isBrokerConnected = isBrokerConnected
         self.brokerReconnects = brokerReconnects
+        self.unwritable = unwritable
+    }
+}
+
+/// A file of the bridge that cannot be written.
+public struct UnwritableFile: Hashable, Sendable {
+    /// What the file is for.
+    public enum Purpose: Hashable, Sendable, CaseIterable {
+        /// The known tags.
+        case state
+        /// The metrics.
+        case metrics
+    }
+
+    /// What the file is for.
+    public let purpose: Purpose
+    /// The file, or its folder.
+    public let path: String
+    /// Why it cannot be written, such as `No space left on device`.
+    public let reason: String
+
+    /// Describes a file that cannot be written.
+    public init(_ purpose: Purpose, _ path: String, reason: String) {
+        self.purpose = purpose
+        self.path = path
+        self.reason = reason
     }
 }

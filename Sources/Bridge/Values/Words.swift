@@ -1,4 +1,4 @@
-import JacquardProtocol
+public import JacquardProtocol
 
 extension TouchMode {
     /// The mode as topics and commands say it.
@@ -46,7 +46,7 @@ extension TagConnection.State {
 
 extension TagConnectionError.Code {
     /// The SDK's name in snake case.
-    var word: String {
+    public var word: String {
         switch self {
         case .internalError: "internal_error"
         case .malformedResponseError: "malformed_response_error"

@@ -50,7 +50,7 @@ struct Examination: Sendable {
     private func bluetooth() async -> [Finding] {
         let facts = await BluetoothProbe(busAddress: busAddress, log: log).facts()
         let tool = machine.bluetoothTool
-        let version = await HelperThread.shared.run { BlueZVersionCheck.probe(tool) }
+        let version = await HelperThread.shared.run(.programs) { BlueZVersionCheck.probe(tool) }
         return [
             SystemBusCheck.finding(
                 busAddress, facts.busError, isInContainer: SystemBusCheck.isInContainer(machine.containerMarks)),

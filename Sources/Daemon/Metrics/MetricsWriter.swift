@@ -1,3 +1,4 @@
+import Bridge
 import EventLoop
 import Logging
 
@@ -8,8 +9,14 @@ final class MetricsWriter {
     private let text: () -> String
     private var settings = Configuration.Metrics()
     private var isWriting = false
-    private var hasFailed = false
     private lazy var timer = LoopTimer { [unowned self] in write() }
+    private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
+    /// Called when the file cannot be written any more, and when it can be written again.
+    var onChange: (@LoopActor () -> Void)?
+    /// Why the file cannot be written; nil while it can.
+    private(set) var failure: UnwritableFile? {
+        didSet { if failure != oldValue { onChange?() } }
+    }
 
     /// - Parameters:
     ///   - log: told when it fails, and when it works again.
@@ -22,8 +29,8 @@ final class MetricsWriter {
     /// Begins, goes on elsewhere, or ends, as the settings say.
     func follow(_ settings: Configuration.Metrics) {
         guard settings != self.settings else { return }
-        // What was said of one file says nothing of another.
-        if settings.file != self.settings.file { hasFailed = false }
+        // A failure of one file says nothing about another.
+        if settings.file != self.settings.file { failure = nil }
         self.settings = settings
         timer.disarm()
         write()
@@ -40,11 +47,12 @@ final class MetricsWriter {
         timer.arm(after: settings.interval, accuracy: .seconds(1))
         guard !isWriting else { return }
         isWriting = true
+        limit.arm(after: FileError.patience, accuracy: .seconds(1))
         EventLoop.shared.begin { await self.write(self.text(), to: file) }
     }
 
     private func write(_ text: String, to file: String) async {
-        let failure = await HelperThread.shared.run { () -> FileError? in
+        let failure = await HelperThread.shared.run(.metrics) { () -> FileError? in
             do throws(FileError) {
                 // Others read it: the collector is another user. It is worth nothing after a power cut.
                 try AtomicFile.write(Array(text.utf8), to: file, mode: 0o644, isDurable: false)
@@ -54,18 +62,25 @@ final class MetricsWriter {
             }
         }
         isWriting = false
+        limit.disarm()
         // The settings may have changed meanwhile.
         guard file == settings.file else { return self.write() }
-        report(failure, file)
+        report(failure)
     }
 
     /// One line when it begins to fail and one when it works again.
-    private func report(_ failure: FileError?, _ file: String) {
-        switch (failure, hasFailed) {
-        case (let failure?, false): log.warning("cannot write metrics", [(.path, file), (.error, failure.reason)])
-        case (nil, true): log.notice("metrics are written again", [(.path, file)])
+    private func report(_ error: FileError?) {
+        guard let file = settings.file else { return }
+        switch (error, failure) {
+        case (let error?, nil): log.warning("cannot write metrics", [(.path, file), (.error, error.reason)])
+        case (nil, _?): log.notice("metrics are written again", [(.path, file)])
         default: break
         }
-        hasFailed = failure != nil
+        failure = error.map { UnwritableFile(.metrics, file, reason: $0.reason) }
     }
+}
+
+extension HelperThread.Concern {
+    /// Writing the metrics.
+    fileprivate static let metrics = HelperThread.Concern("metrics")
 }

@@ -54,7 +54,7 @@ final class ConfigurationReload {
         isAskedFor = false
         ServiceNotification.reloading()
         let source = source
-        let result = await HelperThread.shared.run { source.load() }
+        let result = await HelperThread.shared.run(.configuration) { source.load() }
         await take(result)
         // Who is on his way out has said so, and must not be ready again.
         if service != nil { ServiceNotification.ready() }
@@ -74,4 +74,9 @@ final class ConfigurationReload {
             log.notice("the configuration was read again", [(.count, "\(changes)")])
         }
     }
+}
+
+extension HelperThread.Concern {
+    /// Reading the configuration.
+    fileprivate static let configuration = HelperThread.Concern("configuration")
 }

@@ -24,7 +24,9 @@ extension BridgeService {
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
         case .addTag(let entry, _): add(entry)
-        case .removeTag(let id): book.remove(id)
+        case .removeTag(let id):
+            book.remove(id)
+            life.remove(id)
         case .remember(let record): remember(record)
         }
     }
@@ -65,6 +67,7 @@ extension BridgeService {
         // It was heard before it had its bond.
         if let tag = newcomer.advertised { sighted(tag, isPaired: true) }
         for event in newcomer.events {
+            logLife(event, of: entry.id, at: nil)
             carryOut { bridge, now in bridge.tag(entry.id, event, at: now) }
         }
     }

@@ -5,6 +5,7 @@ import EventLoop
 import Jacquard
 import JacquardProtocol
 import Logging
+import Time
 
 /// What the radio tells.
 extension BridgeService {
@@ -12,6 +13,7 @@ extension BridgeService {
         switch event {
         case .tag(let identity, let event):
             guard let id = book.id(identity) else { return newcomers.take(event, of: identity) }
+            logLife(event, of: id, at: .now)
             carryOut { bridge, now in bridge.tag(id, event, at: now) }
         case .advertised(let tag, _): advertised(tag)
         case .adapters(let adapters):
@@ -28,6 +30,26 @@ extension BridgeService {
             guard let token = departures.removeValue(forKey: identity) else { return }
             answer(token, error.map { .failure(RequestError($0, centralState)) } ?? .success(.done))
         }
+    }
+
+    /// Logs what an event means for the life of the tag, if anything.
+    func logLife(_ event: TagEvent, of id: TagID, at now: @autoclosure () -> Instant?) {
+        switch event {
+        case .connection, .gear: break
+        // The hot path: not even the clock is read.
+        case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .commandEnded: return
+        }
+        guard let record = life.take(event, of: id, at: now()) else { return }
+        let log = log(of: id.text)
+        if record.isChange {
+            log.change(.info, record.message, record.variables)
+        } else {
+            log.info(record.message, record.variables)
+        }
+    }
+
+    private func log(of tag: String) -> Logger {
+        log.labelled("tag").with(.tag, tag)
     }
 
     private func bluetooth(_ state: CentralState) {
@@ -76,6 +98,12 @@ extension BridgeService {
 
     private func paired(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
+        let log = log(of: book.id(identity)?.text ?? identity.serial?.description ?? "")
+        if let error {
+            log.info("pairing failed", [(.code, error.code.word), (.error, error.text)])
+        } else {
+            log.change(.info, "paired")
+        }
         guard error == nil, let tag = pairing.tag ?? book.sightings[identity] else {
             _ = newcomers.remove(identity)
             return answer(pairing.token, .failure(error.map { RequestError($0, centralState) } ?? .notFound))

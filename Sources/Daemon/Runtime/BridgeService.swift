@@ -31,6 +31,7 @@ final class BridgeService {
     var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?)] = [:]
     var departures: [TagIdentity: UInt64] = [:]
     var newcomers = Newcomers()
+    var life = TagLife()
     var reconnects = -1
     private var actions: ArraySlice<BridgeAction> = []
     private var isActing = false
@@ -90,6 +91,8 @@ final class BridgeService {
     func start() async {
         manager.onEvent = { [unowned self] in handle($0) }
         client.onEvent = { [unowned self] in handle($0) }
+        store.onChange = { [unowned self] in measureFiles() }
+        metrics.onChange = { [unowned self] in measureFiles() }
         carryOut { bridge, now in bridge.start(at: now) }
         client.start()
         measure()
@@ -100,7 +103,7 @@ final class BridgeService {
 
     /// The bus does not tell BlueZ's version; the program that comes with it does.
     private func askVersion() async {
-        let output = await HelperThread.shared.run { BlueZVersionCheck.probe() }
+        let output = await HelperThread.shared.run(.programs) { BlueZVersionCheck.probe() }
         guard let version = BlueZVersionCheck.version(in: output) else { return }
         carryOut { bridge, _ in bridge.bluez(version: version) }
     }
@@ -142,7 +145,13 @@ final class BridgeService {
             dropped: outbox.dropped.total,
             acknowledged: outbox.acknowledgements,
             isBrokerConnected: client.isConnected,
-            brokerReconnects: max(0, reconnects))
+            brokerReconnects: max(0, reconnects),
+            unwritable: [store.failure, metrics.failure].compactMap(\.self))
+    }
+
+    /// A file cannot be written any more, or can be written again.
+    private func measureFiles() {
+        carryOut { bridge, now in bridge.measured(measurement, at: now) }
     }
 
     private func measure() {
@@ -156,4 +165,9 @@ final class BridgeService {
         guard !dropped.isEmpty else { return }
         carryOut { bridge, now in bridge.eventsDropped(dropped, at: now) }
     }
+}
+
+extension HelperThread.Concern {
+    /// Programs that are run for their output.
+    static let programs = HelperThread.Concern("programs")
 }

@@ -2,8 +2,8 @@ import Glibc
 
 /// How many descriptors the process may have, and how many it needs.
 enum DescriptorLimit {
-    /// For loop, bus, broker, log and state, and for what a new connection to each of them takes for a moment.
-    static let base = 24
+    /// For loop, bus, broker, log, state and its lock, and for what a new connection to each of them takes for a moment.
+    static let base = 25
     /// BlueZ gives one for each characteristic that notifies.
     static let perTag = 3
 

@@ -1,3 +1,4 @@
+import Bridge
 import EventLoop
 import Glibc
 import Logging
@@ -15,7 +16,8 @@ struct RunCommand {
 
     /// Runs the loop on the calling thread.
     ///
-    /// - Returns: `done` after a clean stop, `wrongUsage` when the configuration has an error.
+    /// - Returns: `done` after a clean stop, `wrongUsage` when the configuration has an error, `failed` when another bridge uses
+    ///   the state folder.
     func run() -> ExitCode {
         let source = ConfigurationSource(path: config, logLevel: logLevel, environment: environment)
         switch source.load() {
@@ -23,23 +25,41 @@ struct RunCommand {
             failure.lines.forEach { OutputChannel.standardError.write($0) }
             return .wrongUsage
         case .success(let loaded):
-            serve(loaded, source)
-            return .done
+            return serve(loaded, source)
         }
     }
 
-    private func serve(_ loaded: LoadedConfiguration, _ source: ConfigurationSource) {
+    private func serve(_ loaded: LoadedConfiguration, _ source: ConfigurationSource) -> ExitCode {
         // A peer that has gone is told by the return value of the call that wrote to it.
         signal(SIGPIPE, SIG_IGN)
         let sink = CalmSink(
             sink(loaded.configuration.log), answering: [ConfigurationReload.logLabel], now: { .now })
         let folder = StateFolder(option: state, environment: environment)
+        let lock = StateLock.take(in: folder)
+        guard Self.mayUse(folder, lock, Logger("daemon", to: sink)) else { return .failed }
         let bus = SystemBus.address(environment)
         EventLoop.shared.begin {
             await Self.serve(loaded, source, folder, bus, sink)
             EventLoop.shared.stop()
         }
         EventLoop.shared.run()
+        return withExtendedLifetime(lock) { .done }
+    }
+
+    /// Whether no other bridge uses the state folder, as far as that can be found out.
+    private static func mayUse(_ folder: StateFolder, _ lock: StateLock.Outcome, _ log: Logger) -> Bool {
+        let log = log.with(.endpoint, folder.path)
+        switch lock {
+        case .held: return true
+        case .unavailable(let error):
+            log.warning("cannot lock the state folder", [(.error, error.reason)])
+            return true
+        case .inUse(let process):
+            let holder = process.map { [(LogKey.process, "\($0)")] } ?? []
+            let remedy = "Stop the other bridge, or give this one a folder of its own: --state DIR."
+            log.error("the state folder is used by another process", holder + [(.reason, remedy)])
+            return false
+        }
     }
 
     @LoopActor
@@ -80,11 +100,14 @@ struct RunCommand {
 
     private func sink(_ settings: Configuration.Log) -> any LogSink {
         let level = LogLevel(settings.level)
+        let now: @Sendable () -> String = { ClockText.utc(Moment.now.unixMilliseconds) }
+        let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         return switch settings.format {
-        case .automatic where JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"]):
-            JournalSink(level: level)
-        case .automatic, .text: StreamSink(format: .text, level: level)
-        case .json: StreamSink(format: .json, level: level)
+        case .automatic where isJournal: JournalSink(level: level)
+        // The journal has a time for each line.
+        case .text where isJournal: StreamSink(format: .journalStream, level: level)
+        case .automatic, .text: StreamSink(format: .text, level: level, timeStamp: now)
+        case .json: StreamSink(format: .json, level: level, timeStamp: now)
         }
     }
 }

@@ -34,7 +34,7 @@ struct StateFolder: Sendable {
     /// Reads the tags.
     func load() -> Contents {
         do throws(FileError) {
-            return parsed(try FileContents(path: file, limit: Self.sizeLimit).bytes)
+            return parsed(try FileContents(path: file, limit: Self.sizeLimit, followsLinks: false).bytes)
         } catch  where error.isMissing {
             return .tags([])
         } catch {
@@ -62,12 +62,17 @@ struct StateFolder: Sendable {
         return .damaged(setAside: kept, reason: "it is no list of tags")
     }
 
+    /// Creates the folder if it is missing.
+    func create() throws(FileError) {
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(errno) }
+    }
+
     /// Writes the tags: as a whole or not at all, and on the disk when it returns.
     ///
     /// - Throws: ``FileError``; the file is then as it was.
     func save(_ tags: [StoredTag]) throws(FileError) {
         let stored = StoredTags(tags: tags.sorted { $0.id < $1.id })
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(errno) }
+        try create()
         try AtomicFile.write(
             JSONText.indentedBytes(of: stored) + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
     }

@@ -1,4 +1,5 @@
 import Bluetooth
+import Bridge
 import EventLoop
 import Logging
 
@@ -15,19 +16,32 @@ final class TagStore {
     private var isWriting = false
     /// A file that could not be read is not overwritten either.
     private var mayWrite = true
-    private var hasFailed = false
+    private let retryInterval: Duration
+    private lazy var retry = LoopTimer { [unowned self] in save() }
+    private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
+    /// Called when the file cannot be written any more, and when it can be written again.
+    var onChange: (@LoopActor () -> Void)?
+    /// Why the file cannot be written; nil while it can.
+    private(set) var failure: UnwritableFile? {
+        didSet { if failure != oldValue { onChange?() } }
+    }
     /// Who waits for the end of writing, and for how long.
     private var finishing: (continuation: CheckedContinuation<Void, Never>, timer: LoopTimer)?
 
-    init(_ folder: StateFolder, log: Logger) {
+    /// - Parameters:
+    ///   - folder: where the file is.
+    ///   - log: where failures are logged.
+    ///   - retryInterval: how long after a failure the file is written again, if nothing changes before.
+    init(_ folder: StateFolder, log: Logger, retryInterval: Duration = .seconds(30)) {
         self.folder = folder
+        self.retryInterval = retryInterval
         self.log = log.with(.endpoint, folder.path)
     }
 
     /// Reads the file; whatever is wrong with it, the bridge goes on.
     func load() async {
         let folder = folder
-        switch await HelperThread.shared.run({ folder.load() }) {
+        switch await HelperThread.shared.run(.state, { folder.load() }) {
         case .tags(let found):
             tags = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
             written = tags
@@ -35,6 +49,7 @@ final class TagStore {
             log.error("the file of known tags is damaged and was set aside", [(.path, kept), (.error, reason)])
         case .unreadable(let reason):
             mayWrite = false
+            failure = UnwritableFile(.state, folder.path, reason: reason)
             log.error("cannot read the file of known tags, and will not write it", [(.error, reason)])
         }
     }
@@ -77,14 +92,18 @@ final class TagStore {
 
     /// Writes what has changed; changes that come meanwhile are written after it, together.
     private func save() {
-        guard mayWrite, !isWriting, tags != written else { return }
+        guard mayWrite, !isWriting else { return }
+        retry.disarm()
+        // A change that could not be saved may have been undone: the file is right again.
+        guard tags != written else { return report(nil) }
         isWriting = true
+        limit.arm(after: FileError.patience, accuracy: .seconds(1))
         EventLoop.shared.begin { await self.write() }
     }
 
     private func write() async {
         let (folder, wanted) = (folder, tags)
-        let failure = await HelperThread.shared.run { () -> FileError? in
+        let error = await HelperThread.shared.run(.state) { () -> FileError? in
             do throws(FileError) {
                 try folder.save(Array(wanted.values))
                 return nil
@@ -93,20 +112,34 @@ final class TagStore {
             }
         }
         isWriting = false
+        limit.disarm()
+        report(error)
+        guard error == nil else {
+            // What has changed meanwhile is tried at once: the end of the bridge may not wait for the retry.
+            if tags == wanted { retry.arm(after: retryInterval, accuracy: .seconds(1)) } else { save() }
+            return endFinishingUnlessWriting()
+        }
         written = wanted
-        report(failure)
         save()
+        endFinishingUnlessWriting()
+    }
+
+    private func endFinishingUnlessWriting() {
         if !isWriting { endFinishing() }
     }
 
     /// One line when it begins to fail and one when it works again.
-    private func report(_ failure: FileError?) {
-        switch (failure, hasFailed) {
-        case (let failure?, false):
-            log.error("cannot remember the known tags", [(.error, failure.reason)])
-        case (nil, true): log.notice("the known tags are remembered again")
+    private func report(_ error: FileError?) {
+        switch (error, failure) {
+        case (let error?, nil): log.error("cannot save the known tags", [(.error, error.reason)])
+        case (nil, _?): log.notice("known tags are saved again")
         default: break
         }
-        hasFailed = failure != nil
+        failure = error.map { UnwritableFile(.state, folder.path, reason: $0.reason) }
     }
+}
+
+extension HelperThread.Concern {
+    /// Reading and writing the known tags.
+    fileprivate static let state = HelperThread.Concern("state")
 }

@@ -12,6 +12,9 @@ extension MosquittoInstance {
     /// is above waits in the library.
     private static let maximumInFlight: UInt32 = 1000
 
+    /// The largest file for TLS, in bytes; the certificates of all public authorities together take a quarter of a megabyte.
+    private nonisolated static let maximumFileSize = 4 << 20
+
     func configure(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
         let version = plan.version
         // The version comes first: other settings are checked against it.
@@ -26,11 +29,10 @@ extension MosquittoInstance {
             mosquitto_username_pw_set(pointer, configuration.username, configuration.password), "user name and password"
         )
         if let will = configuration.will, !plan.isDiscardOnly { try set(will) }
-        if let tls = configuration.tls { try set(tls) }
         if version == .v5 { try setProperties(configuration) }
     }
 
-    private func set(_ option: mosq_opt_t, _ value: CInt) throws(MQTTError) {
+    private nonisolated func set(_ option: mosq_opt_t, _ value: CInt) throws(MQTTError) {
         try check(mosquitto_int_option(pointer, option, value), "option \(option.rawValue)")
     }
 
@@ -43,10 +45,9 @@ extension MosquittoInstance {
         try check(status, "the will")
     }
 
-    private func set(_ tls: MQTTConfiguration.TLS) throws(MQTTError) {
-        for file in [tls.caFile, tls.certificateFile, tls.keyFile].compactMap(\.self) where access(file, R_OK) != 0 {
-            throw MQTTError(.tls, "cannot read \(file): " + MQTTError.text(of: errno))
-        }
+    /// Sets TLS up. Blocks for as long as the disk does: for the helper, before the connection begins.
+    nonisolated func set(_ tls: MQTTConfiguration.TLS) throws(MQTTError) {
+        for file in [tls.caFile, tls.certificateFile, tls.keyFile].compactMap(\.self) { try Self.checkReadable(file) }
         if tls.caFile == nil { try set(MOSQ_OPT_TLS_USE_OS_CERTS, 1) }
         // The library insists on a file or a folder; beside the system's store the folder adds nothing.
         let folder = tls.caFile == nil ? "/etc/ssl/certs" : nil
@@ -54,6 +55,20 @@ extension MosquittoInstance {
         let status = mosquitto_tls_set(pointer, tls.caFile, folder, tls.certificateFile, tls.keyFile, noPassword)
         try check(status, "certificate and key, which go together")
         try check(mosquitto_tls_insecure_set(pointer, tls.isInsecure), "the host name check")
+    }
+
+    /// The library would wait without end for a FIFO that nobody writes to.
+    private nonisolated static func checkReadable(_ file: String) throws(MQTTError) {
+        let descriptor = Glibc.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw MQTTError(.tls, "cannot read \(file): " + MQTTError.text(of: errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw MQTTError(.tls, "cannot read \(file): it is not a regular file")
+        }
+        guard status.st_size <= maximumFileSize else {
+            throw MQTTError(.tls, "cannot read \(file): it is larger than \(maximumFileSize) bytes")
+        }
     }
 
     private func setProperties(_ configuration: MQTTConfiguration) throws(MQTTError) {
@@ -67,7 +82,7 @@ extension MosquittoInstance {
         if status != MOSQ_ERR_INVAL.rawValue { try check(status, "session expiry") }
     }
 
-    private func check(_ status: CInt, _ what: String) throws(MQTTError) {
+    private nonisolated func check(_ status: CInt, _ what: String) throws(MQTTError) {
         guard status != MOSQ_ERR_SUCCESS.rawValue else { return }
         let error = MQTTError(library: status)
         throw MQTTError(.invalidConfiguration, "\(what): \(error.text)", underlying: error.underlying)

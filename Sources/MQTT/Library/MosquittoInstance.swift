@@ -90,18 +90,26 @@ final class MosquittoInstance {
         let families: [AddressFamily]
     }
 
-    /// Resolves the name and begins to connect, on the helper. The socket does not block: the loop waits for it.
+    /// Reads the files for TLS, resolves the name and begins to connect, on the helper. The socket does not block: the loop
+    /// waits for it.
     ///
     /// - Parameters:
     ///   - configuration: host, port and keep-alive.
     ///   - choice: which of the families of the broker's addresses to use.
     /// - Returns: what has begun.
-    /// - Throws: ``MQTTError/Code/nameNotResolved``.
+    /// - Throws: ``MQTTError/Code/nameNotResolved``, ``MQTTError/Code/tls``, ``MQTTError/Code/invalidConfiguration``.
     func open(_ configuration: MQTTConfiguration, through choice: Int) async throws(MQTTError) -> Opening {
-        let result = await HelperThread.shared.run { [self] in
+        // Pieces that wait behind a resolver or a disk that hangs keep their instances in memory.
+        let refusal = MQTTError(.nameNotResolved, "earlier lookups have not ended yet")
+        let result = await HelperThread.shared.run(.broker, orIfFull: .failure(refusal)) { [self] in
             // The helper may have been busy for long; nobody waits for this one any more.
             guard !isAbandoned.load(ordering: .relaxed) else {
                 return Result<Opening, MQTTError>.failure(MQTTError(.stopped, "the attempt was given up"))
+            }
+            do throws(MQTTError) {
+                if let tls = configuration.tls { try set(tls) }
+            } catch {
+                return .failure(error)
             }
             return configuration.families(configuration.host).map { families in
                 begin(configuration, families, choice)
@@ -130,4 +138,9 @@ final class MosquittoInstance {
     isolated deinit {
         mosquitto_destroy(pointer)
     }
+}
+
+extension HelperThread.Concern {
+    /// Everything that has to be known before a connection to the broker can begin.
+    fileprivate static let broker = HelperThread.Concern("broker")
 }

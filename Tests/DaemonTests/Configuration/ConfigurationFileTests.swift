@@ -43,7 +43,10 @@ struct ConfigurationFileTests {
 
     @Test("a folder and a file that is too large are errors")
     func unreadable() throws {
-        #expect(errorLines(load(path: folder.path)) == ["\(folder.path): cannot be read: Is a directory"])
+        #expect(
+            errorLines(load(path: folder.path)) == [
+                "\(folder.path): cannot be read: it is a folder, not a regular file"
+            ])
         try folder.write(String(repeating: "#", count: ConfigurationFile.sizeLimit), to: "full")
         #expect(errorLines(load(path: folder.path("full"))) == [])
         try folder.write(String(repeating: "#", count: ConfigurationFile.sizeLimit + 1), to: "large")

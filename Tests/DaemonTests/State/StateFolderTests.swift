@@ -1,3 +1,4 @@
+import Bridge
 import EventLoop
 import FoundationEssentials
 import Logging
@@ -93,6 +94,19 @@ struct StateFolderTests {
         #expect(folder(scratch).load() == .unreadable(reason: "version 2 of another release"))
     }
 
+    @Test("keeps its file from everybody else, and reads it through no link")
+    func closed() throws {
+        let scratch = try ScratchFolder()
+        try folder(scratch).save([.sample("a")])
+        let file = scratch.path + "/tags.json"
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        try FileManager.default.moveItem(atPath: file, toPath: scratch.path + "/other")
+        try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: scratch.path + "/other")
+        let reason = "it is a symbolic link, not a regular file"
+        #expect(folder(scratch).load() == .unreadable(reason: reason))
+    }
+
     @Test("says why it cannot be written")
     func notWritable() throws {
         let scratch = try ScratchFolder()
@@ -155,6 +169,53 @@ struct TagStoreTests {
         }
     }
 
+    @Test("saves again by itself what could not be saved, and reports both")
+    func retries() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let path = try scratch.write("state", "")
+            let folder = StateFolder(option: path, environment: [:])
+            let sink = MemorySink()
+            let store = TagStore(folder, log: Logger("store", to: sink), retryInterval: .milliseconds(1))
+            var failures: [String?] = []
+            store.onChange = { [unowned store] in failures.append(store.failure?.reason) }
+            store.remember(.sample("a"))
+            try await until("the failure") { !failures.isEmpty }
+            try FileManager.default.removeItem(atPath: path)
+            try await until("the file") { folder.load() == .tags([.sample("a")]) }
+            try await until("the end of the failure") { failures.last == .some(nil) }
+            #expect(failures.first == "Not a directory")
+            #expect(sink.records.map(\.message) == ["cannot save the known tags", "known tags are saved again"])
+        }
+    }
+
+    @Test("has nothing to save any more when a change that could not be saved was undone")
+    func undone() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let path = try scratch.write("state", "")
+            let store = TagStore(
+                StateFolder(option: path, environment: [:]), log: Logger("store", to: MemorySink()),
+                retryInterval: .seconds(3600))
+            store.remember(.sample("a"))
+            try await until("the failure") { store.failure != nil }
+            store.forget("a")
+            try await until("its end") { store.failure == nil }
+        }
+    }
+
+    @Test("counts a file as not saved that it could not read")
+    func unreadable() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            _ = try scratch.write("tags.json", #"{"version":2,"tags":[]}"#)
+            let store = TagStore(
+                StateFolder(option: scratch.path, environment: [:]), log: Logger("store", to: MemorySink()))
+            await store.load()
+            #expect(store.failure?.reason == "version 2 of another release")
+        }
+    }
+
     @Test("goes on without a folder that can be written, and says so once")
     func readOnly() async throws {
         try await onLoop {
@@ -166,7 +227,7 @@ struct TagStoreTests {
             try await until("the first failure") { !sink.records.isEmpty }
             store.remember(.sample("b"))
             await HelperThread.shared.run {}
-            #expect(sink.records.map(\.message) == ["cannot remember the known tags"])
+            #expect(sink.records.map(\.message) == ["cannot save the known tags"])
             #expect(store.tags.count == 2)
         }
     }

@@ -1,24 +1,29 @@
 import Glibc
 
-/// A small file that was read as a whole.
+/// A small regular file that was read as a whole.
 struct FileContents: Hashable, Sendable {
     /// Everything in it.
     let bytes: [UInt8]
     /// Whether users beside owner and group may read it.
     let isReadableByOthers: Bool
 
-    /// Reads a file.
+    /// Reads a file. A FIFO, a device or a folder is refused, and opening one does not block.
     ///
     /// - Parameters:
     ///   - path: absolute or from the working directory.
     ///   - limit: the greatest length that is read, in bytes.
+    ///   - followsLinks: whether the path may be a symbolic link to a file.
     /// - Throws: `FileError`.
-    init(path: String, limit: Int) throws(FileError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError(errno) }
+    init(path: String, limit: Int, followsLinks: Bool = true) throws(FileError) {
+        let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW)
+        let descriptor = open(path, flags)
+        guard descriptor >= 0 else {
+            throw !followsLinks && errno == ELOOP ? FileError(notRegular: S_IFLNK) : FileError(errno)
+        }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(notRegular: status.st_mode) }
         isReadableByOthers = status.st_mode & S_IROTH != 0
         bytes = try Self.read(descriptor, limit: limit)
     }
@@ -39,19 +44,45 @@ struct FileContents: Hashable, Sendable {
     }
 }
 
-/// Why a file could not be read: an error number of the kernel.
+/// Why a file could not be read or written: an error number of the kernel.
 struct FileError: Error, Hashable {
     /// Such as `ENOENT`.
     let code: Int32
+    /// What is wrong, such as `No such file or directory`.
+    let reason: String
 
-    /// Wraps the error number.
+    /// Wraps the error number, with the words of the C library.
     init(_ code: Int32) {
         self.code = code
+        reason = String(cString: strerror(code))
     }
+
+    private init(_ code: Int32, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// A path that names something else than a regular file.
+    ///
+    /// - Parameter mode: `st_mode` of what is there.
+    init(notRegular mode: mode_t) {
+        let kind =
+            switch mode & S_IFMT {
+            case S_IFLNK: "a symbolic link"
+            case S_IFIFO: "a FIFO"
+            case S_IFDIR: "a folder"
+            case S_IFSOCK: "a socket"
+            default: "a device"
+            }
+        code = mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL
+        reason = "it is \(kind), not a regular file"
+    }
+
+    /// A disk or a file server that has not answered.
+    static let overdue = FileError(ETIMEDOUT, "the disk has not answered for \(patience.components.seconds) s")
+    /// How long a disk may take for a small file.
+    static let patience = Duration.seconds(10)
 
     /// Whether there is no such file.
     var isMissing: Bool { code == ENOENT || code == ENOTDIR }
-
-    /// The C library's words, such as `No such file or directory`.
-    var reason: String { String(cString: strerror(code)) }
 }

@@ -1,0 +1,110 @@
+import Bridge
+import JacquardProtocol
+import Logging
+import Time
+
+/// What the log says about the life of the tags: connected, lost, retrying, gear attached and detached.
+///
+/// Takes the events of the tags and returns the records to write. Changes are logged each time; attempts are left to the
+/// ``Logging/CalmSink``, so that a tag that is away does not flood the log.
+struct TagLife {
+    /// A record about one tag.
+    struct Record {
+        let message: StaticString
+        /// Whether the record is a change of state.
+        var isChange = false
+        var variables: [Logger.Metadata] = []
+    }
+
+    private struct Tag {
+        var isConnected = false
+        /// Since when it is to be connected; nil while it is connected or is not to be.
+        var since: Instant?
+        /// The attempt that was logged last.
+        var attempt = 0
+        /// What is attached, as far as it was logged.
+        var gear: String?
+    }
+
+    private var tags: [TagID: Tag] = [:]
+
+    /// A tag has gone through an event.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - id: the tag.
+    ///   - now: the present; nil for an event of the past, whose time is not known.
+    /// - Returns: what to log, if anything.
+    mutating func take(_ event: TagEvent, of id: TagID, at now: Instant?) -> Record? {
+        switch event {
+        case .connection(let connection): take(connection, &tags[id, default: Tag()], now)
+        case .gear(let gear): take(gear, &tags[id, default: Tag()])
+        case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .commandEnded: nil
+        }
+    }
+
+    /// Removes a tag that the bridge has forgotten.
+    mutating func remove(_ id: TagID) {
+        tags[id] = nil
+    }
+
+    private func take(_ connection: TagConnection, _ tag: inout Tag, _ now: Instant?) -> Record? {
+        let wasConnected = tag.isConnected
+        tag.isConnected = connection.state == .connected
+        switch connection.state {
+        case .connected:
+            guard !wasConnected else { return nil }
+            defer { tag.since = nil }
+            let variables: [Logger.Metadata] = [(.attempt, "\(connection.attempt)")]
+            guard let since = tag.since, let now else {
+                return Record(message: "connected", isChange: true, variables: variables)
+            }
+            let wait: Logger.Metadata = (.after, "\((now - since).milliseconds)")
+            return Record(message: "connected", isChange: true, variables: [wait] + variables)
+        case .preparingToConnect:
+            if tag.since == nil { tag.since = now }
+            guard let error = connection.error else { return nil }
+            let variables = error.variables + connection.retryVariables(at: now)
+            guard wasConnected else { return Record(message: "connection failed", variables: variables) }
+            tag.attempt = 0
+            return Record(message: "connection lost", isChange: true, variables: variables)
+        case .connecting, .initializing, .configuring:
+            guard connection.attempt > 1, connection.attempt != tag.attempt else { return nil }
+            tag.attempt = connection.attempt
+            return Record(message: "retrying", variables: [(.attempt, "\(connection.attempt)")])
+        case .disconnected:
+            tag.since = nil
+            guard wasConnected || connection.error != nil else { return nil }
+            return Record(message: "disconnected", isChange: true, variables: connection.error?.variables ?? [])
+        }
+    }
+
+    /// Gear is announced again when more is known of it, and on each new link.
+    private func take(_ gear: Component?, _ tag: inout Tag) -> Record? {
+        let name = gear?.logName
+        guard name != tag.gear else { return nil }
+        let former = tag.gear ?? ""
+        tag.gear = name
+        return Record(message: name == nil ? "gear detached" : "gear attached", variables: [(.gear, name ?? former)])
+    }
+}
+
+extension Component {
+    /// The names of the catalogue, or the numbers of gear that the catalogue does not have.
+    fileprivate var logName: String {
+        [vendor, product].map { $0.name.isEmpty ? "\($0.id)" : $0.name }.joined(separator: " ")
+    }
+}
+
+extension TagConnectionError {
+    fileprivate var variables: [Logger.Metadata] {
+        [(.code, code.word), (.error, text)] + (stackName.map { [(.reason, $0)] } ?? [])
+    }
+}
+
+extension TagConnection {
+    fileprivate func retryVariables(at now: Instant?) -> [Logger.Metadata] {
+        guard let retryAt, let now else { return [(.attempt, "\(attempt)")] }
+        return [(.attempt, "\(attempt)"), (.retryIn, "\(max(0, (retryAt - now).milliseconds))")]
+    }
+}

@@ -1,0 +1,131 @@
+import Bridge
+import JacquardProtocol
+import Logging
+import Testing
+import Time
+
+@testable import Daemon
+
+@Suite("Life of a tag in the log")
+struct TagLifeTests {
+    /// Events and what is logged about them, as a transcript.
+    private struct Transcript {
+        private var life = TagLife()
+        private let id: TagID
+        private var now = Instant(sinceBoot: .seconds(100))
+
+        init() throws {
+            id = try #require(TagID("0001"))
+        }
+
+        mutating func wait(_ duration: Duration) { now += duration }
+
+        mutating func forget() { life.remove(id) }
+
+        /// The line of a record, `!` in front of a change of state; empty for none.
+        mutating func take(_ event: TagEvent, isPast: Bool = false) -> String {
+            guard let record = life.take(event, of: id, at: isPast ? nil : now) else { return "" }
+            let variables = record.variables.map { " \($0.key.name)=\($0.value)" }.joined()
+            return (record.isChange ? "!" : "") + "\(record.message)" + variables
+        }
+
+        mutating func state(
+            _ state: TagConnection.State, attempt: Int = 1, _ error: TagConnectionError? = nil, retryIn: Duration? = nil
+        ) -> String {
+            take(
+                .connection(
+                    TagConnection(state: state, attempt: attempt, error: error, retryAt: retryIn.map { now + $0 })))
+        }
+    }
+
+    private static let lost = TagConnectionError(.bluetoothConnectionError, "the link was lost")
+
+    @Test("begins with the time that it took to connect, however many steps there were")
+    func connected() throws {
+        var tag = try Transcript()
+        #expect(tag.state(.preparingToConnect) == "")
+        tag.wait(.milliseconds(700))
+        #expect(tag.state(.connecting(step: 0)) == "")
+        #expect(tag.state(.initializing(step: 5)) == "")
+        #expect(tag.state(.configuring(step: 10)) == "")
+        tag.wait(.milliseconds(112))
+        #expect(tag.state(.connected) == "!connected after_ms=812 attempt=1")
+        #expect(tag.state(.connected) == "", "it is connected already")
+    }
+
+    @Test("tells a loss with its reason, each attempt with its number, and the time until it was back")
+    func lost() throws {
+        var tag = try Transcript()
+        _ = tag.state(.preparingToConnect)
+        _ = tag.state(.connected)
+        let loss = tag.state(.preparingToConnect, attempt: 1, Self.lost, retryIn: .milliseconds(500))
+        #expect(
+            loss
+                == "!connection lost code=bluetooth_connection_error error=the link was lost attempt=1 retry_in_ms=500"
+        )
+        tag.wait(.milliseconds(500))
+        #expect(tag.state(.connecting(step: 0), attempt: 2) == "retrying attempt=2")
+        #expect(tag.state(.initializing(step: 5), attempt: 2) == "", "one line for each attempt")
+        let error = TagConnectionError(.connectionTimeout, "no answer", stackName: "org.bluez.Error.Failed")
+        #expect(
+            tag.state(.preparingToConnect, attempt: 3, error)
+                == "connection failed code=connection_timeout error=no answer reason=org.bluez.Error.Failed attempt=3")
+        #expect(tag.state(.connecting(step: 0), attempt: 3) == "retrying attempt=3")
+        tag.wait(.seconds(4))
+        #expect(tag.state(.connected, attempt: 3) == "!connected after_ms=4500 attempt=3")
+    }
+
+    @Test("ends without a word when it was asked to before it was connected, else with one")
+    func disconnected() throws {
+        var tag = try Transcript()
+        _ = tag.state(.preparingToConnect)
+        #expect(tag.state(.disconnected) == "")
+        _ = tag.state(.connected)
+        #expect(tag.state(.disconnected) == "!disconnected")
+        #expect(
+            tag.state(.disconnected, attempt: 1, TagConnectionError(.peerRemovedPairingInfo, "the bond is lost"))
+                == "!disconnected code=peer_removed_pairing_info error=the bond is lost")
+    }
+
+    @Test("tells gear when it comes and goes, not when more is known of it or the link is another one")
+    func gear() throws {
+        var tag = try Transcript()
+        var gear = Component(
+            componentID: 1, vendor: Component.Name(id: JacquardIdentifier(rawValue: 1), name: "Levi's"),
+            product: Component.Name(id: JacquardIdentifier(rawValue: 2), name: ""), capabilities: [])
+        #expect(tag.take(.gear(nil)) == "")
+        #expect(tag.take(.gear(gear)) == "gear attached gear=Levi's 00-00-00-02")
+        gear.uuid = "later"
+        #expect(tag.take(.gear(gear)) == "")
+        #expect(tag.take(.gear(nil)) == "gear detached gear=Levi's 00-00-00-02")
+        #expect(tag.take(.gear(nil)) == "")
+    }
+
+    @Test("has no time for what has happened before, and begins again when the tag was forgotten")
+    func past() throws {
+        var tag = try Transcript()
+        let events = [TagConnection.State.preparingToConnect, .connected].map { state in
+            TagEvent.connection(TagConnection(state: state, attempt: 1))
+        }
+        #expect(events.map { tag.take($0, isPast: true) } == ["", "!connected attempt=1"])
+        tag.forget()
+        #expect(events.map { tag.take($0) } == ["", "!connected after_ms=0 attempt=1"])
+    }
+
+    @Test("does not flood the log: many attempts are a few lines")
+    func calm() throws {
+        let sink = MemorySink()
+        let log = Logger("tag", to: CalmSink(sink, now: { Instant(sinceBoot: .seconds(100)) }))
+        var life = TagLife()
+        let id = try #require(TagID("0001"))
+        for attempt in 1...1000 {
+            for state in [TagConnection.State.preparingToConnect, .connecting(step: 0)] {
+                let error = state == .preparingToConnect ? Self.lost : nil
+                let connection = TagConnection(state: state, attempt: attempt, error: error)
+                guard let record = life.take(.connection(connection), of: id, at: nil) else { continue }
+                log.info(record.message, record.variables)
+            }
+        }
+        #expect(sink.records.map(\.message) == ["connection failed", "retrying"])
+    }
+}
