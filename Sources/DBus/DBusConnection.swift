@@ -38,6 +38,15 @@ public final class DBusConnection {
     }
 
     static let bus = "org.freedesktop.DBus"
+    /// Upper bound on the bytes of messages that were received and not handled yet.
+    static let mostReceivedBytes = 16 << 20
+    /// Upper bound on the descriptors that came with such messages.
+    static let mostReceivedDescriptors = 64
+    /// Upper bound on the bytes that wait for the bus to read them. More than a bus that works ever leaves.
+    static let mostWaitingBytes = 1 << 20
+
+    /// Our own name on the bus.
+    var uniqueName: String { DBusMessage.text(dbus_bus_get_unique_name(pointer)) }
 
     private init(_ address: String, log: Logger) throws(DBusError) {
         var error = DBusFailure()
@@ -47,6 +56,9 @@ public final class DBusConnection {
         self.pointer = pointer
         self.log = log
         dbus_connection_set_exit_on_disconnect(pointer, 0)
+        // libdbus stops reading at these, and goes on when messages have been handled.
+        dbus_connection_set_max_received_size(pointer, Self.mostReceivedBytes)
+        dbus_connection_set_max_received_unix_fds(pointer, Self.mostReceivedDescriptors)
         watches.onServed = { [weak self] in self?.dispatch() }
         calls.onExpiry = { [weak self] in self?.log.debug("a call on the bus has timed out", [(.member, $0)]) }
         Self.attach(pointer, to: Unmanaged.passUnretained(self).toOpaque())
@@ -85,7 +97,10 @@ public final class DBusConnection {
     // MARK: Sending
 
     /// Sends a message that has no answer.
+    ///
+    /// It is dropped while the bus does not read what waits for it.
     public func send(_ message: DBusMessage) {
+        guard hasRoom else { return }
         // Without room in memory libdbus refuses; the peer's deadline then says so.
         dbus_connection_send(pointer, message.pointer, nil)
     }
@@ -101,12 +116,18 @@ public final class DBusConnection {
         completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
     ) {
         var serial: dbus_uint32_t = 0
+        guard hasRoom else {
+            EventLoop.shared.atEndOfTurn { completion(.failure(.congested)) }
+            return
+        }
         guard isOpen, dbus_connection_send(pointer, message.pointer, &serial) != 0 else {
             EventLoop.shared.atEndOfTurn { completion(.failure(.disconnected)) }
             return
         }
         calls.add(serial, message.member, within: limit, completion)
     }
+
+    private var hasRoom: Bool { dbus_connection_get_outgoing_size(pointer) < Self.mostWaitingBytes }
 
     /// Calls a method and waits for the answer.
     ///

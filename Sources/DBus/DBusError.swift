@@ -33,6 +33,10 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let disconnected = DBusError(
         .disconnected, name: "org.freedesktop.DBus.Error.Disconnected", text: "the connection to the bus is gone")
 
+    /// The bus does not read what is sent to it.
+    static let congested = DBusError(
+        .refused, name: "org.freedesktop.DBus.Error.LimitsExceeded", text: "the bus does not read what is sent to it")
+
     /// An answer that cannot be used.
     public static func malformed(_ text: String) -> DBusError {
         DBusError(.malformed, name: "org.freedesktop.DBus.Error.InvalidSignature", text: text)

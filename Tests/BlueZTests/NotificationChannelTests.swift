@@ -46,6 +46,21 @@ struct NotificationChannelTests {
         }
     }
 
+    @Test("lets others have their turn after 64 packets")
+    func fairness() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            var counts: [Int] = []
+            let turn = EndOfTurnSource { [unowned bench] in counts.append(bench.values.count) }
+            bench.onValue = { turn.request() }
+            for value in 1...150 as ClosedRange<UInt8> { bench.send([value]) }
+            try await until("all values") { bench.values.count == 150 }
+            try await until("the last turn") { counts.last == 150 }
+            #expect(counts == [64, 128, 150])
+            close(bench.sender)
+        }
+    }
+
     @Test("takes a value without bytes for no end")
     func empty() async throws {
         try await onLoop {

@@ -48,6 +48,22 @@ struct ScanningTests {
         }
     }
 
+    @Test("asks BlueZ for what it was asked for", arguments: [true, false])
+    func filter(allowsDuplicates: Bool) async throws {
+        try await onLoop {
+            let bus = try await PrivateBus()
+            let stub = try await StubBlueZ(bus)
+            let central = BlueZCentral(busAddress: bus.address, log: Logger("bluez", to: MemorySink()))
+            await central.start()
+            try await until("the state") { central.state == .poweredOn }
+            central.perform(.scan(ScanOptions(service: CentralBench.service, allowsDuplicates: allowsDuplicates)))
+            try await until("the filter") { !stub.filters.isEmpty }
+            #expect(stub.filters[0]["DuplicateData"]?.flag == allowsDuplicates)
+            #expect(stub.filters[0]["Transport"]?.text == "le")
+            #expect(stub.filters[0]["UUIDs"]?.textArray == [CentralBench.service.description])
+        }
+    }
+
     @Test("pauses while a connection is made, and nobody is told")
     func pause() async throws {
         try await onLoop {

@@ -14,6 +14,8 @@ final class StubBlueZ {
     /// The error that `GetManagedObjects` gets; nil for an answer.
     var refusal: String?
     var isPowered = true
+    /// What `SetDiscoveryFilter` was called with.
+    private(set) var filters: [[String: DBusValue]] = []
 
     init(_ bus: PrivateBus) async throws {
         connection = try await DBusConnection.open(bus.address, log: Logger("stub", to: MemorySink()))
@@ -38,6 +40,9 @@ final class StubBlueZ {
         case "GetManagedObjects":
             loads += 1
             if let refusal { call.refuse(refusal, "") } else { call.reply([objects]) }
+        case "SetDiscoveryFilter":
+            filters.append(call.message.arguments.first?.textKeyed ?? [:])
+            call.reply()
         default: call.reply()
         }
     }

@@ -1,9 +1,10 @@
-import DBus
 import EventLoop
 import Glibc
 import Logging
 import TestSupport
 import Testing
+
+@testable import DBus
 
 /// A bus with a service and a client on it.
 @LoopActor
@@ -17,6 +18,15 @@ struct Pair {
         service = try await DBusConnection.open(bus.address, log: Logger("service", to: MemorySink()))
         client = try await DBusConnection.open(bus.address, log: Logger("client", to: MemorySink()))
         try await service.requestName("org.example")
+    }
+
+    /// How many match rules of the client the bus has, without those of a call that is not answered yet.
+    func matchRules() async throws -> UInt32 {
+        let bus = "org.freedesktop.DBus"
+        let name = try await client.call(.call(to: bus, "/", bus, "GetNameOwner", [.string(client.uniqueName)]))
+        let statistics = try await client.call(
+            .call(to: bus, "/org/freedesktop/DBus", bus + ".Debug.Stats", "GetConnectionStats", name.arguments))
+        return UInt32(statistics.arguments.first?.textKeyed?["MatchRules"]?.integer ?? 0)
     }
 
     func call(_ member: String, _ arguments: [DBusValue] = []) -> DBusMessage {
@@ -110,6 +120,26 @@ struct DBusConnectionTests {
         }
     }
 
+    @Test("takes no more calls while the bus does not read, and all that it has taken end")
+    func congestion() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            pair.service.serve("/") { $0.reply() }
+            pair.bus.daemon.signal(SIGSTOP)
+            defer { pair.bus.daemon.signal(SIGCONT) }
+            let block = [UInt8](repeating: 0, count: 65_536)
+            var (refused, others) = (0, 0)
+            for _ in 0..<100 {
+                pair.client.call(pair.call("Store", [.bytes(block)]), within: .milliseconds(20)) { result in
+                    guard case .failure(let error) = result else { return others += 1 }
+                    if error.name == "org.freedesktop.DBus.Error.LimitsExceeded" { refused += 1 } else { others += 1 }
+                }
+            }
+            try await until("the end of all calls") { refused + others == 100 }
+            #expect((60..<100).contains(refused))
+        }
+    }
+
     @Test("fails every pending call and says so once when the bus goes")
     func busGone() async throws {
         try await onLoop {
@@ -171,6 +201,42 @@ struct DBusSignalTests {
             _ = try await pair.client.call(pair.call("Settle"))
             #expect(seen.count == 3)
             name.cancel()
+        }
+    }
+
+    @Test("are not sent by the bus any more once the subscription has ended")
+    func unsubscribed() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            let rules = try await pair.matchRules()
+            let all = pair.client.subscribe(
+                to: DBusMatchRule(sender: "org.example", interface: "org.example.Thing", member: "Changed")
+            ) { _ in }
+            #expect(try await pair.matchRules() == rules + 1)
+            all.cancel()
+            #expect(try await pair.matchRules() == rules)
+        }
+    }
+
+    @Test("that come in a flood leave time for other work")
+    func flood() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            let name = pair.client.watchName("org.example") { _ in }
+            var (seen, counts) = (0, [Int]())
+            let turn = EndOfTurnSource { counts.append(seen) }
+            let all = pair.client.subscribe(
+                to: DBusMatchRule(sender: "org.example", interface: "org.example.Thing", member: "Changed")
+            ) { _ in
+                seen += 1
+                turn.request()
+            }
+            pair.service.serve("/") { $0.reply() }
+            _ = try await pair.client.call(pair.call("Settle"))
+            for _ in 0..<2_000 { pair.service.send(.signal("/a", "org.example.Thing", "Changed")) }
+            try await until("all signals") { seen == 2_000 }
+            #expect(counts.count > 10)
+            withExtendedLifetime((name, all)) {}
         }
     }
 
