@@ -3,8 +3,8 @@
 Listens on two Unix sockets in the folder RUN: `hci`, where the guest's kernel finds its adapter, and `control`, where a
 test in the guest steers the tags. Prints "ready" when all tags advertise. Runs until it is ended.
 
-Control takes {"tag": SERIAL, "do": VERB}, one JSON object a line. The verbs drop-link, out-of-range, in-range and
-demand-pairing are the radio's; all others go to the firmware. Each is answered with {"tag": SERIAL, "done": VERB} or
+Control takes {"tag": SERIAL, "do": VERB}, one JSON object a line. The verbs drop-link, out-of-range, in-range,
+demand-pairing, demand-encryption and forget-bond are the radio's; all others go to the firmware. Each is answered with {"tag": SERIAL, "done": VERB} or
 {"tag": SERIAL, "error": TEXT}. What tags are told comes between the answers, as {"tag": SERIAL, "told": EVENT}.
 """
 
@@ -31,6 +31,8 @@ class Control:
         "out-of-range": Tag.go_out_of_range,
         "in-range": Tag.come_back,
         "demand-pairing": Tag.demand_pairing,
+        "demand-encryption": Tag.demand_encryption,
+        "forget-bond": Tag.forget_bond,
     }
 
     def __init__(self) -> None:

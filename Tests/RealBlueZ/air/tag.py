@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from bumble import gatt, hci
+from bumble import att, gatt, hci
 from bumble.device import Connection, Device, DeviceConfiguration
 from bumble.host import Host
 from bumble.keys import MemoryKeyStore
@@ -67,6 +67,21 @@ class Tag:
     def demand_pairing(self) -> None:
         """From now on it takes commands over an encrypted link only; pairing is Just Works."""
         self.characteristics["command"].permissions |= gatt.Characteristic.Permissions.WRITE_REQUIRES_ENCRYPTION
+
+    def demand_encryption(self) -> None:
+        """From now on every access to its characteristics takes an encrypted link; it does not ask for a pairing."""
+        permissions = att.Attribute.Permissions
+        for name, characteristic in self.characteristics.items():
+            characteristic.permissions |= permissions.READ_REQUIRES_ENCRYPTION
+            if name in ("command", "raw"):
+                characteristic.permissions |= permissions.WRITE_REQUIRES_ENCRYPTION
+        for attribute in self.device.gatt_server.attributes:
+            if attribute.type == gatt.GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR:
+                attribute.permissions |= permissions.WRITE_REQUIRES_ENCRYPTION
+
+    def forget_bond(self) -> None:
+        """Forgets the key that it has made with the adapter."""
+        self.device.keystore = MemoryKeyStore()
 
     def drop_link(self) -> None:
         """Ends the connection from the tag's side."""

@@ -1,6 +1,7 @@
 """Runs all scenarios in the guest, against the program given as the argument.
 
-usage: check.py JACQUARD2MQTT
+usage: check.py JACQUARD2MQTT [FIRST_PAIRINGS]
+With FIRST_PAIRINGS, so many first pairings of one tag take the place of the scenarios.
 Prints a line for each scenario and "N passed, N failed" at the end; exit status 0 or 1.
 """
 
@@ -9,17 +10,22 @@ from __future__ import annotations
 import sys
 import time
 
+import pairings
 import scenarios
 from guest import Guest
 from parts import LOGS, WORK, BlueZ, Bridge, Broker, Tags
 from watch import Failure, Watch
 
 
-def main(program: str) -> int:
-    """Runs the scenarios one after the other."""
+def main(program: str, first_pairings: int = 0) -> int:
+    """Runs the scenarios one after the other, or so many first pairings."""
     WORK.mkdir(exist_ok=True)
     watch = Watch((LOGS / "seen").open("w", buffering=1))
     guest = Guest(watch, Broker(watch), Bridge(program), BlueZ(watch), Tags(watch))
+    if first_pairings:
+        failed = pairings.run(guest, first_pairings)
+        guest.bridge.stop()
+        return 1 if failed else 0
     failed = 0
     for scenario in scenarios.ALL:
         name = scenario.__name__.replace("_", " ")
@@ -37,4 +43,4 @@ def main(program: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], *map(int, sys.argv[2:])))

@@ -133,6 +133,13 @@ class BlueZ:
         """The files in which bluetoothd keeps the bond with a tag."""
         return [str(path) for path in pathlib.Path("/var/lib/bluetooth").glob(f"*/{address(serial)}/info")]
 
+    def forget(self, serial: str) -> None:
+        """Removes a device with its bond, as `bluetoothctl remove` does; nothing happens if there is none."""
+        destination = ["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/org/bluez/hci0"]
+        path = "objpath:/org/bluez/hci0/dev_" + address(serial).replace(":", "_")
+        method = [*destination, "org.bluez.Adapter1.RemoveDevice", path]
+        subprocess.run(method, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
     def power(self, is_on: bool) -> None:
         """Switches the adapter on or off."""
         destination = ["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/org/bluez/hci0"]
