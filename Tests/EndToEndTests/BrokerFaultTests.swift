@@ -22,7 +22,7 @@ struct BrokerFaultTests {
                 world.told("subscribed").count >= subscriptions + 3
             }
             try await world.startBroker()
-            try await world.tagReturns(after: "no broker at the start")
+            try await world.recovers(from: "no broker at the start") { world.isConnected("0001") }
             try await world.isOfUse()
         }
     }

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import MQTT
 import TestSupport
 
 extension World {
@@ -23,9 +24,22 @@ extension World {
         FileHandle.standardError.write(Data(line.utf8))
     }
 
-    /// Waits until a tag has told its gear on a new link, and prints how long that took; see ``recovers(from:within:_:)``.
+    /// Waits until a tag that was away is connected on a new link and its gear is known, and prints how long that took; see
+    /// ``recovers(from:within:_:)``.
     func tagReturns(_ tag: String = "0001", after fault: String, within limit: Duration = .seconds(40)) async throws {
-        try await recovers(from: fault, within: limit) { isConnected(tag) }
+        try await recovers(from: fault, within: limit) { hasReturned(tag) }
+    }
+
+    /// Whether the bridge has said that a tag is not connected, and since then that it is, and what its gear is.
+    private func hasReturned(_ tag: String) -> Bool {
+        let connection = "jacquard/tag/\(tag)/connection"
+        let isAway: (MQTTMessage) -> Bool = {
+            let text = String(decoding: $0.payload, as: UTF8.self)
+            return $0.topic == connection && Observer.object(text)["state"] as? String != "connected"
+        }
+        guard isConnected(tag), let away = observer.messages.lastIndex(where: isAway) else { return false }
+        return observer.messages[away...].contains { $0.topic == "jacquard/tag/\(tag)/gear" }
+            && observer.document("jacquard/tag/\(tag)/gear")["firmware"] is String
     }
 
     /// Waits until the bridge has noticed that a tag has gone.
