@@ -49,7 +49,25 @@ extension BlueZCentral {
     }
 
     func publishAdapters() {
-        let present = tree.adapters.sorted { $0.key < $1.key }.map { path, object in
+        let present = state == .unauthorized ? [refusedAdapter] : presentAdapters
+        guard present != adapters else { return }
+        adapters = present
+        onEvent?(.adaptersChanged(present))
+    }
+
+    /// The adapter that would be used, of which nothing else can be known.
+    private var refusedAdapter: Adapter {
+        let (id, address): (String, BluetoothAddress?) =
+            switch choice {
+            case .automatic: ("unknown", nil)
+            case .named(let name): (name, nil)
+            case .address(let address): ("unknown", address)
+            }
+        return Adapter(id: id, address: address, state: .unauthorized, isDiscovering: false, connectedCount: 0)
+    }
+
+    private var presentAdapters: [Adapter] {
+        tree.adapters.sorted { $0.key < $1.key }.map { path, object in
             Adapter(
                 id: Self.name(of: path),
                 address: object.address,
@@ -57,9 +75,6 @@ extension BlueZCentral {
                 isDiscovering: object.isDiscovering,
                 connectedCount: connectedCount(of: path))
         }
-        guard present != adapters else { return }
-        adapters = present
-        onEvent?(.adaptersChanged(present))
     }
 
     private func connectedCount(of adapter: String) -> Int {

@@ -73,6 +73,7 @@ extension BlueZCentral {
     private func serviceLost() {
         owner = nil
         isLoaded = false
+        leftAcquired = [:]
         loadTimer.disarm()
         loadings.reset()
         tree = ObjectTree()
@@ -94,6 +95,7 @@ extension BlueZCentral {
     private func loadFailed(_ error: DBusError) {
         if loadings.isFresh { log.error("BlueZ does not tell its objects", [(.error, error.description)]) }
         setState(error.isRefusedAccess ? .unauthorized : .unknown)
+        publishAdapters()
         loadTimer.arm(after: loadings.next())
     }
 

@@ -2,6 +2,7 @@ import Bluetooth
 import DBus
 import EventLoop
 import Logging
+import Time
 
 /// Making links, one after another.
 extension BlueZCentral {
@@ -19,15 +20,49 @@ extension BlueZCentral {
 
     /// Begins the next attempt if none is under way.
     func connectNext() {
-        guard attempt == nil, state == .poweredOn, !isStopped, !connects.isEmpty else { return }
+        guard state == .poweredOn, !isStopped, !connects.isEmpty else { return }
+        guard attempt == nil else { return yieldAttempt() }
         let turn = connects.next(at: .now) { device($0) != nil }
         connectTimer.arm(at: connects.deadline)
         guard let turn, let peripheral = peripherals[turn.address], let device = device(turn.address) else { return }
+        guard !device.object.isConnected || mayDropLink(of: peripheral, device.path) else {
+            return leaveToOthers(peripheral)
+        }
         attempt = peripheral
+        peripheral.attemptedAt = .now
         updateDiscovery()
         let limit = turn.isHeard ? timing.connect : timing.connectUnheard
         guard device.object.isConnected else { return begin(peripheral, device.path, within: limit) }
         renew(peripheral, device.path, within: limit)
+    }
+
+    /// Ends the attempt that is under way when it has had its time and another device waits, which can be neither heard nor
+    /// connected meanwhile. A link that is up stays, even if BlueZ has not answered `Connect` yet.
+    private func yieldAttempt() {
+        guard let attempt else { return }
+        let due = attempt.attemptedAt + timing.connectContended
+        guard due <= .now else { return yieldTimer.arm(at: due) }
+        switch attempt.phase {
+        case .connecting:
+            let error = BluetoothError(.timeout, text: "no link in time, and other devices wait")
+            drop(attempt, because: error) { [weak self] in self?.attemptOver(attempt) }
+        case .linked: attemptOver(attempt)
+        case .waiting, .renewing, .disconnecting: break
+        }
+    }
+
+    private func mayDropLink(of peripheral: Peripheral, _ path: String) -> Bool {
+        rivals.mayDropLink(of: peripheral.address, isAcquired: tree.isNotifyAcquired(below: path), at: .now)
+    }
+
+    /// Another client uses the device: the link stays as it is, and the caller may ask again later.
+    private func leaveToOthers(_ peripheral: Peripheral) {
+        peripheral.phase = .disconnecting
+        peripheral.cause = BluetoothError(.inUse, text: "another program on this host uses the device")
+        EventLoop.shared.atEndOfTurn { [weak self] in
+            self?.lost(peripheral, nil)
+            self?.connectNext()
+        }
     }
 
     /// What a device tells at the beginning of a link was told to whoever made it: a former run of this program that was
@@ -82,6 +117,10 @@ extension BlueZCentral {
             peripheral.wantsPairing = false
             if isLinked(peripheral) { pair(peripheral.address) }
         }
+        if isLinked(peripheral), isPaired(peripheral), let path = device(peripheral.address)?.path {
+            bonded(peripheral, path)
+        }
+        settleSecurity(peripheral)
         connectNext()
         updateDiscovery()
     }
@@ -90,6 +129,7 @@ extension BlueZCentral {
         guard peripheral.phase == .connecting else { return }
         peripheral.phase = .linked
         peripheral.linkedAt = .now
+        peripheral.wasPaired = isPaired(peripheral)
         onEvent?(.connected(peripheral.address))
     }
 

@@ -29,10 +29,12 @@ extension BlueZCentral {
     ) {
         peripheral.phase = .disconnecting
         peripheral.cause = error
-        takeDown(peripheral.address) { [weak self] in
+        let end: @LoopActor () -> Void = { [weak self] in
             self?.lost(peripheral, error)
             next()
         }
+        guard !peripheral.isShared else { return EventLoop.shared.atEndOfTurn(end) }
+        takeDown(peripheral.address, then: end)
     }
 
     /// Asks BlueZ to drop the link or the attempt; the answer comes when it is down.
@@ -62,6 +64,7 @@ extension BlueZCentral {
         pairing.remove(address)
         notifying = notifying.filter { $0.value.peripheral !== peripheral }
         let hasLostBond = hasLostBond(peripheral)
+        keepUnanswered(peripheral)
         peripheral.close()
         let reason = peripheral.phase == .disconnecting ? peripheral.cause : error
         onEvent?(.disconnected(address, hasLostBond ? reason.map(Self.bondLost) : reason))

@@ -11,10 +11,13 @@ extension BlueZCentral {
         }
         switch peripheral.notifications[characteristic] {
         case nil:
+            takeBackOld(of: address)
             let isRoom = SpareDescriptors.areThere(beside: beginnings)
             peripheral.notifications[characteristic] = .beginning(requests: 1)
             let wish = Subscription(peripheral: peripheral, characteristic: characteristic, path: path)
-            if isRoom { acquire(wish, isFirst: true) } else { startNotify(wish) }
+            whenSecure(peripheral) { [unowned self] in
+                if isRoom { acquire(wish, isFirst: true) } else { startNotify(wish) }
+            }
         case .beginning(let requests):
             peripheral.notifications[characteristic] = .beginning(requests: requests + 1)
         case .byDescriptor, .bySignal: tellLater(.subscribed(address, characteristic))
@@ -31,8 +34,12 @@ extension BlueZCentral {
     // MARK: By descriptor
 
     private func acquire(_ wish: Subscription, isFirst: Bool) {
-        callCharacteristic(wish.path, "AcquireNotify", [.properties([])]) { [weak self] result in
-            guard let self, isCurrent(wish) else { return }
+        wish.peripheral.acquiring.insert(wish.path)
+        callCharacteristic(wish.path, "AcquireNotify", [.properties([])], within: timing.acquire) {
+            [weak self] result in
+            guard let self else { return }
+            if !result.isTimeout { wish.peripheral.acquiring.remove(wish.path) }
+            guard isCurrent(wish) else { return }
             switch result {
             case .success(let message): acquired(message, wish)
             case .failure(let error):
@@ -40,10 +47,74 @@ extension BlueZCentral {
                 case .never: startNotify(wish)
                 case .sessionLeft where isFirst: endSession(wish) { $0.acquire(wish, isFirst: false) }
                 case .sessionLeft: startNotify(wish)
-                case .taken: notifyBySignals(wish)
+                case .taken: notificationsAreTaken(wish, error)
+                case nil where error.code == .timeout:
+                    takeBack(wish.path, of: wish.peripheral) { [weak self] in self?.failed(wish, error) }
                 case nil: failed(wish, error)
                 }
             }
+        }
+    }
+
+    // MARK: Held by others
+
+    /// BlueZ says that some client has acquired the notifications. If that client lives, BlueZ has said so, or is about to,
+    /// by the property `NotifyAcquired`: on this link, because descriptors close with theirs.
+    private func notificationsAreTaken(_ wish: Subscription, _ error: DBusError) {
+        let peripheral = wish.peripheral
+        peripheral.taken.append((wish, error))
+        guard peripheral.takenTimer == nil else { return }
+        peripheral.takenTimer = LoopTimer { [weak self] in self?.decideTaken(peripheral) }
+        peripheral.takenTimer?.arm(after: timing.taken)
+    }
+
+    private func decideTaken(_ peripheral: Peripheral) {
+        let taken = peripheral.taken
+        peripheral.taken = []
+        peripheral.takenTimer = nil
+        for (wish, error) in taken where isCurrent(wish) {
+            let isHeld = peripheral.acquired.contains(wish.path)
+            if isHeld { peripheral.isShared = true } else { subscriptionIsStuck(wish.path, error) }
+            let reason =
+                isHeld
+                ? BluetoothError(.inUse, name: error.name, text: "another program on this host uses the device")
+                : BluetoothError(
+                    .subscriptionStuck, name: error.name,
+                    text: "bluetoothd keeps the notifications of the device for a program that does not exist")
+            notifying[wish.path] = nil
+            end(wish) { .subscribeFailed(peripheral.address, wish.characteristic, reason) }
+        }
+    }
+
+    private func subscriptionIsStuck(_ path: String, _ error: DBusError) {
+        log.warning(
+            "bluetoothd keeps a subscription for a program that does not exist; restart bluetoothd",
+            [(.path, path), (.error, error.description)])
+    }
+
+    /// bluetoothd 5.66 keeps an `AcquireNotify` that it has not answered beyond the end of the link, and refuses each later one.
+    /// A `StopNotify` makes it forget the call. Not right behind the link: bluetoothd crashes then.
+    /// Source: BlueZ 5.66, `characteristic_stop_notify` and `btd_gatt_client_disconnected` in `src/gatt-client.c`.
+    func takeBack(_ path: String, of peripheral: Peripheral, then next: @escaping @LoopActor () -> Void = {}) {
+        callCharacteristic(path, "StopNotify") { result in
+            if !result.isTimeout { peripheral.acquiring.remove(path) }
+            next()
+        }
+    }
+
+    /// The link has ended before these calls were answered: they are taken back on the next one, before any other.
+    func keepUnanswered(_ peripheral: Peripheral) {
+        guard !peripheral.acquiring.isEmpty else { return }
+        if leftAcquired.count >= Self.mostLeftAcquired { leftAcquired = [:] }
+        leftAcquired[peripheral.address] = peripheral.acquiring
+    }
+
+    /// Upper bound on devices with calls that were not answered.
+    private static let mostLeftAcquired = 1_000
+
+    private func takeBackOld(of address: BluetoothAddress) {
+        for path in (leftAcquired.removeValue(forKey: address) ?? []).sorted() {
+            callCharacteristic(path, "StopNotify") { _ in }
         }
     }
 
@@ -181,5 +252,12 @@ extension BlueZCentral {
         guard case .beginning(let requests) = peripheral.notifications[wish.characteristic] else { return }
         peripheral.notifications[wish.characteristic] = notifications
         for _ in 0..<requests where isLinked(peripheral) { onEvent?(event()) }
+    }
+}
+
+extension Result where Failure == DBusError {
+    /// Whether the peer may still answer, as far as it knows.
+    fileprivate var isTimeout: Bool {
+        if case .failure(let error) = self { error.code == .timeout } else { false }
     }
 }

@@ -31,8 +31,10 @@ extension BlueZCentral {
     /// There is a bond: `Pair` has returned, or `Paired` has become true, whichever is first. bluetoothd never answers a `Pair`
     /// whose keys are exchanged while it discovers the services for `Connect` (5.66, `device_browse_gatt`).
     func bonded(_ peripheral: Peripheral, _ path: String) {
-        guard pairing.contains(peripheral.address), attempt !== peripheral else { return }
-        pairing.remove(peripheral.address)
+        guard attempt !== peripheral else { return }
+        // A device may want its bond without being asked: the first access to it makes one.
+        guard pairing.remove(peripheral.address) != nil || !peripheral.wasPaired else { return }
+        peripheral.wasPaired = true
         trust(path, peripheral)
     }
 
@@ -47,11 +49,13 @@ extension BlueZCentral {
                 log.warning("BlueZ does not trust a bonded device", [(.path, path), (.error, error.description)])
             }
             onEvent?(.paired(peripheral.address))
+            bondIsMade(peripheral)
         }
     }
 
     func forget(_ address: BluetoothAddress) {
         bonds.clear(address)
+        bondWishes.clear(address)
         guard let adapter, state == .poweredOn else {
             let error = BluetoothError(.poweredOff, text: "there is no adapter to forget the device")
             return tellLater(.forgotten(address, error))

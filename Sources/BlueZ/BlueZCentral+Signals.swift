@@ -57,12 +57,15 @@ extension BlueZCentral {
         }
     }
 
-    /// The property is the same for all characteristics of a link, and BlueZ signals it for each.
     private func characteristicChanged(_ path: String, _ values: [String: DBusValue]) {
-        guard let mtu = values["MTU"]?.integer, let address = tree.address(ofCharacteristic: path),
-            let peripheral = peripherals[address], isLinked(peripheral)
-        else { return }
-        mtuChanged(mtu, of: peripheral)
+        guard let address = tree.address(ofCharacteristic: path), let peripheral = peripherals[address] else { return }
+        switch values["NotifyAcquired"]?.flag {
+        case true?: peripheral.acquired.insert(path)
+        case false?: peripheral.acquired.remove(path)
+        case nil: break
+        }
+        // The property is the same for all characteristics of a link, and BlueZ signals it for each.
+        if let mtu = values["MTU"]?.integer, isLinked(peripheral) { mtuChanged(mtu, of: peripheral) }
     }
 
     /// Whether another program has made a link with a device, which does not advertise from then on.

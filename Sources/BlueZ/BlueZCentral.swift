@@ -52,9 +52,15 @@ public final class BlueZCentral: Central {
     /// would only wait in its queue and time out there.
     var attempt: Peripheral?
     lazy var connectTimer = LoopTimer { [unowned self] in connectNext() }
+    /// When ``attempt`` has had its time, if others wait.
+    lazy var yieldTimer = LoopTimer { [unowned self] in connectNext() }
+    var rivals = LinkRivals()
     var bonds = BondWatch()
+    var bondWishes = BondWishes()
     /// Characteristics that notify by signal, because `AcquireNotify` was refused: whose they are.
     var notifying: [String: Subscription] = [:]
+    /// Characteristics, by path, whose `AcquireNotify` was not answered before the last link of the device ended.
+    var leftAcquired: [BluetoothAddress: Set<String>] = [:]
 
     // Discovery.
     var discovery = Discovery()
@@ -69,12 +75,10 @@ public final class BlueZCentral: Central {
 
     // Pairing.
     /// Who may pair when it asks for it.
-    private var accepted: Set<BluetoothAddress> = []
+    var accepted: Set<BluetoothAddress> = []
     /// Whom we pair with at the moment.
     var pairing: Set<BluetoothAddress> = []
-    private(set) lazy var agent = PairingAgent(log: log) { [unowned self] path in
-        tree.devices[path]?.address.map { accepted.contains($0) || pairing.contains($0) } ?? false
-    }
+    private(set) lazy var agent = PairingAgent(log: log) { [unowned self] in mayPair($0) }
 
     /// Prepares a central; nothing happens before ``start()``.
     ///
@@ -113,7 +117,9 @@ public final class BlueZCentral: Central {
         guard !isStopped else { return }
         isStopped = true
         onEvent = nil
-        for timer in [reopenTimer, loadTimer, resetTimer, connectTimer, discoveryTimer, watchTimer] { timer.disarm() }
+        for timer in [reopenTimer, loadTimer, resetTimer, connectTimer, yieldTimer, discoveryTimer, watchTimer] {
+            timer.disarm()
+        }
         finishReset()
         await leave(within: limit)
         bus?.close()

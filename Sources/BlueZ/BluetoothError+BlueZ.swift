@@ -31,6 +31,7 @@ extension BluetoothError {
             "org.freedesktop.DBus.Error.UnknownMethod":
             .notFound
         case "org.bluez.Error.Failed": code(ofConnectionThatSays: text)
+        case "org.freedesktop.DBus.Error.LimitsExceeded", "org.freedesktop.DBus.Error.NoMemory": .busy
         case "org.bluez.Error.NotConnected", "org.bluez.Error.InProgress",
             "org.bluez.Error.ConnectionAttemptFailed", "org.freedesktop.DBus.Error.ServiceUnknown",
             "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.NoReply":

@@ -44,8 +44,12 @@ extension ObjectTree.CharacteristicObject {
     mutating func apply(_ values: [String: DBusValue]) {
         if let text = values["UUID"]?.text { uuid = BluetoothUUID(text) }
         if let text = values["Service"]?.text { service = text }
-        if let flags = values["Flags"]?.textArray { properties = Self.properties(flags) }
+        if let flags = values["Flags"]?.textArray {
+            properties = Self.properties(flags)
+            isReadable = flags.contains("read")
+        }
         if let flag = values["Notifying"]?.flag { isNotifying = flag }
+        if let flag = values["NotifyAcquired"]?.flag { isNotifyAcquired = flag }
     }
 
     private static func properties(_ flags: [String]) -> CharacteristicProperties {

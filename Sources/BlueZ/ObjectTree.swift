@@ -1,9 +1,16 @@
 import Bluetooth
 import DBus
 
-/// What `org.bluez` has told of its objects, by path: only the properties that matter here. BlueZ bounds its size: what it
-/// removes goes here as well, and what it has not added never comes in.
+/// What `org.bluez` has told of its objects, by path: only the properties that matter here. What BlueZ removes goes here as
+/// well, and what it has not added never comes in.
+///
+/// Devices on the air decide how many objects there are: further ones are left out.
 struct ObjectTree {
+    /// Upper bound on devices. A device with a bond or a link always has its place.
+    static let mostDevices = 4_096
+    /// Upper bound on services and characteristics of one device; a tag has about ten.
+    static let mostGATTObjects = 256
+
     struct AdapterObject {
         var address: BluetoothAddress?
         var isPowered = false
@@ -41,8 +48,12 @@ struct ObjectTree {
         var uuid: BluetoothUUID?
         var service = ""
         var properties: CharacteristicProperties = []
+        /// Whether its value can be read.
+        var isReadable = false
         /// Whether anybody has a session of notifications by signals.
         var isNotifying = false
+        /// Whether a client has acquired the notifications by descriptor.
+        var isNotifyAcquired = false
     }
 
     /// Where a characteristic is, and what can be done with it.
@@ -55,12 +66,15 @@ struct ObjectTree {
     private(set) var devices: [String: DeviceObject] = [:]
     private(set) var services: [String: ServiceObject] = [:]
     private(set) var characteristics: [String: CharacteristicObject] = [:]
+    /// How many services and characteristics each device has, by the path of its object.
+    private var gattObjects: [String: Int] = [:]
     /// Paths of the devices of each address, one for each adapter: every request looks here.
     private var paths: [BluetoothAddress: Set<String>] = [:]
 
     /// Takes properties of an object's interface, as `InterfacesAdded`, `GetManagedObjects` and `PropertiesChanged` tell
     /// them; an object that is not known begins with them.
     mutating func apply(_ values: [String: DBusValue], to path: String, _ interface: String) {
+        guard contains(path, interface) || makeRoom(for: values, at: path, interface) else { return }
         switch interface {
         case BlueZNames.adapter: adapters[path, default: AdapterObject()].apply(values)
         case BlueZNames.device:
@@ -100,8 +114,9 @@ struct ObjectTree {
             switch interface {
             case BlueZNames.adapter: adapters[path] = nil
             case BlueZNames.device: removeDevice(path)
-            case BlueZNames.gattService: services[path] = nil
-            case BlueZNames.gattCharacteristic: characteristics[path] = nil
+            case BlueZNames.gattService: if services.removeValue(forKey: path) != nil { releaseRoom(of: path) }
+            case BlueZNames.gattCharacteristic:
+                if characteristics.removeValue(forKey: path) != nil { releaseRoom(of: path) }
             default: break
             }
         }
@@ -123,6 +138,11 @@ struct ObjectTree {
             .max { $0.count < $1.count }
     }
 
+    /// Whether a client has acquired notifications of a device.
+    func isNotifyAcquired(below device: String) -> Bool {
+        characteristics.contains { $0.value.isNotifyAcquired && $0.key.hasPrefix(device + "/") }
+    }
+
     /// The address of the device that a characteristic belongs to.
     func address(ofCharacteristic path: String) -> BluetoothAddress? {
         guard let service = characteristics[path]?.service, let device = services[service]?.device else { return nil }
@@ -136,6 +156,35 @@ struct ObjectTree {
             found[uuid] = Characteristic(path: path, properties: object.properties)
         }
         return found
+    }
+
+    // MARK: Bounds
+
+    /// Whether one more object has a place.
+    private mutating func makeRoom(for values: [String: DBusValue], at path: String, _ interface: String) -> Bool {
+        switch interface {
+        case BlueZNames.device:
+            return devices.count < Self.mostDevices || values["Paired"]?.flag == true
+                || values["Connected"]?.flag == true
+        case BlueZNames.gattService, BlueZNames.gattCharacteristic:
+            let device = Self.device(of: path)
+            guard gattObjects[device, default: 0] < Self.mostGATTObjects else { return false }
+            gattObjects[device, default: 0] += 1
+            return true
+        default: return true
+        }
+    }
+
+    private mutating func releaseRoom(of path: String) {
+        let device = Self.device(of: path)
+        guard let count = gattObjects[device] else { return }
+        gattObjects[device] = count > 1 ? count - 1 : nil
+    }
+
+    /// `/org/bluez/hci0/dev_…`, which the paths of a device's services and characteristics begin with.
+    private static func device(of path: String) -> String {
+        let parts = path.split(separator: "/", maxSplits: 4)
+        return parts.count < 4 ? path : String(path[..<parts[3].endIndex])
     }
 
     // MARK: The index

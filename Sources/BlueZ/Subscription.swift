@@ -20,7 +20,7 @@ struct Subscription {
                 "org.freedesktop.DBus.Error.NotSupported":
                 self = .never
             case "org.bluez.Error.InProgress": self = .sessionLeft
-            case "org.bluez.Error.NotPermitted": self = .taken
+            case "org.bluez.Error.NotPermitted" where error.text == "Notify acquired": self = .taken
             default: return nil
             }
         }

@@ -20,6 +20,12 @@ public struct BluetoothError: Error, Hashable, Sendable {
         case characteristicMissing
         /// The device does not permit this access; for a write with response, try without.
         case notPermitted
+        /// The stack cannot take the request at the moment, and has sent nothing.
+        case busy
+        /// Another client of the stack on this host uses the device.
+        case inUse
+        /// The stack keeps a subscription for a client that does not exist, and accepts no other before its restart.
+        case subscriptionStuck
         /// Anything else; the name tells.
         case other
     }

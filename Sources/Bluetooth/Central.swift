@@ -37,7 +37,8 @@ public enum CentralRequest: Hashable, Sendable {
     case discover(BluetoothUUID, characteristics: [BluetoothUUID], of: BluetoothAddress)
     /// Switches notifications of a characteristic on.
     case subscribe(BluetoothUUID, of: BluetoothAddress)
-    /// Writes a value. One write of a device at a time: the next after `written` or `writeFailed`.
+    /// Writes a value. One write of a device at a time: the next after `written` or `writeFailed`. While the stack is busy, the
+    /// central repeats the write for some seconds; `writeFailed` with `busy` means that nothing was sent.
     case write([UInt8], to: BluetoothUUID, of: BluetoothAddress, WriteType)
 }
 

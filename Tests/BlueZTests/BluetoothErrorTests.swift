@@ -38,12 +38,12 @@ struct BluetoothErrorTests {
     }
 
     @Test(
-        "of the bus mean that the device or the service has gone",
+        "of the bus mean that the device or the service has gone, or that there is no room",
         arguments: [
             ("UnknownObject", BluetoothError.Code.notFound), ("UnknownMethod", .notFound),
             ("ServiceUnknown", .connectionFailed), ("NoReply", .connectionFailed),
             ("NameHasNoOwner", .connectionFailed),
-            ("LimitsExceeded", .other),
+            ("LimitsExceeded", .busy), ("NoMemory", .busy), ("AccessDenied", .other),
         ])
     func bus(name: String, code: BluetoothError.Code) {
         #expect(BluetoothError(DBusError(.refused, name: "org.freedesktop.DBus.Error." + name, text: "")).code == code)

@@ -177,6 +177,29 @@ final class CentralBench {
         try await wait("subscribed \(number)")
     }
 
+    /// Another program on the same bus that is notified by the first tag, over a link of its own.
+    func otherCentral() async throws -> BlueZCentral {
+        let other = BlueZCentral(
+            busAddress: bus.address, adapter: .automatic, resetAdapter: false, timing: .quick,
+            log: Logger("other", to: MemorySink()))
+        var isSubscribed = false
+        other.onEvent = { [unowned other] event in
+            switch event {
+            case .stateChanged(.poweredOn): other.perform(.scan(Self.scan))
+            case .discovered(Self.address(1), _): other.perform(.connect(Self.address(1)))
+            case .connected(let address):
+                other.perform(.scan(nil))
+                other.perform(.discover(Self.service, characteristics: [Self.notify], of: address))
+            case .characteristicsDiscovered(let address, _): other.perform(.subscribe(Self.notify, of: address))
+            case .subscribed: isSubscribed = true
+            default: break
+            }
+        }
+        await other.start()
+        try await until("the other one is notified") { isSubscribed }
+        return other
+    }
+
     func write(_ value: [UInt8], _ type: WriteType, to number: Int = 1) {
         central.perform(.write(value, to: TagCharacteristic.command.bluetooth, of: Self.address(number), type))
     }
@@ -203,6 +226,7 @@ extension Timing {
         timing.connectUnheard = .milliseconds(150)
         timing.grace = .milliseconds(80)
         timing.deafness = .milliseconds(80)
+        timing.taken = .milliseconds(80)
         timing.firstPause = .milliseconds(20)
         timing.longestPause = .milliseconds(200)
         return timing

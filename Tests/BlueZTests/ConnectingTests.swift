@@ -1,10 +1,12 @@
 import Bluetooth
+import DBus
 import EventLoop
-import TagSimulator
+import Logging
 import TestSupport
 import Testing
 
 @testable import BlueZ
+@testable import TagSimulator
 
 @Suite("Connecting")
 struct ConnectingTests {
@@ -193,6 +195,80 @@ struct ConnectingTests {
             }
             await next.start()
             try await until("the link is adopted") { seen.contains(.connected(CentralBench.address(1))) }
+        }
+    }
+
+    @Test("leaves a link alone that another client uses, until that one lets go")
+    func inUse() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            let other = try await bench.otherCentral()
+            bench.scan()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1 inUse")
+            try await bench.settle()
+            #expect(!bench.calls.contains("Disconnect 1"))
+            #expect(bench.tags[0].link != nil)
+            await other.stop()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1")
+        }
+    }
+
+    @Test("drops a link that nobody is notified through, but not again and again")
+    func rivals() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            bench.scan()
+            try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
+            let path = try #require(bench.central.device(CentralBench.address(1))?.path)
+            for round in 1...4 {
+                _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Connect"))
+                try await until("the link") { bench.central.tree.devices[path]?.isConnected == true }
+                bench.clear()
+                bench.central.perform(.connect(CentralBench.address(1)))
+                guard round <= LinkRivals.most else {
+                    try await bench.wait("disconnected 1 inUse")
+                    #expect(!bench.calls.contains("Disconnect 1"))
+                    continue
+                }
+                try await bench.wait("connected 1")
+                #expect(bench.calls.contains("Disconnect 1"))
+                bench.central.perform(.disconnect(CentralBench.address(1)))
+                try await bench.wait("disconnected 1")
+            }
+        }
+    }
+
+    @Test("gives an attempt up that takes long when another device waits")
+    func contended() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.connectContended = .milliseconds(60)
+            let bench = try await CentralBench(.patient, timing: timing)
+            bench.scan()
+            try await until("both are heard") { bench.heard.count == 2 }
+            bench.onCall = { [unowned bench] in if $0 == "Connect 1" { bench.tags[0].setInRange(false) } }
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.waitForCall("Connect 1")
+            bench.central.perform(.connect(CentralBench.address(2)))
+            try await bench.wait("connected 2")
+            #expect(bench.events.contains("disconnected 1 timeout"))
+        }
+    }
+
+    @Test("does not give an attempt up while no other device waits")
+    func uncontended() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.connectContended = .zero
+            let bench = try await CentralBench(.patient, timing: timing)
+            try await bench.attempt()
+            try await bench.settle()
+            #expect(!bench.calls.contains("Disconnect 1"))
+            bench.tags[0].setInRange(true)
+            try await bench.wait("connected 1")
         }
     }
 }

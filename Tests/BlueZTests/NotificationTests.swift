@@ -113,14 +113,39 @@ struct NotificationTests {
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribed 1")
             let members = bench.calls.map { $0.prefix { $0 != " " } }
-            #expect(members == ["AcquireNotify", "StopNotify", "AcquireNotify", "StopNotify", "StartNotify", "Get"])
+            #expect(
+                members == [
+                    "AcquireNotify", "StopNotify", "AcquireNotify", "StopNotify", "StartNotify", "Get",
+                ])
             try bench.notify(count: 1)
             try await until("the value") { bench.values == [[0]] }
         }
     }
 
-    @Test("of another client are not taken away from it")
+    @Test("of another client are not taken away from it, nor is the link")
     func foreignDescriptor() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            let path = try #require(
+                bench.central.peripherals[CentralBench.address(1)]?.characteristics[CentralBench.notify])
+            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let descriptor = try await other.call(
+                .call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "AcquireNotify", [.properties([])]))
+            bench.clear()
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribeFailed 1 inUse")
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1")
+            try await bench.settle()
+            #expect(!bench.calls.contains { $0.hasPrefix("StopNotify") || $0.hasPrefix("Disconnect") })
+            _ = descriptor
+        }
+    }
+
+    @Test("that bluetoothd keeps for a client that does not exist are recognised")
+    func stuck() async throws {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.connect()
@@ -129,8 +154,47 @@ struct NotificationTests {
                 bench.blueZ.faults.refused[member] = ("org.bluez.Error.NotPermitted", "Notify acquired")
             }
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
-            try await bench.wait("subscribeFailed 1 notPermitted")
+            try await bench.wait("subscribeFailed 1 subscriptionStuck")
             #expect(!bench.calls.contains { $0.hasPrefix("StopNotify") })
+            #expect(bench.complaints.contains { $0.hasSuffix("restart bluetoothd") })
+        }
+    }
+
+    @Test("that bluetoothd has not answered before the end of the link can be asked for on the next one")
+    func unansweredAcquisition() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            bench.central.bondWishes.note(CentralBench.address(1), wantsBond: false)
+            // The link ends before the device confirms.
+            bench.onCall = { [unowned bench] in
+                if $0.hasPrefix("AcquireNotify") { bench.tags[0].setInRange(false) }
+            }
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("disconnected 1 connectionFailed")
+            bench.onCall = nil
+            bench.clear()
+            bench.tags[0].setInRange(true)
+            try await bench.subscribe()
+            let members = bench.calls.map { $0.prefix { $0 != " " } }
+            #expect(members.filter { $0.hasSuffix("Notify") } == ["StopNotify", "AcquireNotify"])
+        }
+    }
+
+    @Test("that bluetoothd does not answer are taken back while there is a link")
+    func neverAnswered() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.acquire = .milliseconds(80)
+            let bench = try await CentralBench(timing: timing)
+            try await bench.connect()
+            try await bench.discover()
+            bench.blueZ.faults.unanswered = ["AcquireNotify"]
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribeFailed 1 timeout")
+            #expect(bench.calls.last?.hasPrefix("StopNotify") == true)
+            #expect(bench.central.peripherals[CentralBench.address(1)]?.acquiring == [])
         }
     }
 

@@ -83,4 +83,37 @@ struct ObjectTreeTests {
         #expect(found?.values.allSatisfy { $0.properties == [.notify, .write] } == true)
         #expect(tree.characteristics(of: CentralBench.notify, on: Self.device) == nil)
     }
+
+    @Test("has room for so many devices, and always for one with a bond or a link")
+    func deviceBound() {
+        var tree = ObjectTree()
+        for number in 0..<5_000 {
+            tree.apply(["RSSI": .int16(-60)], to: "/org/bluez/hci0/dev_\(number)", BlueZNames.device)
+        }
+        #expect(tree.devices.count == 4_096)
+        tree.apply(["Paired": .boolean(true)], to: "/org/bluez/hci0/dev_bonded", BlueZNames.device)
+        tree.apply(["Connected": .boolean(true)], to: "/org/bluez/hci0/dev_linked", BlueZNames.device)
+        #expect(tree.devices.count == 4_098)
+    }
+
+    @Test("has room for so many services and characteristics of each device, also after some have gone")
+    func gattBound() {
+        var tree = ObjectTree()
+        for device in ["dev_1", "dev_2"] {
+            for number in 0..<1_000 {
+                let path = "/org/bluez/hci0/\(device)/service\(number)"
+                tree.apply([:], to: path, BlueZNames.gattService)
+                tree.apply([:], to: path + "/char1", BlueZNames.gattCharacteristic)
+            }
+        }
+        #expect(tree.services.count + tree.characteristics.count == 2 * 256)
+        tree.remove([BlueZNames.gattService], of: "/org/bluez/hci0/dev_1/service0")
+        for number in 2_000..<2_010 {
+            tree.apply([:], to: "/org/bluez/hci0/dev_1/service\(number)", BlueZNames.gattService)
+        }
+        #expect(tree.services.count + tree.characteristics.count == 2 * 256)
+        for path in Array(tree.services.keys) { tree.remove([BlueZNames.gattService], of: path) }
+        for path in Array(tree.characteristics.keys) { tree.remove([BlueZNames.gattCharacteristic], of: path) }
+        #expect(tree.services.isEmpty && tree.characteristics.isEmpty)
+    }
 }

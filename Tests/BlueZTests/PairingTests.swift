@@ -201,4 +201,125 @@ struct PairingTests {
             #expect(texts.first?.hasPrefix("the device has lost its bond") == true)
         }
     }
+
+    private static var secretive: TagOptions {
+        var options = TagOptions()
+        options.demandsEncryption = true
+        return options
+    }
+
+    private static var readable: TagOptions {
+        var options = secretive
+        options.allowsReading = true
+        return options
+    }
+
+    @Test("comes before the first subscription to a device that refuses an unencrypted read")
+    func beforeSubscribing() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(tagOptions: Self.readable)
+            bench.blueZ.faults.losesSubscriptions = true
+            try await bench.subscribe()
+            let members = bench.calls.map { $0.prefix { $0 != " " } }
+            let steps = members.filter { ["ReadValue", "Pair", "Set", "AcquireNotify"].contains($0) }
+            #expect(steps == ["ReadValue", "Pair", "Set", "AcquireNotify"])
+            #expect(bench.events.filter { $0.hasPrefix("paired") } == ["paired 1"])
+            #expect(bench.central.isPaired(try #require(bench.central.peripherals[CentralBench.address(1)])))
+        }
+    }
+
+    @Test("behind which bluetoothd answers nothing ends the link, and the next one is of use")
+    func deafBehindPairing() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.afterBond = .milliseconds(60)
+            let bench = try await CentralBench(timing: timing, tagOptions: Self.readable)
+            try await bench.connect()
+            try await bench.discover()
+            bench.blueZ.faults.unanswered = ["ReadValue"]
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await until("the read") { bench.calls.contains { $0.hasPrefix("ReadValue") } }
+            // As bluetoothd does by itself.
+            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let path = try #require(bench.central.device(CentralBench.address(1))?.path)
+            _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Pair"))
+            try await bench.wait("disconnected 1 connectionFailed")
+            #expect(!bench.calls.contains { $0.hasPrefix("AcquireNotify") })
+            bench.clear()
+            try await bench.subscribe()
+            #expect(!bench.calls.contains { $0.hasPrefix("ReadValue") })
+        }
+    }
+
+    @Test("that bluetoothd makes by itself and loses the subscription over ends the link, and the next one is of use")
+    func lostSubscription() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.afterBond = .milliseconds(60)
+            let bench = try await CentralBench(timing: timing, tagOptions: Self.secretive)
+            bench.blueZ.faults.losesSubscriptions = true
+            try await bench.connect()
+            try await bench.discover()
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            try await bench.wait("disconnected 1 connectionFailed")
+            let members = bench.calls.map { $0.prefix { $0 != " " } }
+            let end = ["AcquireNotify", "Set", "StopNotify", "Disconnect"]
+            #expect(members.filter { end.contains(String($0)) } == end.map { $0[...] })
+            bench.clear()
+            try await bench.subscribe()
+            #expect(!bench.calls.contains { $0.hasPrefix("StopNotify") })
+        }
+    }
+
+    @Test("that a device asks for by itself is waited for before it is subscribed to, and makes it trusted")
+    func askedFor() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(tagOptions: Self.wanting)
+            bench.central.perform(.acceptPairing(from: [CentralBench.address(1)]))
+            try await bench.subscribe()
+            try await bench.wait("paired 1")
+            #expect(bench.blueZ.isTrusted(bench.tags[0].address))
+        }
+    }
+
+    @Test("is tried once where the device does not want it after all: it is subscribed to without")
+    func refusedBond() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(tagOptions: Self.readable)
+            bench.blueZ.faults.refused["Pair"] = ("org.bluez.Error.AuthenticationFailed", "Authentication Failed")
+            try await bench.connect()
+            try await bench.discover()
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribeFailed 1 authenticationFailed")
+            #expect(!bench.events.contains { $0.hasPrefix("pairFailed") })
+        }
+    }
+
+    @Test("is not made with a device that does not want it, and it is asked once")
+    func noneWanted() async throws {
+        try await onLoop {
+            var options = TagOptions()
+            options.allowsReading = true
+            let bench = try await CentralBench(tagOptions: options)
+            for _ in 1...2 {
+                bench.central.perform(.disconnect(CentralBench.address(1)))
+                try await until("no link") { bench.central.peripherals.isEmpty }
+                bench.clear()
+                try await bench.subscribe()
+            }
+            #expect(!bench.calls.contains { $0.hasPrefix("ReadValue") || $0.hasPrefix("Pair ") })
+        }
+    }
+
+    @Test("makes the device trusted: it may come back by itself")
+    func trusted() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            #expect(bench.blueZ.isTrusted(bench.tags[0].address))
+        }
+    }
 }

@@ -105,6 +105,26 @@ struct ServiceLifeTests {
         }
     }
 
+    @Test("a policy of the bus that refuses BlueZ is reported, with an adapter that may not be used")
+    func policy() async throws {
+        try await onLoop {
+            let bus = try await PrivateBus(rules: #"<deny send_destination="org.bluez"/>"#)
+            let stub = try await StubBlueZ(bus)
+            let central = BlueZCentral(
+                busAddress: bus.address, adapter: .named("hci0"), resetAdapter: false, timing: .quick,
+                log: Logger("bluez", to: MemorySink()))
+            var adapters: [[Adapter]] = []
+            central.onEvent = { if case .adaptersChanged(let all) = $0 { adapters.append(all) } }
+            await central.start()
+            try await until("the state") { central.state == .unauthorized }
+            try await until("the adapter") { !adapters.isEmpty }
+            let refused = Adapter(
+                id: "hci0", address: nil, state: .unauthorized, isDiscovering: false, connectedCount: 0)
+            #expect(adapters == [[refused]])
+            #expect(stub.loads == 0)
+        }
+    }
+
     @Test("the bus gone ends every link, and one that comes back is found")
     func busGone() async throws {
         try await onLoop {

@@ -34,6 +34,68 @@ struct WritingTests {
         }
     }
 
+    @Test(
+        "is repeated while BlueZ is too busy to take it",
+        arguments: [
+            ("org.bluez.Error.InProgress", "In Progress"),
+            ("org.freedesktop.DBus.Error.LimitsExceeded", "too many calls"),
+            ("org.freedesktop.DBus.Error.NoMemory", "no memory"),
+        ])
+    func busy(error: String, text: String) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            bench.blueZ.faults.refused["WriteValue"] = (error, text)
+            bench.onCall = { [unowned bench] _ in
+                let attempts = bench.calls.count { $0.hasPrefix("WriteValue") }
+                if attempts == 4 { bench.blueZ.faults.refused = [:] }
+            }
+            bench.write([1], .withResponse)
+            try await bench.wait("written 1")
+            #expect(bench.calls.count { $0.hasPrefix("WriteValue") } == 4)
+            #expect(!bench.events.contains { $0.hasPrefix("writeFailed") })
+        }
+    }
+
+    @Test("that BlueZ stays too busy to take fails as busy, and the link stays")
+    func busyForLong() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.busy = .milliseconds(60)
+            let bench = try await CentralBench(timing: timing)
+            try await bench.connect()
+            try await bench.discover()
+            bench.blueZ.faults.refused["WriteValue"] = ("org.bluez.Error.InProgress", "In Progress")
+            bench.write([1], .withResponse)
+            try await bench.wait("writeFailed 1 busy")
+            bench.blueZ.faults.refused = [:]
+            bench.write([1], .withResponse)
+            try await bench.wait("written 1")
+        }
+    }
+
+    @Test("is not repeated on another link")
+    func busyUntilTheEnd() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            bench.blueZ.faults.refused["WriteValue"] = ("org.bluez.Error.InProgress", "In Progress")
+            bench.write([1], .withResponse)
+            try await until("a second attempt") { bench.calls.count { $0.hasPrefix("WriteValue") } > 1 }
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1")
+            bench.clear()
+            bench.blueZ.faults.refused = [:]
+            try await bench.connect()
+            try await bench.discover()
+            bench.write([2], .withResponse)
+            try await bench.wait("written 1")
+            #expect(bench.calls.count { $0.hasPrefix("WriteValue") } == 1)
+        }
+    }
+
     @Test("that is never answered fails in time")
     func hanging() async throws {
         try await onLoop {

@@ -39,6 +39,7 @@ struct CommandTests {
             (.componentDoesNotSupportTouchMode, "unsupported", false),
             (.timeout, "timeout", true), (.linkLost, "link_lost", true),
             (.writeFailed(name: "org.bluez.Error.Failed", text: "no"), "link_lost", true),
+            (.busy(name: "org.bluez.Error.InProgress", text: "no"), "busy", true),
             (.status(.badParameter), "tag_error", false), (.status(.busy), "tag_error", true),
             (.malformedResponse, "tag_error", false), (.invalidParameter, "invalid_argument", false),
         ] as [(TagCommandError, String, Bool)])

@@ -42,6 +42,18 @@ struct CommandWaitingTests {
         #expect(scene.state.deadline == nil)
     }
 
+    @Test("that waits for a tag of another program ends with that reason", arguments: [0, 1_500])
+    func inUse(milliseconds: Int) {
+        var scene = Scene.connected()
+        let error = TagConnectionError(.inUse, "another program on this host uses the device")
+        scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 1, error: error)))
+        scene.send(led, #"{"state":"ON","ttl_ms":\#(milliseconds)}"#)
+        scene.wait(.milliseconds(milliseconds))
+        #expect(scene.lastError?.code == "in_use")
+        #expect(scene.lastError?.retryable == true)
+        #expect(scene.lastError?.hint?.contains("Stop the other program") == true)
+    }
+
     @Test("may not wait at all, and the error says when the tag was last seen")
     func noWaiting() {
         var scene = Scene.connected()

@@ -112,6 +112,18 @@ struct HealthTests {
         #expect(!health(scene).contains("broker_stalled"), "it is over with the first that is acknowledged")
     }
 
+    @Test("a Bluetooth service that may not be used is the one problem, says what to do, and has failed")
+    func unauthorized() {
+        var scene = Scene()
+        scene.note(scene.state.adapters([adapter(.unauthorized)], at: scene.now))
+        #expect(health(scene).contains(#""status":"failed""#))
+        #expect(health(scene).contains(#""code":"not_permitted""#))
+        #expect(health(scene).contains("jacquard2mqtt doctor"))
+        #expect(!health(scene).contains("no_adapter") && !health(scene).contains("adapter_not_ready"))
+        scene.note(scene.state.adapters([adapter(.poweredOn)], at: scene.now))
+        #expect(health(scene).contains(#""status":"ok""#))
+    }
+
     @Test("a scan that hears nothing for long is a problem")
     func silentScan() {
         var scene = Scene()
@@ -129,9 +141,8 @@ struct HealthTests {
             .serviceDiscoveryError, .characteristicDiscoveryError, .bluetoothNotificationUpdateError,
             .unconnectableTag, .jacquardInitializationError, .malformedResponseError,
         ]
-        let word =
-            code == .peerRemovedPairingInfo
-            ? "peer_removed_pairing_info" : unusable.contains(code) ? "tag_unusable" : nil
+        let own: [TagConnectionError.Code] = [.peerRemovedPairingInfo, .inUse, .subscriptionStuck]
+        let word = own.contains(code) ? code.word : unusable.contains(code) ? "tag_unusable" : nil
         var scene = Scene()
         let error = TagConnectionError(code, "Broken")
         scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 2, error: error)))

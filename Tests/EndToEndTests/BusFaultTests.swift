@@ -46,4 +46,21 @@ struct BusFaultTests {
             }
         }
     }
+
+    @Test("with a policy that refuses BlueZ is a problem with a remedy, and the adapter is published as it is")
+    func refused() async throws {
+        try await onLoop {
+            let bus = try await PrivateBus(rules: #"<deny send_destination="org.bluez"/>"#)
+            var plan = WorldPlan(options: ["--bus", bus.address])
+            plan.isBridgeExpected = false
+            try await inWorld(plan) { world in
+                try await until("the problem") { world.problems == ["not_permitted"] }
+                let health = world.observer.document(World.bridge + "/health")
+                #expect(health["status"] as? String == "failed")
+                let texts = (health["problems"] as? [[String: Any]] ?? []).compactMap { $0["text"] as? String }
+                #expect(texts.allSatisfy { $0.contains("jacquard2mqtt doctor") })
+                #expect(world.observer.latest(World.bridge + "/adapter")?.contains("unauthorized") == true)
+            }
+        }
+    }
 }

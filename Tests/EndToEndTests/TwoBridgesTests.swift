@@ -62,15 +62,43 @@ struct TwoBridgesTests {
             try await until("the other one leaves") { !cellar.isRunning }
         }
     }
+
+    @Test("on one adapter leave each other's links alone: the second one says that the tag is in use, and waits")
+    func oneAdapter() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let ends = world.told("disconnected").count
+            let cellar = try world.anotherBridge("cellar", tag: "0001", mqtt: "  base_topic: cellar\n")
+            defer { cellar.signal(SIGTERM) }
+            var error: [String: Any] {
+                world.observer.document("cellar/tag/0001/connection")["error"] as? [String: Any] ?? [:]
+            }
+            try await until("the error") { error["code"] as? String == "in_use" }
+            let command = #"{"state":"ON","ttl_ms":0}"#
+            try world.observer.publish("cellar/tag/0001/led/set", command)
+            try await until("the result") { world.finals("cellar/tag/0001/led/result").count == 1 }
+            #expect(World.code(of: world.finals("cellar/tag/0001/led/result")[0]) == "in_use")
+            try await until("several attempts") {
+                world.results("cellar/tag/0001/connection").count { ($0["attempt"] as? Int ?? 0) >= 4 } > 0
+            }
+            #expect(world.told("disconnected").count == ends)
+            try await world.isOfUse()
+            world.daemon.signal(SIGTERM)
+            try await until("the other one has it", within: .seconds(40)) {
+                world.observer.latest("cellar/tag/0001/availability") == "online"
+            }
+        }
+    }
 }
 
 extension World {
     /// Starts another bridge on the same bus and broker, with a tag of its own.
     fileprivate func anotherBridge(
-        _ instance: String, tag: String, _ variables: [String: String] = [:]
+        _ instance: String, tag: String, _ variables: [String: String] = [:], mqtt: String = ""
     ) throws -> Program {
         let file = try folder.write(
-            "\(instance).yaml", "instance: \(instance)\nmqtt:\n  port: \(broker.port)\ntags:\n  - serial: \(tag)\n")
+            "\(instance).yaml",
+            "instance: \(instance)\nmqtt:\n  port: \(broker.port)\n\(mqtt)tags:\n  - serial: \(tag)\n")
         return try Program(
             Program.buildFolder + "/jacquard2mqtt",
             ["run", "--config", file, "--state", folder.path + "/" + instance],

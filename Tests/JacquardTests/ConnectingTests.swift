@@ -169,7 +169,8 @@ struct ConnectingTests {
             (.canceled, .bluetoothConnectionError), (.timeout, .bluetoothConnectionError),
             (.authenticationFailed, .bluetoothConnectionError), (.serviceMissing, .serviceDiscoveryError),
             (.characteristicMissing, .characteristicDiscoveryError), (.notPermitted, .unknownBluetoothError),
-            (.other, .unknownBluetoothError),
+            (.other, .unknownBluetoothError), (.busy, .bluetoothConnectionError), (.inUse, .inUse),
+            (.subscriptionStuck, .subscriptionStuck),
         ])
     func names(stack: BluetoothError.Code, name: TagConnectionError.Code) async throws {
         let error = TagConnectionError(BluetoothError(stack, name: "org.bluez.Error.Failed", text: "refused"))

@@ -26,6 +26,9 @@ extension CommandFailure {
             self.init(.linkLost, "The link broke before the answer; whether the tag obeyed is not known")
         case .writeFailed(let name, let text):
             self.init(.linkLost, "The link did not carry the command: \(name): \(text)")
+        case .busy(let name, let text):
+            self.init(
+                .busy, "The Bluetooth service was too busy to send the command; nothing was sent: \(name): \(text)")
         case .status(let status):
             self.init(.tagError, "The tag refused: \(status)", isRetryable: status == .busy)
         case .malformedResponse:
@@ -37,6 +40,7 @@ extension CommandFailure {
 extension TagMirror {
     /// The tag is away.
     func offlineFailure(at now: Moment) -> CommandFailure {
+        if let inUseFailure { return inUseFailure }
         let hint =
             entry.connect == .onDemand
             ? "it is connected on demand, while a command may wait (ttl_ms); " + lastSeenHint(at: now)
@@ -46,9 +50,17 @@ extension TagMirror {
 
     /// The tag was away for as long as the command could wait.
     func expiredFailure(at now: Moment) -> CommandFailure {
-        CommandFailure(
-            .expired, "Tag \(entry.id) did not become reachable in time; nothing was sent",
-            hint: lastSeenHint(at: now))
+        inUseFailure
+            ?? CommandFailure(
+                .expired, "Tag \(entry.id) did not become reachable in time; nothing was sent",
+                hint: lastSeenHint(at: now))
+    }
+
+    /// Another program has the tag; nil if that is not why it is away.
+    private var inUseFailure: CommandFailure? {
+        guard !isConnected, let failure, failure.code == .inUse else { return nil }
+        return CommandFailure(
+            .inUse, "Another program on this host uses tag \(entry.id); nothing was sent", hint: failure.code.hint)
     }
 
     private func lastSeenHint(at now: Moment) -> String {

@@ -19,6 +19,7 @@ struct CommandFailure: Error, Hashable, Sendable {
         case retainedRejected = "retained_rejected"
         case payloadTooLarge = "payload_too_large"
         case notPermitted = "not_permitted"
+        case inUse = "in_use"
         case internalDefect = "internal"
     }
 
@@ -44,7 +45,7 @@ struct CommandFailure: Error, Hashable, Sendable {
 extension CommandFailure.Code {
     fileprivate var isUsuallyRetryable: Bool {
         switch self {
-        case .tagOffline, .expired, .timeout, .linkLost, .busy: true
+        case .tagOffline, .expired, .timeout, .linkLost, .busy, .inUse: true
         default: false
         }
     }

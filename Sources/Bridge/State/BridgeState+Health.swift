@@ -88,6 +88,8 @@ extension Problem.Code {
     fileprivate init?(_ code: TagConnectionError.Code) {
         switch code {
         case .peerRemovedPairingInfo: self = .lostBond
+        case .inUse: self = .inUse
+        case .subscriptionStuck: self = .subscriptionStuck
         case .serviceDiscoveryError, .characteristicDiscoveryError, .bluetoothNotificationUpdateError,
             .unconnectableTag, .jacquardInitializationError, .malformedResponseError:
             self = .tagUnusable

@@ -4,11 +4,14 @@ import Time
 struct Problem: Hashable, Sendable {
     /// What kind of problem.
     enum Code: String, Sendable, CaseIterable {
+        case notPermitted = "not_permitted"
         case noAdapter = "no_adapter"
         case adapterNotReady = "adapter_not_ready"
         case scanSilent = "scan_silent"
         case badFirmware = "bad_firmware"
         case tagUnusable = "tag_unusable"
+        case inUse = "in_use"
+        case subscriptionStuck = "subscription_stuck"
         case lostBond = "peer_removed_pairing_info"
         case duplicateSerial = "duplicate_serial"
         case eventsDropped = "events_dropped"
@@ -34,7 +37,12 @@ struct Problem: Hashable, Sendable {
     }
 
     /// Whether nothing reaches anybody because of it.
-    var isFatal: Bool { key.code == .noAdapter || key.code == .brokerStalled }
+    var isFatal: Bool {
+        switch key.code {
+        case .notPermitted, .noAdapter, .brokerStalled: true
+        default: false
+        }
+    }
 }
 
 /// What is known about the bridge's own health.
@@ -123,10 +131,18 @@ extension Problem {
         }
     }
 
+    private static let notPermitted = Problem(
+        .notPermitted,
+        "The D-Bus policy of this host does not let the bridge use the Bluetooth service (org.bluez): no tag can be "
+            + "reached. Run jacquard2mqtt doctor as the bridge's user; install the policy of the package, or add the "
+            + "user to the group bluetooth, then restart the bridge")
+
     /// What is wrong with the adapters: each that is not ready or hears nothing, and that none is ready. Before the
     /// first word nothing is.
     static func problems(of adapters: [AdapterFacts]?) -> [Problem] {
         guard let adapters else { return [] }
+        // The one cause, and not what follows from it.
+        guard !adapters.contains(where: { $0.state == .unauthorized }) else { return [notPermitted] }
         var problems = adapters.compactMap { adapter -> Problem? in
             let name = "Bluetooth adapter \(adapter.id)"
             guard adapter.state == .poweredOn else {

@@ -61,6 +61,8 @@ extension TagConnectionError.Code {
         case .bluetoothPowerOff: "bluetooth_power_off"
         case .connectionTimeout: "connection_timeout"
         case .peerRemovedPairingInfo: "peer_removed_pairing_info"
+        case .inUse: "in_use"
+        case .subscriptionStuck: "subscription_stuck"
         }
     }
 
@@ -76,6 +78,8 @@ extension TagConnectionError.Code {
         case .serviceDiscoveryError, .characteristicDiscoveryError:
             "Check that this is a Jacquard tag; if it is, forget it and pair it again"
         case .bluetoothNotificationUpdateError: "Check that no other program or phone uses the tag"
+        case .inUse: "Stop the other program that uses the tag, such as a second bridge on this host"
+        case .subscriptionStuck: "Restart the Bluetooth service: sudo systemctl restart bluetooth"
         case .jacquardInitializationError, .malformedResponseError:
             "Move the tag so that it starts anew; if that does not help, forget it and pair it again"
         case .unknownBluetoothError: "Look at the Bluetooth daemon's log; restarting that daemon may help"

@@ -8,7 +8,9 @@ extension TagConnectionError {
             switch error.code {
             case .notFound: .bluetoothDeviceNotFound
             case .poweredOff: .bluetoothPowerOff
-            case .connectionFailed, .canceled, .timeout, .authenticationFailed: .bluetoothConnectionError
+            case .connectionFailed, .canceled, .timeout, .authenticationFailed, .busy: .bluetoothConnectionError
+            case .inUse: .inUse
+            case .subscriptionStuck: .subscriptionStuck
             case .serviceMissing: .serviceDiscoveryError
             case .characteristicMissing: .characteristicDiscoveryError
             case .notPermitted, .other: .unknownBluetoothError

@@ -13,7 +13,8 @@ extension TagDriver {
         case .writeFailed(_, let error):
             let cause = connectionError(error)
             drive { session, now in
-                session.writeFailed(cause, isNotPermitted: error.code == .notPermitted, at: now)
+                session.writeFailed(
+                    cause, isNotPermitted: error.code == .notPermitted, isUnsent: error.code == .busy, at: now)
             }
         case .connected:
             lastSign = .now
@@ -30,8 +31,7 @@ extension TagDriver {
             drive { session, now in session.discoveryFailed(cause, at: now) }
         case .subscribed: drive { session, now in session.subscribed(at: now) }
         case .subscribeFailed(_, _, let error):
-            let cause =
-                isBondLost(error) ? .bondLost(error) : TagConnectionError(.bluetoothNotificationUpdateError, error)
+            let cause = subscriptionError(error)
             drive { session, now in session.subscribeFailed(cause, at: now) }
         case .paired:
             isPaired = true
@@ -51,6 +51,14 @@ extension TagDriver {
 
     private func connectionError(_ error: BluetoothError) -> TagConnectionError {
         isBondLost(error) ? .bondLost(error) : TagConnectionError(error)
+    }
+
+    private func subscriptionError(_ error: BluetoothError) -> TagConnectionError {
+        switch error.code {
+        case .inUse, .subscriptionStuck: TagConnectionError(error)
+        case _ where isBondLost(error): .bondLost(error)
+        default: TagConnectionError(.bluetoothNotificationUpdateError, error)
+        }
     }
 
     /// Who is bonded here and is refused by the tag was forgotten there. While a bond is being made a refusal is only that.

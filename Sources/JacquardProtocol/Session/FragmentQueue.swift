@@ -7,6 +7,9 @@ struct FragmentQueue: Sendable {
     /// When the write that is under way has to be confirmed; nil while there is none.
     private(set) var deadline: Instant?
 
+    /// Whether a fragment of the packet that is being sent was confirmed.
+    private(set) var isPartlySent = false
+
     /// Whether a write has not been confirmed yet.
     var isWriting: Bool { deadline != nil }
 
@@ -21,12 +24,14 @@ struct FragmentQueue: Sendable {
         _ packet: [UInt8], maximumLength: Int = Fragment.maximumLength, confirmedBy deadline: Instant
     ) -> [UInt8]? {
         fragments = (try? Fragmenter.fragments(of: packet, maximumLength: maximumLength))?[...] ?? []
+        isPartlySent = false
         return advance(to: deadline)
     }
 
     /// The write was confirmed: gives the next fragment.
     mutating func written(nextConfirmedBy deadline: Instant) -> [UInt8]? {
-        advance(to: deadline)
+        isPartlySent = true
+        return advance(to: deadline)
     }
 
     /// Forgets what has not been written: the packet has failed. A write that is under way still ends by itself.

@@ -18,6 +18,8 @@ public enum TagCommandError: Error, Hashable, Sendable {
     case linkLost
     /// The link refused to carry it: name and text of the Bluetooth stack.
     case writeFailed(name: String, text: String)
+    /// The Bluetooth stack was too busy to send it, and nothing was sent: name and text of the stack.
+    case busy(name: String, text: String)
     /// The tag refused.
     case status(Status)
     /// The answer lacks what it must hold.

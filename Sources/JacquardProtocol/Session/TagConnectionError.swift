@@ -26,6 +26,10 @@ public struct TagConnectionError: Error, Hashable, Sendable {
         case bluetoothPowerOff
         /// Link and discovery took too long.
         case connectionTimeout
+        /// Another program on this host uses the tag. The SDK has no name for it.
+        case inUse
+        /// The Bluetooth stack accepts no subscription before its restart. The SDK has no name for it.
+        case subscriptionStuck
         /// The tag has lost its bond with this host.
         case peerRemovedPairingInfo
     }

@@ -13,19 +13,24 @@ extension TagSession {
     /// - Parameters:
     ///   - error: the stack's name and words.
     ///   - isNotPermitted: ATT error 3, which a tag gives that takes writes without response only.
+    ///   - isUnsent: whether the stack was too busy to send it.
     ///   - now: the time.
     /// - Returns: what to do now.
     public mutating func writeFailed(
-        _ error: TagConnectionError, isNotPermitted: Bool, at now: Instant
+        _ error: TagConnectionError, isNotPermitted: Bool, isUnsent: Bool = false, at now: Instant
     ) -> [Action] {
         guard link.fragments.isWriting else { return [] }
+        // A tag ignores a packet of which it has only a part, but whether it got the rest is then not known.
+        let isUnsent = isUnsent && !link.fragments.isPartlySent
         link.fragments = FragmentQueue()
         // Without a flight it has been answered or has timed out meanwhile, and the write does not matter any more.
         guard let purpose = link.requests.inFlight?.purpose else { return sendNext(at: now) }
         if isNotPermitted, link.writesWithResponse, purpose.opensProtocol { return repeatHello(at: now) }
         guard isConnected else { return fail(error, at: now) }
         _ = link.requests.landed()
-        let failure = TagCommandError.writeFailed(name: error.stackName ?? "", text: error.text)
+        let name = error.stackName ?? ""
+        let failure: TagCommandError =
+            isUnsent ? .busy(name: name, text: error.text) : .writeFailed(name: name, text: error.text)
         return failed(purpose, failure, at: now) + sendNext(at: now)
     }
 

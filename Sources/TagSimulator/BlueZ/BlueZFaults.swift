@@ -13,6 +13,9 @@ public final class BlueZFaults {
     /// Whether a `Pair` that succeeds is never answered, as after one that was called while services were being discovered.
     /// Source: BlueZ 5.66, `device_browse_gatt` in src/device.c.
     public var forgetsToAnswerPair = false
+    /// Whether an `AcquireNotify` that a device has refused for want of encryption is not repeated after the pairing that
+    /// follows, and therefore never answered. Seen with bluetoothd 5.66 on a busy machine, once in four times.
+    public var losesSubscriptions = false
     /// Whether `ServicesResolved` is told before the objects of the services.
     public var resolvesBeforeObjects = false
     /// Whether services are resolved without a single object of them, as from a cache that has gone stale.

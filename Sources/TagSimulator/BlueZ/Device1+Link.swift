@@ -100,7 +100,9 @@ extension Device1: PeripheralLink {
 
     /// Its clients' descriptors are closed, and nobody is told.
     func closeDescriptors() {
-        for characteristic in services.flatMap(\.characteristics) { characteristic.release() }
+        for characteristic in services.flatMap(\.characteristics) where characteristic.acquisition.isOpen {
+            characteristic.release()
+        }
     }
 
     private func answerConnect() {

@@ -11,7 +11,15 @@ enum Pairing {
 /// "Just works" pairing, the only one that a device without display and keys can do.
 extension Device1 {
     /// Whether the device lets anybody at its characteristics.
-    var isPairedEnough: Bool { isBonded || !peripheral.wantsPairing }
+    var isPairedEnough: Bool { isBonded || !(peripheral.wantsPairing || peripheral.demandsEncryption) }
+
+    /// A device has refused an access for want of encryption: bluetoothd raises the security of the link by itself.
+    /// Source: BlueZ 5.66, `change_security` in src/shared/att.c.
+    func raiseSecurity() {
+        guard !isBonded, case .none = pairing else { return }
+        pairing = .waiting(nil)
+        pairingTimer.arm(after: options.pairing)
+    }
 
     func pair(_ call: BusCall) {
         isTemporary = false

@@ -75,6 +75,14 @@ public final class FakeBlueZ {
         for device in daemon?.adapters.flatMap(\.devices) ?? [] { device.closeDescriptors() }
     }
 
+    /// Whether a user of the bus has marked a device as trusted.
+    ///
+    /// - Parameter address: of the device, on any adapter.
+    /// - Returns: false also if there is no such device.
+    public func isTrusted(_ address: String) -> Bool {
+        daemon?.adapters.flatMap(\.devices).contains { $0.peripheral.address == address && $0.isTrustedByUser } ?? false
+    }
+
     /// Removes every device from the bus without telling that a link has gone before.
     public func removeDevices() {
         for adapter in daemon?.adapters ?? [] {

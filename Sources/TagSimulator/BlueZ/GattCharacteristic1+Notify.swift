@@ -13,7 +13,8 @@ struct NotifySession {
 /// AcquireNotify, which only one client at a time has.
 enum Acquisition {
     case none
-    /// The device has not confirmed yet.
+    /// The device has not confirmed yet. When the link ends before it does, bluetoothd neither answers the call nor forgets
+    /// it, and refuses each later one. Source: BlueZ 5.66, `btd_gatt_client_disconnected` in src/gatt-client.c.
     case pending
     case open(NotifySocket)
 
@@ -36,9 +37,11 @@ extension GattCharacteristic1 {
         guard sessions.isEmpty else { return call.refuse(.inProgress) }
         acquisition = .pending
         device.bearer.request { [self] isAnswered in
-            guard isAnswered, device.isPairedEnough else {
+            guard isAnswered else { return }
+            guard device.isPairedEnough else {
+                guard !device.tree.faults.losesSubscriptions else { return device.raiseSecurity() }
                 acquisition = .none
-                return call.refuse(isAnswered ? .notPaired : .linkIsDown)
+                return call.refuse(.notPaired)
             }
             handOut(call)
         }
@@ -84,7 +87,7 @@ extension GattCharacteristic1 {
     }
 
     func stopNotify(_ call: BusCall) {
-        if acquisition.isOpen {
+        if !acquisition.isNone {
             release()
             return call.reply()
         }
@@ -142,7 +145,7 @@ extension GattCharacteristic1 {
     }
 
     func release() {
-        guard acquisition.isOpen else { return }
+        guard !acquisition.isNone else { return }
         acquisition = .none
         changed("NotifyAcquired")
         if device.isConnected { device.peripheral.subscribed(uuid, isOn: false) }

@@ -43,7 +43,7 @@ final class GattCharacteristic1: BusObject {
             BusProperty("Notifying", "b") { self.notifies ? .boolean(self.isNotifying) : nil },
             BusProperty("Flags", "as") { .strings(self.flags) },
             BusProperty("NotifyAcquired", "b") {
-                self.notifies && self.options.allowsAcquireNotify ? .boolean(self.acquisition.isOpen) : nil
+                self.notifies && self.options.allowsAcquireNotify ? .boolean(!self.acquisition.isNone) : nil
             },
             BusProperty("MTU", "q") { self.device.isConnected ? .uint16(self.options.mtu) : nil },
         ]
@@ -64,10 +64,15 @@ final class GattCharacteristic1: BusObject {
         device.tree.changed(self, Self.interface, property)
     }
 
-    /// The characteristics of a tag cannot be read.
+    /// Nothing can be learnt from the characteristics of a tag by reading.
     private func read(_ call: BusCall) {
         guard device.isConnected else { return call.refuse(.linkIsDown) }
-        device.bearer.request { call.refuse($0 ? .notPermitted("Read not permitted") : .linkEnded) }
+        device.bearer.request { [self] isAnswered in
+            guard isAnswered else { return call.refuse(.linkEnded) }
+            guard device.isPairedEnough else { return call.refuse(.notPaired) }
+            guard flags.contains("read") else { return call.refuse(.notPermitted("Read not permitted")) }
+            call.reply(.bytes([]))
+        }
     }
 
     // MARK: Writing

@@ -13,6 +13,8 @@ public protocol Peripheral: AnyObject {
     var isReachable: Bool { get }
     /// Whether it wants to be paired before anything else.
     var wantsPairing: Bool { get }
+    /// Whether it refuses every access over a link that is not encrypted.
+    var demandsEncryption: Bool { get }
 
     /// A host has connected.
     func linked(_ link: any PeripheralLink, mtu: Int)

@@ -6,12 +6,13 @@ extension SimulatedTag: Peripheral {
     public var services: [GATTService] {
         guard !options.hasNoService else { return [] }
         let write = options.allowsWriteWithoutResponseOnly ? [] : ["write"]
+        let read = options.allowsReading ? ["read"] : []
         return [
             GATTService(
                 uuid: JacquardService.uuid,
                 characteristics: [
                     .init(uuid: TagCharacteristic.command.uuid, flags: ["write-without-response"] + write),
-                    .init(uuid: TagCharacteristic.response.uuid, flags: ["notify"]),
+                    .init(uuid: TagCharacteristic.response.uuid, flags: ["notify"] + read),
                     .init(uuid: TagCharacteristic.notify.uuid, flags: ["notify"]),
                     .init(uuid: TagCharacteristic.rawData.uuid, flags: ["write-without-response", "write", "notify"]),
                 ])
@@ -33,6 +34,9 @@ extension SimulatedTag: Peripheral {
 
     /// Whether it wants to be paired before anything else.
     public var wantsPairing: Bool { options.wantsPairing }
+
+    /// Whether it refuses every access over a link that is not encrypted.
+    public var demandsEncryption: Bool { options.demandsEncryption }
 
     /// A host has connected.
     public func linked(_ link: any PeripheralLink, mtu: Int) {

@@ -6,6 +6,10 @@ public struct TagOptions: Hashable, Sendable {
     public var hasNoService = false
     /// Whether it wants to be paired, asks for it on every connection and lets nobody else write or subscribe.
     public var wantsPairing = false
+    /// Whether it refuses every access over a link that is not encrypted, without asking for a pairing.
+    public var demandsEncryption = false
+    /// Whether the value of `response` can be read, which says nothing.
+    public var allowsReading = false
     /// Whether values that find the client's socket full are dropped, as bluetoothd does; else they wait.
     public var isLossy = false
     /// How strong it is heard, in dBm.

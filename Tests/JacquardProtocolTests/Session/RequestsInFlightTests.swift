@@ -80,6 +80,16 @@ struct RequestsInFlightTests {
             ])
     }
 
+    @Test("that the stack was too busy to send end as busy; the next one goes on")
+    func unsent() {
+        var tag = SessionFixture(in: .commanding)
+        let failure = TagCommandError.busy(name: "org.bluez.Error.Failed", text: "the link was lost")
+        #expect(
+            tag.on(.writeUnsent(SampleTag.linkError)) == [
+                .end(1, failure), .request(.batteryStatus(), id: 6, withResponse: false),
+            ])
+    }
+
     @Test("time out after 8 s; the next one goes on and does not take the late answer")
     func lateAnswer() {
         var tag = SessionFixture(in: .commanding)

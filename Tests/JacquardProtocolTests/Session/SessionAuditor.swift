@@ -26,7 +26,7 @@ struct SessionAuditor {
 
     private mutating func begin(_ input: SessionInput) {
         switch input {
-        case .written, .writeFailed, .linkDown, .poweredOff: isWriting = false
+        case .written, .writeFailed, .writeUnsent, .linkDown, .poweredOff: isWriting = false
         case .command(_, let token): openCommands.insert(token)
         default: break
         }

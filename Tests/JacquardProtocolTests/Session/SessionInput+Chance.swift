@@ -16,7 +16,7 @@ extension SessionInput {
     private static let writes: [SessionInput] = [
         .written, .deadline, .writeFailed(SampleTag.linkError, isNotPermitted: true),
         .writeFailed(SampleTag.linkError, isNotPermitted: false),
-        .writeFailed(SampleTag.bondError, isNotPermitted: false),
+        .writeFailed(SampleTag.bondError, isNotPermitted: false), .writeUnsent(SampleTag.linkError),
     ]
 
     /// Every command there is.

@@ -18,6 +18,7 @@ enum SessionInput: Hashable, Sendable {
     case subscribeFailed(TagConnectionError)
     case written
     case writeFailed(TagConnectionError, isNotPermitted: Bool)
+    case writeUnsent(TagConnectionError)
     case received([UInt8], on: TagCharacteristic)
     case command(TagCommand, token: UInt64)
     case deadline
@@ -43,6 +44,7 @@ extension TagSession {
         case .written: written(at: now)
         case .writeFailed(let error, let isNotPermitted):
             writeFailed(error, isNotPermitted: isNotPermitted, at: now)
+        case .writeUnsent(let error): writeFailed(error, isNotPermitted: false, isUnsent: true, at: now)
         case .received(let value, let characteristic): received(value, on: characteristic, at: now)
         case .command(let command, let token): enqueue(command, token: token, at: now)
         case .deadline: deadlineReached(at: now)
