@@ -73,9 +73,6 @@ public struct DBusReader {
         return Array(UnsafeBufferPointer(start: start, count: Int(count)))
     }
 
-    /// Whether there is no more value.
-    public var isDone: Bool { isAtEnd }
-
     private var current: CInt {
         mutating get { isAtEnd ? type(CDBUS_TYPE_INVALID) : dbus_message_iter_get_arg_type(&iterator) }
     }

@@ -34,7 +34,7 @@ struct PairTests {
         let lines = scene.done(.paired(address: "F0", name: "Jacquard-0001"))
         let entry = TagEntry(id: .known("0001"), serial: "0001")
         let record = TagRecord(id: entry.id, serial: "0001", address: "F0", name: "Jacquard-0001")
-        #expect(scene.takeActions() == [.addTag(entry, address: "F0"), .remember(record), .connect(entry.id)])
+        #expect(scene.takeActions() == [.addTag(entry), .remember(record), .connect(entry.id)])
         #expect(lines.first == event("paired", address: #""F0""#, id: #""0001""#))
         #expect(lines.contains { $0.hasPrefix("jacquard/tag/0001/info") && $0.contains(#""paired":true"#) })
         #expect(lines.contains { $0.hasPrefix("jacquard/bridge/attic/info") && $0.contains(#""003R","0001""#) })

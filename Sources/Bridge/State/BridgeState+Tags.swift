@@ -65,7 +65,7 @@ extension BridgeState {
         findPositions()
         let announcement = discoveryFacts(ofTag: tags.count - 1) + connectedTagsFact
         let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement)
-        let known: [BridgeAction] = [.addTag(entry, address: sighting.address), .remember(tag.record)]
+        let known: [BridgeAction] = [.addTag(entry), .remember(tag.record)]
         return emptied + facts + known + settle(tags.count - 1, at: now)
     }
 

@@ -30,7 +30,7 @@ public enum BridgeAction: Hashable, Sendable {
     /// Log from this level on.
     case setLogLevel(LogThreshold)
     /// From now on this tag is known; its facts and its announcement have been published.
-    case addTag(TagEntry, address: String?)
+    case addTag(TagEntry)
     /// From now on this tag is not known. Its announcement is withdrawn at once, its facts a second later.
     case removeTag(TagID)
     /// Keep this of a tag over a restart, instead of what was kept of it before.

@@ -23,7 +23,7 @@ extension BridgeService {
         case .measure(let token): answer(token, .success(.measured(measurement)))
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
-        case .addTag(let entry, _): add(entry)
+        case .addTag(let entry): add(entry)
         case .removeTag(let id):
             book.remove(id)
             life.remove(id)

@@ -20,9 +20,4 @@ enum ServiceNotification {
     static func stopping() {
         sd_notify(0, "STOPPING=1")
     }
-
-    /// One line for `systemctl status`.
-    static func status(_ text: String) {
-        sd_notify(0, "STATUS=\(text)")
-    }
 }
