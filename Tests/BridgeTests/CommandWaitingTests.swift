@@ -1,5 +1,6 @@
 import JacquardProtocol
 import Testing
+import Time
 
 @testable import Bridge
 
@@ -141,6 +142,18 @@ struct CommandWaitingTests {
         scene.send(led, #"{"state":"ON","id":"a","ttl_ms":\#(value)}"#)
         #expect(scene.lastError?.text == #""ttl_ms" is \#(shown); it may be 0 to 86400000"#)
         #expect(scene.results.last?.id == "a")
+    }
+
+    @Test("has no pause left once it is sent before the end of the pause")
+    func sentWithinPause() {
+        var scene = Scene.connected()
+        scene.send(led, "on")
+        scene.fail(.notConnected)
+        scene.wait(.milliseconds(50))
+        scene.disconnect()
+        scene.connect()
+        #expect(scene.performed.count == 2)
+        #expect(scene.state.deadline == Scene.beginning.instant + Duration.milliseconds(250))
     }
 }
 

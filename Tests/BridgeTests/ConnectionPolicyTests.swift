@@ -152,4 +152,25 @@ struct ConnectionPolicyTests {
         scene.send(connection, "disconnect")
         #expect(scene.results.last?.status == "ok")
     }
+
+    @Test("a command that may not wait is not permitted either while the tag is held: waiting would not help")
+    func heldWithoutWaiting() {
+        var scene = Scene.connected()
+        scene.send(connection, "disconnect")
+        scene.tell(gone)
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)
+        #expect(scene.lastError?.code == "not_permitted")
+    }
+
+    @Test("a tag that is disconnected already keeps the time of that when the bridge stops")
+    func sinceAtStop() {
+        var scene = Scene.connected()
+        scene.send(connection, "disconnect")
+        scene.wait(.seconds(5))
+        let lost = scene.now.text
+        scene.tell(gone)
+        scene.wait(.seconds(5))
+        let last = scene.note(scene.state.stop(at: scene.now)).last { $0.hasPrefix("jacquard/tag/003R/connection ") }
+        #expect(last?.contains(#""since":"\#(lost)""#) == true)
+    }
 }

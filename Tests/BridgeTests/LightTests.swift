@@ -128,4 +128,12 @@ struct LightTests {
                     .predefined(
                         .solid, color: .init(red: 255, green: 0, blue: 0), durationMilliseconds: 10_000), on: .gear))
     }
+
+    @Test("goes dark in time although another tag is added meanwhile")
+    func addedTag() {
+        var scene = Scene.connected()
+        _ = told(#"{"state":"ON","flash":1}"#, in: &scene)
+        scene.note(scene.state.add(TagEntry(id: .known("0004"), serial: "0004"), at: scene.now))
+        #expect(scene.wait(.seconds(1)).contains(light("OFF")))
+    }
 }

@@ -104,4 +104,13 @@ struct MetricsTests {
         let line = family.text.split(separator: "\n").last ?? ""
         #expect(line.unicodeScalars.elementsEqual("jacquard_x{a=\"\(written)\"} -1".unicodeScalars), "\(line)")
     }
+
+    @Test("give each family its type, also those that have no sample in most cases")
+    func types() {
+        var scene = Scene()
+        scene.note(scene.state.adapters([], at: scene.now))
+        #expect(lines(scene).contains("# TYPE jacquard_bridge_problems gauge"))
+        scene.note(scene.state.adapters([AdapterFacts(id: "hci0", address: nil, state: .poweredOn)], at: scene.now))
+        #expect(lines(scene).contains("# TYPE jacquard_adapter_powered gauge"))
+    }
 }

@@ -100,4 +100,22 @@ struct TagStoreCommandTests {
         scene.send("tag/003R/config/get", #"{"key":"k"}"#)
         #expect(scene.answer(.configValue(value)).first?.contains(#""data":{"key":"k",\#(text)}"#) == true)
     }
+
+    @Test("take a key of 128 bytes and none of 129")
+    func longestKey() {
+        var scene = Scene.connected()
+        let key = String(repeating: "ä", count: 64)
+        scene.send("tag/003R/config/get", #"{"key":"\#(key)"}"#)
+        #expect(scene.performed == [.configGet(key: key)])
+        scene.send("tag/003R/config/get", #"{"key":"\#(key)k"}"#)
+        #expect(scene.lastError?.text.hasSuffix("; it may be a text of 1 to 128 bytes") == true)
+    }
+
+    @Test("name all eight types in an answer")
+    func typesOfAnswers() {
+        let values: [ConfigElement.Value] = [
+            .bool(true), .uint32(1), .uint64(1), .int32(1), .int64(1), .float(1), .double(1), .string("1"),
+        ]
+        #expect(values.map(\.type) == ConfigType.allCases)
+    }
 }

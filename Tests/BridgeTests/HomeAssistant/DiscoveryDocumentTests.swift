@@ -220,4 +220,29 @@ struct DiscoveryDocumentTests {
             if let word = item["subtype"]?.text { #expect(text.contains("`\(word)`"), "\(key)") }
         }
     }
+
+    @Test("has the category, the classes and the unit that it is shown with")
+    func classes() {
+        typealias Classes = [String: String]
+        func classes(_ item: [String: JSONValue]) -> Classes {
+            item.filter { ["entity_category", "device_class", "state_class", "unit_of_measurement"].contains($0.key) }
+                .compactMapValues(\.text)
+        }
+        let plain: Classes = ["entity_category": "diagnostic"]
+        let config: Classes = ["entity_category": "config"]
+        let measurement: Classes = ["entity_category": "diagnostic", "state_class": "measurement"]
+        func diagnostic(_ name: String) -> Classes { ["entity_category": "diagnostic", "device_class": name] }
+        let ofTag: [String: Classes] = [
+            "connection": diagnostic("connectivity"), "charging": diagnostic("battery_charging"),
+            "battery": measurement.merging(["device_class": "battery", "unit_of_measurement": "%"]) { $1 },
+            "rssi": measurement.merging(["device_class": "signal_strength", "unit_of_measurement": "dBm"]) { $1 },
+            "firmware": plain, "touch_mode": config, "connect": config,
+        ]
+        let ofBridge: [String: Classes] = [
+            "connection": diagnostic("connectivity"), "problem": diagnostic("problem"), "connected_tags": measurement,
+            "pairing": ["device_class": "enum"], "found": ["state_class": "measurement"],
+        ]
+        for (key, item) in tag { #expect(classes(item) == ofTag[key] ?? [:], "\(key)") }
+        for (key, item) in bridge { #expect(classes(item) == ofBridge[key] ?? [:], "\(key)") }
+    }
 }

@@ -222,4 +222,15 @@ struct DiscoveryLifeTests {
         #expect(scene.note(scene.state.brokerConnected(at: scene.now)) == [])
         #expect(scene.hear("homeassistant/status", "online") == [])
     }
+
+    @Test("has nothing left to do when the broker comes back after a migration")
+    func afterMigration() {
+        var scene = Scene.announcing()
+        scene.begin()
+        scene.hear(Self.battery, Self.ours, isRetained: true)
+        scene.wait(.seconds(5))
+        scene.note(scene.state.brokerConnected(at: scene.now))
+        #expect(scene.state.deadline == nil)
+        #expect(scene.wait(.seconds(5)) == [])
+    }
 }
