@@ -211,4 +211,53 @@ struct ConnectedTagTests {
             #expect(await names.next(2) == ["Desk", "Lamp"])
         }
     }
+
+    @Test("gives its gear to a reader of a connection that another interface has made")
+    func joinedGear() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.notify(address, ScriptedTag.gear(101))
+            let tag = try #require(stage.manager.connectedTag(for: address))
+            let gears = Reader(tag.connectedGear)
+            stage.notify(address, ScriptedTag.gear(102))
+            #expect(await gears.next(2).map { $0?.componentID } == [101, 102])
+        }
+    }
+
+    @Test("has the strength of its last advertisement, and keeps it over one without")
+    func strength() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            stage.hear(1, rssi: -81)
+            #expect(tag.rssi == -81)
+            stage.hear(1, rssi: nil)
+            #expect(tag.rssi == -81)
+        }
+    }
+
+    @Test("does not change any more once its connection has ended")
+    func ended() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            stage.lose(tag.identifier)
+            stage.hear(1, rssi: -81, name: "Lamp")
+            #expect(tag.name == "Desk" && tag.rssi == -47)
+        }
+    }
+
+    @Test("has answers of its own: a command of the event interface ends there, whatever its token")
+    func tokens() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            let pending = try await Self.ask(tag, .batteryStatus, stage)
+            let tokens: [UInt64] = [1, 0x8000_0001, 0x7FFF_FFFF_FFFF_FFFF]
+            for token in tokens {
+                stage.manager.enqueue(.playHaptic(.stop), on: TagIdentity(address: tag.identifier), token: token)
+            }
+            #expect(stage.said() == tokens.map { "@01 command \($0): gearNotAttached" })
+            stage.lose(tag.identifier)
+            #expect(await pending.value == .failure(.linkLost))
+        }
+    }
 }

@@ -176,4 +176,51 @@ struct ConnectingTests {
         let error = TagConnectionError(BluetoothError(stack, name: "org.bluez.Error.Failed", text: "refused"))
         #expect(error == TagConnectionError(name, "refused", stackName: "org.bluez.Error.Failed"))
     }
+
+    @Test(
+        "writes in the way that the command characteristic has",
+        arguments: [(CharacteristicProperties.write, true), (.writeWithoutResponse, false)])
+    func writeType(properties: CharacteristicProperties, isConfirmed: Bool) async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1)
+            stage.central.tell(.connected(address))
+            var writes: [CentralRequest] = []
+            stage.central.onRequest = { if case .write = $0 { writes.append($0) } }
+            stage.central.tell(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
+            for characteristic in TagCharacteristic.notifying {
+                stage.central.tell(.subscribed(address, JacquardGATT.uuid(characteristic)))
+            }
+            guard case .write(_, to: let uuid, of: address, let type)? = writes.first else {
+                Issue.record("nothing was written: \(writes)")
+                return
+            }
+            #expect(uuid == JacquardGATT.uuid(.command))
+            #expect(type == (isConfirmed ? .withResponse : .withoutResponse))
+        }
+    }
+
+    @Test("goes on without confirmations when the tag does not permit the first write")
+    func notPermittedWrite() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1)
+            stage.link(address)
+            _ = stage.said()
+            var isRepeated = false
+            stage.central.onRequest = { if case .write(_, to: _, of: _, .withoutResponse) = $0 { isRepeated = true } }
+            stage.central.tell(.writeFailed(address, BluetoothError(.notPermitted, text: "Write not permitted")))
+            #expect(isRepeated)
+            #expect(stage.manager.tags[.desk]?.session.usesLink == true)
+        }
+    }
+
+    @Test(
+        "takes each characteristic of the service for what it is, and no other", arguments: TagCharacteristic.allCases)
+    func characteristics(characteristic: TagCharacteristic) throws {
+        #expect(JacquardGATT.characteristic(JacquardGATT.uuid(characteristic)) == characteristic)
+        #expect(JacquardGATT.characteristic(JacquardGATT.service) == nil)
+    }
 }

@@ -331,4 +331,16 @@ struct FindingTests {
             #expect(stage.said() == ["003R disconnected"])
         }
     }
+
+    @Test("sees one tag with a changed address, not two tags, while each address is heard once and has no link")
+    func changedAddress() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.hear(1)
+            stage.hear(2)
+            #expect(stage.said() == ["heard 003R at 01", "heard 003R at 02"])
+            stage.hear(1)
+            #expect(stage.said().contains("duplicate 003R at 01 02"))
+        }
+    }
 }

@@ -108,4 +108,39 @@ struct ForgettingTests {
             #expect(stage.said() == ["> forget 01"])
         }
     }
+
+    @Test("removes the bond of a tag that another name keeps connected: a refusal is no lost bond then")
+    func bondOfAnotherName() async throws {
+        try await onLoop {
+            for error in [nil, BluetoothError(.other, text: "busy")] {
+                let stage = Stage()
+                stage.manager.connect(.desk)
+                let address = stage.hear(1, isPaired: true)
+                stage.manager.forget(TagIdentity(address: address))
+                stage.central.tell(.forgotten(address, error))
+                stage.lose(address, .authenticationFailed)
+                let hasLostBond = stage.said().contains("003R disconnected: peerRemovedPairingInfo")
+                #expect(hasLostBond == (error != nil))
+                #expect(stage.manager.sightings.bonded.contains(address) == (error != nil))
+            }
+        }
+    }
+
+    @Test("that is taken back by a new connection keeps the tag's address when it is disconnected later")
+    func placeOfTagThatIsWantedAgain() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.forget(.desk)
+            stage.manager.connect(.desk)
+            stage.unlink(address)
+            stage.central.tell(.forgotten(address, nil))
+            stage.link(address)
+            stage.start(address)
+            stage.manager.disconnect(.desk)
+            stage.unlink(address)
+            #expect(stage.said().last == "003R disconnected")
+            #expect(stage.manager.address(of: .desk) == address)
+        }
+    }
 }

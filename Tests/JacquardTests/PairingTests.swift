@@ -188,4 +188,21 @@ struct PairingTests {
             #expect(said.contains("003R disconnected"))
         }
     }
+
+    @Test("reports once that the tag was found, however many links it takes")
+    func foundOnce() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .seconds(3600))
+            let address = stage.hear(1)
+            stage.central.tell(.connected(address))
+            #expect(stage.said().contains("pairing 003R found 01"))
+            stage.lose(address)
+            _ = try await stage.said(upTo: "> connect 01")
+            stage.central.tell(.connected(address))
+            let second = stage.said()
+            #expect(second.contains("> pair 01"))
+            #expect(!second.contains("pairing 003R found 01"))
+        }
+    }
 }

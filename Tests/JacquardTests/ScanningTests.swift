@@ -123,6 +123,18 @@ struct ScanningTests {
             #expect(told == 1000)
         }
     }
+
+    @Test("asks the central for every advertisement of tags, since a missing tag is connected when it is heard again")
+    func options() async throws {
+        try await onLoop {
+            let stage = Stage()
+            var asked: [ScanOptions?] = []
+            stage.central.onRequest = { if case .scan(let options) = $0 { asked.append(options) } }
+            try stage.manager.startScanning()
+            stage.manager.stopScanning()
+            #expect(asked == [ScanOptions(service: JacquardGATT.service, allowsDuplicates: true), nil])
+        }
+    }
 }
 
 private enum PairingSerialBytes {

@@ -86,4 +86,21 @@ struct SightingsTests {
         sightings.forget(.number(1))
         #expect(!sightings.isKnown(.number(1)))
     }
+
+    @Test("hold a thousand tags; one more pushes out the one that has been silent longest")
+    func defaultLimit() throws {
+        var sightings = Sightings()
+        let addresses = try (0...1_000).map { number in
+            let digits = String(number + 10_000)
+            return try #require(
+                BluetoothAddress("F0:00:00:0\(digits.prefix(1)):\(digits.dropFirst().prefix(2)):\(digits.suffix(2))"))
+        }
+        for (number, address) in addresses.enumerated() {
+            if number == 1_000 { #expect(sightings.isKnown(addresses[0])) }
+            let advertisement = ScriptedTag(1, serial: .desk).advertisement()
+            let tag = try #require(AdvertisedTag(address, advertisement))
+            sightings.hear(tag, at: start + .milliseconds(number))
+        }
+        #expect(addresses.map(sightings.isKnown) == [false] + Array(repeating: true, count: 1_000))
+    }
 }

@@ -68,4 +68,12 @@ struct StreamTests {
             #expect(stage.manager.preConnectedTags.map(\.identifier) == [.number(1), .number(2)])
         }
     }
+
+    @Test("tell that no scan runs before Bluetooth has reported its state")
+    func noScan() async throws {
+        try await onLoop {
+            let stage = Stage(state: .unknown)
+            #expect(await Reader(stage.manager.isScanning).next() == false)
+        }
+    }
 }
