@@ -79,4 +79,13 @@ struct ConnectQueueTests {
         queue.heard(a, at: start)
         #expect(queue.isEmpty)
     }
+
+    @Test("counts a device as heard for 30 s, for as long as BlueZ remembers one")
+    func memoryLimit() {
+        for (seconds, isHeard) in [(29, true), (30, false)] {
+            var queue = ConnectQueue()
+            queue.add(a, isHeard: true, at: start)
+            #expect(queue.next(at: start + .seconds(seconds)) { _ in true } == turn(a, isHeard: isHeard))
+        }
+    }
 }

@@ -94,13 +94,50 @@ struct DisconnectingTests {
             try await bench.connect()
             if hangs { bench.blueZ.faults.unanswered = ["Disconnect"] }
             let begin = ContinuousClock.now
-            await bench.central.stop(within: .milliseconds(500))
+            // Without an answer that does not come, the end is that of the last link and not the limit.
+            await bench.central.stop(within: hangs ? .milliseconds(500) : .seconds(3_600))
             // Without a limit of its own it would end with that of the call.
             #expect(.now - begin < timing.call)
             #expect(bench.calls.contains("Disconnect 1"))
             if !hangs { try await until("the tag is free") { bench.tags[0].broadcast != nil } }
             bench.central.perform(.connect(CentralBench.address(2)))
             await bench.central.stop()
+        }
+    }
+
+    @Test("ends with the device's object when BlueZ removes that before it answers")
+    func removedMeanwhile() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.call = .seconds(3_600)
+            let bench = try await CentralBench(timing: timing)
+            try await bench.connect()
+            bench.blueZ.faults.unanswered = ["Disconnect"]
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await bench.waitForCall("Disconnect 1")
+            bench.blueZ.removeDevices()
+            try await bench.wait("disconnected 1")
+        }
+    }
+
+    @Test("on request is no sign of a lost bond, however short the links are")
+    func briefLinks() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            // Long enough for a link to end before its services are resolved.
+            options.serviceDiscovery = .milliseconds(200)
+            let bench = try await CentralBench(options)
+            try await bench.connect()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            for count in 1...BondWatch.enough {
+                bench.central.perform(.disconnect(CentralBench.address(1)))
+                try await bench.wait("disconnected 1", count)
+                bench.central.perform(.connect(CentralBench.address(1)))
+                try await bench.wait("connected 1", count + 1)
+            }
+            bench.tags[0].setInRange(false)
+            try await bench.wait("disconnected 1 connectionFailed")
         }
     }
 }

@@ -225,6 +225,17 @@ struct NotificationTests {
             try await bench.waitForCall("Disconnect 1")
         }
     }
+
+    @Test(
+        "come another way or not at all, as the refusal of a descriptor says",
+        arguments: [
+            ("org.bluez.Error.NotSupported", .never), ("org.freedesktop.DBus.Error.UnknownMethod", .never),
+            ("org.freedesktop.DBus.Error.NotSupported", .never), ("org.bluez.Error.InProgress", .sessionLeft),
+            ("org.bluez.Error.Failed", nil),
+        ] as [(String, Subscription.Refusal?)])
+    func refusals(name: String, refusal: Subscription.Refusal?) {
+        #expect(Subscription.Refusal(DBusError(.refused, name: name, text: "")) == refusal)
+    }
 }
 
 extension CentralBench {

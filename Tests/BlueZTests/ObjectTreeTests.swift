@@ -116,4 +116,21 @@ struct ObjectTreeTests {
         for path in Array(tree.characteristics.keys) { tree.remove([BlueZNames.gattCharacteristic], of: path) }
         #expect(tree.services.isEmpty && tree.characteristics.isEmpty)
     }
+
+    @Test("assumes nothing about an object that BlueZ has not reported")
+    func defaults() throws {
+        var tree = ObjectTree()
+        let characteristic = Self.device + "/service0001/char0002"
+        for (path, interface) in [
+            (Self.adapter, BlueZNames.adapter), (Self.device, BlueZNames.device),
+            (characteristic, BlueZNames.gattCharacteristic),
+        ] {
+            tree.apply([:], to: path, interface)
+        }
+        let adapter = try #require(tree.adapters[Self.adapter])
+        #expect(!adapter.isPowered && !adapter.isDiscovering)
+        let device = try #require(tree.devices[Self.device])
+        #expect(!device.isConnected && !device.isPaired && !device.isResolved && !device.isThere)
+        #expect(try #require(tree.characteristics[characteristic]).isNotifying == false)
+    }
 }

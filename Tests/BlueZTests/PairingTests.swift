@@ -91,6 +91,8 @@ struct PairingTests {
         arguments: [
             ("RequestPinCode", true, "org.bluez.Error.Rejected"), ("RequestPasskey", true, "org.bluez.Error.Rejected"),
             ("Release", true, ""), ("Cancel", true, ""),
+            // The device is no object of this bluetoothd.
+            ("RequestAuthorization", true, "org.bluez.Error.Rejected"),
             ("RequestAuthorization", false, "org.freedesktop.DBus.Error.AccessDenied"),
         ])
     func questions(member: String, isBlueZ: Bool, error: String) async throws {

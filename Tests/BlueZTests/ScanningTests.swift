@@ -228,4 +228,36 @@ struct ScanningTests {
             #expect(!bench.calls.contains("Set hci0"))
         }
     }
+
+    @Test("that BlueZ ends is begun again after a pause, since BlueZ had a reason")
+    func pauseAfterEnd() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.firstPause = .seconds(3_600)
+            timing.longestPause = .seconds(3_600)
+            let bench = try await CentralBench(timing: timing)
+            bench.scan()
+            try await bench.wait("scanning true")
+            bench.blueZ.endDiscovery()
+            try await bench.wait("scanning false")
+            try await bench.settle()
+            #expect(bench.calls.count { $0 == "StartDiscovery hci0" } == 1)
+        }
+    }
+
+    @Test("measures its silence from its own beginning, and from each advertisement")
+    func beginningOfSilence() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            for tag in bench.tags { tag.setInRange(false) }
+            let idle = bench.central.watch.deadline
+            bench.scan()
+            try await bench.wait("scanning true")
+            let begun = bench.central.watch.deadline
+            #expect(begun > idle)
+            for tag in bench.tags { tag.setInRange(true) }
+            try await until("both tags are heard") { bench.heard.count == 2 }
+            #expect(bench.central.watch.deadline > begun)
+        }
+    }
 }

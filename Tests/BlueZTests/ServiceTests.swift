@@ -4,6 +4,7 @@ import JacquardProtocol
 import TagSimulator
 import TestSupport
 import Testing
+import Time
 
 @testable import BlueZ
 
@@ -46,7 +47,10 @@ struct ServiceTests {
     @Test("says what is missing")
     func missing() async throws {
         try await onLoop {
-            let bench = try await CentralBench()
+            // Once services are resolved, what is missing stays missing: only the grace counts, for the second search too.
+            var timing = Timing.quick
+            timing.resolving = .seconds(3_600)
+            let bench = try await CentralBench(timing: timing)
             try await bench.connect()
             let foreign = CentralBench.uuid("0000180f-0000-1000-8000-00805f9b34fb")
             bench.central.perform(.discover(foreign, characteristics: [], of: CentralBench.address(1)))
@@ -101,5 +105,27 @@ struct ServiceTests {
                     "writeFailed 1 characteristicMissing", "pairFailed 1 notFound",
                 ])
         }
+    }
+
+    @Test("counts a device without an object as one whose services are not resolved")
+    func noObject() {
+        let begin = Instant(sinceBoot: .seconds(3_600))
+        let path = "/org/bluez/hci0/dev_F0_00_00_00_00_01"
+        var search = ServiceSearch(CentralBench.service, [], timing: Timing(), now: begin)
+        #expect(search.look(in: ObjectTree(), at: path, now: begin) == nil)
+        #expect(search.deadline == begin + Timing().resolving)
+        guard case .failed(let error)? = search.look(in: ObjectTree(), at: path, now: search.deadline) else {
+            Issue.record("the search has no end")
+            return
+        }
+        #expect(error.code == .timeout)
+    }
+
+    @Test("gives each step the time that real controllers and bluetoothd have needed")
+    func limits() {
+        let timing = Timing()
+        #expect(timing.call == .seconds(10) && timing.connect == .seconds(45) && timing.pair == .seconds(60))
+        #expect(timing.connectUnheard == .seconds(8) && timing.resolving == .seconds(30))
+        #expect(timing.grace == .seconds(3) && timing.deafness == .seconds(2) && timing.silence == .seconds(180))
     }
 }
