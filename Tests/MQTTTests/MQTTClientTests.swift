@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import Logging
+import Synchronization
 import TestSupport
 import Testing
 
@@ -211,6 +212,26 @@ struct MQTTClientTests {
             #expect(client.acknowledged == Array(1...10_000))
             let numbers = reader.messages.dropFirst().map { String(decoding: $0.payload, as: UTF8.self) }
             #expect(numbers == (1...10_000).map { String($0) })
+        }
+    }
+
+    @Test("receives a message with the quality of service that it was published with")
+    func receivedQoS() async throws {
+        try await withClient { client, _ in
+            try await client.subscribe("a")
+            for qos in [MQTTQoS.atMostOnce, .atLeastOnce] {
+                try client.client.publish(MQTTMessage(topic: "a", payload: [], qos: qos), ticket: 1)
+            }
+            try await until("both messages") { client.messages.count { $0.topic == "a" } == 2 }
+            #expect(client.messages.filter { $0.topic == "a" }.map(\.qos) == [.atMostOnce, .atLeastOnce])
+        }
+    }
+
+    @Test("keeps only complaints of the library's log for its errors")
+    func complaints() async throws {
+        try await withClient { client, _ in
+            let instance = try #require(client.client.connection?.instance)
+            #expect(instance.complaints.withLock { $0 } == [])
         }
     }
 }

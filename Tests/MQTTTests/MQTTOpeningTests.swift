@@ -59,16 +59,48 @@ struct MQTTOpeningTests {
         }
     }
 
-    @Test("finds a broker that is served at the second family of its addresses only")
-    func secondFamily() async throws {
+    @Test(
+        "finds a broker that is served at one family of its addresses only, which it tries in the resolver's order",
+        arguments: [([AddressFamily.ipv4, .ipv6], 1), ([.ipv6, .ipv4], 2)])
+    func families(order: [AddressFamily], attempts: Int) async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
+            let asked = Atomic(0)
             var configuration = MQTTConfiguration.test(broker.port)
-            configuration.families = { _ in .success([.ipv6, .ipv4]) }
+            configuration.families = { _ in
+                asked.add(1, ordering: .relaxed)
+                return .success(order)
+            }
             let client = TestClient(configuration)
             try await client.connected()
             #expect(client.errors.isEmpty)
+            #expect(asked.load(ordering: .relaxed) == attempts)
             await client.client.stop()
+        }
+    }
+
+    @Test(
+        "knows the family of an address, and the address of it that admits every interface",
+        arguments: [("127.0.0.1", AddressFamily.ipv4, "0.0.0.0"), ("::1", .ipv6, "::")])
+    func family(host: String, family: AddressFamily, any: String) throws {
+        #expect(try AddressFamily.families(of: host).get() == [family])
+        #expect(family.anyAddress == any)
+    }
+
+    @Test("reports its end once, whatever ends it besides")
+    func oneEnd() async throws {
+        try await onLoop {
+            let plan = SessionPlanner.Plan(version: .v5, isCleanStart: true)
+            let connection = try MQTTConnection(MQTTConfiguration(host: "127.0.0.1", clientIdentifier: "test"), plan)
+            var ends: [MQTTError] = []
+            connection.onEvent = { if case .closed(let error) = $0 { ends.append(error) } }
+            for code in [MQTTError.Code.connectionLost, .timeout] { connection.close(MQTTError(code, "")) }
+            connection.finish(within: .zero)
+            #expect(ends.map(\.code) == [.connectionLost])
+            // The helper thread may only come to it now.
+            await #expect(throws: MQTTError(.stopped, "the attempt was given up")) {
+                _ = try await connection.instance.open(connection.configuration, through: 0)
+            }
         }
     }
 
@@ -238,5 +270,21 @@ struct MQTTOpeningTests {
             }
             await client.client.stop()
         }
+    }
+
+    @Test("has no limit any more once the broker has accepted")
+    func limit() async throws {
+        try await withClient { client, _ in
+            let connection = try #require(client.client.connection)
+            #expect(!connection.limit.isArmed)
+        }
+    }
+
+    @Test("takes ten seconds at most, and keeps a session for half a minute, unless the configuration says otherwise")
+    func defaults() {
+        let configuration = MQTTConfiguration(host: "127.0.0.1", clientIdentifier: "test")
+        #expect(configuration.connectDeadline == .seconds(10))
+        #expect(configuration.keepAlive == .seconds(30) && configuration.sessionExpiry == .seconds(30))
+        #expect(configuration.port == 1883)
     }
 }

@@ -45,7 +45,7 @@ final class MQTTConnection {
     private var answer: CheckedContinuation<Result<MQTTSession, MQTTError>, Never>?
     private var held: [Event] = []
     private(set) lazy var plannedFlush = EndOfTurnSource { [weak self] in self?.flush() }
-    private lazy var limit = LoopTimer { [weak self] in self?.limitReached() }
+    private(set) lazy var limit = LoopTimer { [weak self] in self?.limitReached() }
     private(set) lazy var keepAliveTimer = LoopTimer { [weak self] in self?.checkKeepAlive() }
 
     /// Whether another family of the broker's addresses is left to be tried.
