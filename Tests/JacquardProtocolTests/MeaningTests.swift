@@ -168,4 +168,24 @@ struct MeaningTests {
         guard case .configSet(let request) = try Request.decode(packet[...]).request.body else { return nil }
         return request.element?.value
     }
+
+    @Test(
+        "two versions of firmware are refused by the SDK",
+        arguments: [
+            ((1, 0, 6), true), ((1, 1, 0), true), ((1, 0, 5), false), ((1, 0, 7), false), ((1, 1, 1), false),
+            ((1, 96, 0), false),
+        ] as [((UInt32, UInt32, UInt32), Bool)])
+    func knownBad(parts: (UInt32, UInt32, UInt32), isBad: Bool) {
+        #expect(FirmwareVersion(parts.0, parts.1, parts.2).isKnownBad == isBad)
+    }
+
+    @Test("an LED pattern without flags neither goes on later nor halts the others")
+    func ledFlags() {
+        var request = LEDPatternRequest(
+            .predefined(.solid, color: .white, durationMilliseconds: 1_000))
+        request.isResumable = nil
+        request.haltsAll = nil
+        #expect(request.pattern?.isResumable == false)
+        #expect(request.pattern?.haltsAll == false)
+    }
 }

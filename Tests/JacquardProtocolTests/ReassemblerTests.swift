@@ -108,4 +108,11 @@ struct ReassemblerTests {
         let (outcomes, _) = outcomes([first, second])
         #expect(outcomes == [.incomplete, .packet((first.dropFirst(2) + second.dropFirst())[...])])
     }
+
+    @Test("counts a packet as lost whose first fragment is missing, right after a whole one too")
+    func missingFirstAfterPacket() {
+        let (outcomes, lost) = outcomes([[0x80, 3, 1, 2], [0x41, 3], [0x41, 9]])
+        #expect(outcomes == [.incomplete, .packet([1, 2, 3]), .dropped(.noFirstFragment)])
+        #expect(lost == 1)
+    }
 }

@@ -66,4 +66,15 @@ struct GearCommandTests {
         if let gear { _ = tag.notify(.attached(gear)) }
         #expect(tag.on(.command(command, token: 1)) == [.end(1, error)])
     }
+
+    @Test("to change the touch mode end as lost with the link, also between their two requests")
+    func touchModeWithoutLink() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        // The second request waits behind another command.
+        _ = tag.on(.command(.batteryStatus, token: 2))
+        _ = tag.confirmAndAnswer(.dataChannel(DataChannelResponse(.continuous)))
+        let ends = tag.on(.linkDown(SampleTag.linkError)).filter { $0 == .end(1, .linkLost) }
+        #expect(ends.count == 1)
+    }
 }
