@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import Testing
 
@@ -75,5 +76,12 @@ struct MachineChecksTests {
         let failed = DoctorReport(findings: findings + [Finding(.systemBus, .failed, "gone")])
         #expect(failed.exitCode == .failed)
         #expect(DoctorReport(findings: [Finding(.adapter, .skipped, "no")]).status == .ok)
+    }
+
+    @Test("the clock's time is that of the system, and is shown")
+    func clockText() {
+        let before = Int64(time(nil))
+        #expect((before...Int64(time(nil))).contains(ClockCheck.probe()))
+        #expect(ClockCheck.finding(unixSeconds: 1_795_168_800).found.hasPrefix("2026-11-20T10:00:00"))
     }
 }

@@ -137,6 +137,25 @@ struct TagStoreTests {
         }
     }
 
+    @Test("writes each change by itself: a tag, its bond, and that it is forgotten")
+    func eachChange() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let folder = StateFolder(option: scratch.path, environment: [:])
+            let store = TagStore(folder, log: Logger("store", to: MemorySink()))
+            await store.load()
+            var tag = StoredTag.sample("a")
+            tag.paired = false
+            store.remember(tag)
+            try await until("the tag") { folder.load() == .tags([tag]) }
+            store.markPaired("a")
+            tag.paired = true
+            try await until("its bond") { folder.load() == .tags([tag]) }
+            store.forget("a")
+            try await until("its end") { folder.load() == .tags([]) }
+        }
+    }
+
     @Test("has it there when it has finished, however it was changed in its last moment")
     func finishes() async throws {
         try await onLoop {
