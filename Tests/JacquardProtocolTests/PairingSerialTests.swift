@@ -17,6 +17,17 @@ struct PairingSerialTests {
         ("0GWPw9eQus", [0x00, 0x04, 0x66, 0x7A, 0x82, 0x6A, 0xB8, 0xFD, 0x03]),
     ]
 
+    @Test(
+        "is the last four characters before the last hyphen of the printed number",
+        arguments: [
+            ("0-07-9324FLHBK0003R-1903", "003R"), ("9412FLHBK00086-1904", "0086"), ("003R-1903", "003R"),
+            ("003R", "003R"), ("A-b-", "A-b-"), ("0-07-9324FLHBK0003R-", "0-07-9324FLHBK0003R-"),
+            ("0GWPw9eQus", "0GWPw9eQus"), ("9324FLHBK0003R-19/03", nil), ("", nil),
+        ] as [(String, String?)])
+    func printed(text: String, serial: String?) {
+        #expect(PairingSerial(printed: text)?.description == serial)
+    }
+
     @Test("is decoded from manufacturer data", arguments: examples)
     func decoding(serial: String, bytes: [UInt8]) {
         #expect(PairingSerial(manufacturerData: bytes)?.description == serial)

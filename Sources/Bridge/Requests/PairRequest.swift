@@ -85,7 +85,7 @@ extension CommandArguments {
     /// The key `serial`; nil when it is not there.
     func pairingSerial() throws(CommandFailure) -> TagID? {
         try text("serial", mayBe: Self.pairingSerials) { text in
-            PairingSerial(text).flatMap { TagID($0.description) }
+            PairingSerial(printed: text).flatMap { TagID($0.description) }
         }
     }
 }

@@ -18,6 +18,24 @@ public struct PairingSerial: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
+    /// Takes a serial number, or the whole number that is printed on the tag: its last four characters before the last
+    /// hyphen, such as `003R` in `0-07-9324FLHBK0003R-1903`.
+    ///
+    /// Source: protocol article, "Serials".
+    ///
+    /// - Returns: nil if it is empty or holds anything but `0-9A-Za-z-`.
+    public init?(printed text: String) {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard groups.count > 1, let last = groups.last, !last.isEmpty,
+            groups[groups.count - 2].utf8.count >= Self.printedLength
+        else {
+            self.init(text)
+            return
+        }
+        guard PairingSerial(text) != nil else { return nil }
+        self.init(String(groups[groups.count - 2].suffix(Self.printedLength)))
+    }
+
     /// Decodes the manufacturer data of an advertisement: the bytes behind the company identifier, as BlueZ hands
     /// them over. Fails if there is no character before the end code.
     public init?(manufacturerData bytes: some Collection<UInt8>) {
@@ -59,4 +77,6 @@ public struct PairingSerial: Hashable, Sendable, CustomStringConvertible {
     /// The character of each code.
     private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-".utf8)
     private static let endCode = 63
+    /// How many characters of the printed number are the serial.
+    private static let printedLength = 4
 }
