@@ -53,7 +53,18 @@ public struct BridgeTopics: Hashable, Sendable {
     /// What the bridge listens to.
     var filters: [String] {
         ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
-            + ["\(base)/bridge/+/info", "\(base)/bridge/+/state"]
+            + ["\(base)/bridge/+/info", stateOfEveryBridge]
+    }
+
+    /// A filter for the state of every bridge of this base topic.
+    public var stateOfEveryBridge: String { "\(base)/bridge/+/state" }
+
+    /// The instance whose state a topic tells; nil for another topic.
+    public func instance(ofStateTopic topic: String) -> String? {
+        let prefix = "\(base)/bridge/"
+        guard topic.hasPrefix(prefix), topic.hasSuffix("/state") else { return nil }
+        let name = topic.dropFirst(prefix.count).dropLast("/state".count)
+        return name.isEmpty || name.utf8.contains(UInt8(ascii: "/")) ? nil : String(name)
     }
 
     /// Where the bridge takes a request, such as `scan`.

@@ -24,6 +24,21 @@ struct BridgeRequestTests {
         #expect(scene.send("bridge/attic/request/tags", "").last == line)
     }
 
+    @Test("tags says the same of a tag in both lists")
+    func agreement() {
+        var scene = Scene()
+        let heard = TagAdvertisement(address: "F0:01", serial: "003R", name: "old", rssi: -70)
+        scene.note(scene.state.advertised(heard, at: scene.now))
+        scene.wait(.seconds(5))
+        let sighting = TagSighting(address: "F0:01", adapter: "hci0", rssi: -50, name: "Sleeve", isPaired: true)
+        scene.note(scene.state.sighted(.tag003R, sighting, at: scene.now))
+        scene.tell(.connection(TagConnection(state: .connected, attempt: 1)))
+        let line = scene.send("bridge/attic/request/tags", "").last ?? ""
+        let same = #""last_seen":"2026-11-20T10:15:07.114Z","name":"Sleeve","#
+        #expect(line.split(separator: #""seen":"#).allSatisfy { $0.contains(same) && $0.contains(#""rssi":-50"#) })
+        #expect(line.contains(#""connected":true,"known":true"#))
+    }
+
     @Test("what was seen is gone with Bluetooth")
     func noDevices() {
         var scene = Scene()

@@ -6,8 +6,12 @@ import Time
 
 @Suite("Connection of a tag")
 struct ConnectionTests {
-    private func line(_ state: String, step: String = "null", of: String = "null", since: String = "02.114") -> String {
-        #"jacquard/tag/003R/connection {"adapter":null,"attempt":1,"error":null,"of":\#(of),"retry_at":null,"retry_in_ms":null,"#
+    private func line(
+        _ state: String, step: String = "null", of: String = "null", since: String = "02.114", lastSeen: String? = nil
+    ) -> String {
+        let lastSeen = lastSeen.map { #""2026-11-20T10:15:\#($0)Z""# } ?? "null"
+        return #"jacquard/tag/003R/connection {"adapter":null,"attempt":1,"error":null,"last_seen":\#(lastSeen),"#
+            + #""of":\#(of),"retry_at":null,"retry_in_ms":null,"#
             + #""rssi":null,"since":"2026-11-20T10:15:\#(since)Z","state":"\#(state)","step":\#(step)}"#
     }
 
@@ -29,11 +33,11 @@ struct ConnectionTests {
             ])
         #expect(
             scene.tell(event(.connected)) == [
-                "jacquard/tag/003R/availability online", line("connected"), Self.info(connected: #""003R""#),
+                "jacquard/tag/003R/availability online", line("connected", lastSeen: "02.114"), Self.info(connected: #""003R""#),
             ])
         #expect(
             scene.tell(event(.disconnected)) == [
-                "jacquard/tag/003R/availability offline", line("disconnected"), Self.info(connected: ""),
+                "jacquard/tag/003R/availability offline", line("disconnected", lastSeen: "02.114"), Self.info(connected: ""),
             ])
     }
 
@@ -85,7 +89,7 @@ struct ConnectionTests {
         let line: String =
             #"jacquard/tag/003R/connection {"adapter":null,"attempt":3,"error":{"#
             + #""bluez":"org.bluez.Error.AuthenticationFailed","code":"peer_removed_pairing_info","#
-            + #""hint":"The tag has forgotten this host; pair it again","text":"No bond"},"of":null,"#
+            + #""hint":"The tag has forgotten this host; pair it again","text":"No bond"},"last_seen":null,"of":null,"#
             + #""retry_at":"2026-11-20T10:15:03.614Z","retry_in_ms":1500,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
             + #""state":"preparing_to_connect","step":null}"#
         #expect(scene.tell(.connection(connection)).first == line)

@@ -103,6 +103,11 @@ struct DocumentationTests {
         }
     }
 
+    @Test("lists every name of a colour, with its value", arguments: LEDColorName.all)
+    func colors(color: LEDColorName) {
+        #expect(article.contains("`\(color.name)` (`\(color.hexadecimal)`)"))
+    }
+
     @Test("shows commands that are carried out")
     func commands() throws {
         let examples = examples(in: "sh")

@@ -46,24 +46,24 @@ struct LEDCommandTests {
             (#"{"state":"ON","brightness":"full"}"#, #""brightness" is "full"; it may be 0 to 255"#),
             (#"{"state":"ON","brightness":1.5}"#, #""brightness" is 1.5; it may be 0 to 255"#),
             (
-                #"{"color":"red"}"#,
-                ##""color" is "red"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+                #"{"color":"reddish"}"#,
+                ##""color" is "reddish"; it may be a name (red, green, blue, yellow, cyan, magenta, orange, purple, pink, white), a text such as "#ff8000", or r, g and b, each 0 to 255"##
             ),
             (
                 ##"{"color":"#ff00"}"##,
-                ##""color" is "#ff00"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+                ##""color" is "#ff00"; it may be a name (red, green, blue, yellow, cyan, magenta, orange, purple, pink, white), a text such as "#ff8000", or r, g and b, each 0 to 255"##
             ),
             (
                 ##"{"color":"#+f0000"}"##,
-                ##""color" is "#+f0000"; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+                ##""color" is "#+f0000"; it may be a name (red, green, blue, yellow, cyan, magenta, orange, purple, pink, white), a text such as "#ff8000", or r, g and b, each 0 to 255"##
             ),
             (
                 #"{"color":{"r":256,"g":0,"b":0}}"#,
-                ##""color" is an object; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+                ##""color" is an object; it may be a name (red, green, blue, yellow, cyan, magenta, orange, purple, pink, white), a text such as "#ff8000", or r, g and b, each 0 to 255"##
             ),
             (
                 #"{"color":[1,2,3]}"#,
-                ##""color" is a list; it may be a text such as "#ff8000", or r, g and b, each 0 to 255"##
+                ##""color" is a list; it may be a name (red, green, blue, yellow, cyan, magenta, orange, purple, pink, white), a text such as "#ff8000", or r, g and b, each 0 to 255"##
             ),
             (#"{"pattern":"solid","duration_ms":0}"#, #""duration_ms" is 0; it may be 1 to 86400000"#),
             (#"{"pattern":"solid","duration_ms":86400001}"#, #""duration_ms" is 86400001; it may be 1 to 86400000"#),
@@ -99,8 +99,11 @@ struct LEDCommandTests {
                 "There is nothing to do; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
                     + "frames, halt_all"
             ),
-            ("blue", #""payload" is "blue"; it may be on, off, flash, a colour such as #ff8000, or a JSON object"#),
-            ("17", #""payload" is "17"; it may be on, off, flash, a colour such as #ff8000, or a JSON object"#),
+            (
+                "bluish",
+                #""payload" is "bluish"; it may be on, off, flash, a colour such as red or #ff8000, or a JSON object"#
+            ),
+            ("17", #""payload" is "17"; it may be on, off, flash, a colour such as red or #ff8000, or a JSON object"#),
         ])
     func wrongValues(payload: String, text: String) {
         var scene = Scene.connected()

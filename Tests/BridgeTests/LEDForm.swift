@@ -69,6 +69,15 @@ extension LEDForm {
             ##"{"color":"#ff0000","pattern":"breathing","duration_ms":2000,"component":"gear"}"##,
             .predefined(.breathing, color: red, durationMilliseconds: 2_000), on: .gear),
         LEDForm(##"{"color":"#ff0000"}"##, solid(red, 10_000)),
+        LEDForm(#"{"color":"red"}"#, solid(red, 10_000)),
+        LEDForm(#"{"color":"Orange"}"#, solid(orange, 10_000)),
+        LEDForm("red", solid(red, 10_000)),
+        LEDForm("RED", solid(red, 10_000)),
+        LEDForm(
+            #"{"frames":[{"color":"red","duration_ms":100}]}"#,
+            LEDPattern(
+                kind: .custom, frames: [.init(color: red, lengthMilliseconds: 100)], durationMilliseconds: 100,
+                playType: .play, isResumable: false)),
         LEDForm(##"{"color":"#ff0000","brightness":null,"pattern":null}"##, solid(red, 10_000)),
         LEDForm(#"{"pattern":"solid","duration_ms":1}"#, solid(.white, 1)),
         LEDForm(#"{"pattern":"solid","duration_ms":86400000}"#, solid(.white, 86_400_000)),

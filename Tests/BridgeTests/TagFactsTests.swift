@@ -18,7 +18,7 @@ struct TagFactsTests {
                 "jacquard/bridge/attic/adapter []",
                 #"jacquard/bridge/attic/scan {"scanning":false,"until":null}"#,
                 "jacquard/tag/003R/availability offline",
-                #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"of":null,"#
+                #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"last_seen":null,"of":null,"#
                     + #""retry_at":null,"retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
                     + #""state":"preparing_to_connect","step":null}"#,
                 #"jacquard/tag/003R/battery {"charging":null,"level":null,"time":null}"#,
@@ -143,8 +143,8 @@ struct TagFactsTests {
                     + #""id":"003R","name":"Sleeve","paired":true,"product_id":"28-3b-e7-a0","serial":"003R","#
                     + #""tag_name":"Sleeve","uuid":"0-07-9324FLHBK0003R-1903","vendor_id":"11-78-30-c8"}"#,
                 "jacquard/tag/003R/rssi -63",
-                #"jacquard/tag/003R/connection {"adapter":"hci0","attempt":0,"error":null,"of":null,"#
-                    + #""retry_at":null,"retry_in_ms":null,"rssi":-63,"since":"2026-11-20T10:15:02.114Z","#
+                #"jacquard/tag/003R/connection {"adapter":"hci0","attempt":0,"error":null,"#
+                    + #""last_seen":"2026-11-20T10:15:02.114Z","of":null,"retry_at":null,"retry_in_ms":null,"rssi":-63,"since":"2026-11-20T10:15:02.114Z","#
                     + #""state":"preparing_to_connect","step":null}"#,
             ])
     }

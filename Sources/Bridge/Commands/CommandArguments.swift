@@ -104,11 +104,11 @@ struct CommandArguments: Hashable, Sendable {
         throw .invalid(key, is: value, mayBe: "true or false")
     }
 
-    /// A colour: `"#rrggbb"` or `{"r":0,"g":0,"b":0}`.
+    /// A colour: a name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`.
     func color(_ key: String) throws(CommandFailure) -> LEDPattern.Color? {
         guard let value = values[key] else { return nil }
         if let color = LEDPattern.Color(value) { return color }
-        throw .invalid(key, is: value, mayBe: ##"a text such as "#ff8000", or r, g and b, each 0 to 255"##)
+        throw .invalid(key, is: value, mayBe: LEDPattern.Color.allowed)
     }
 
     /// A list of objects, so many at least and at most.

@@ -40,7 +40,7 @@ extension CommandFailure {
         return CommandFailure(
             .notPermitted, "Bluetooth is \(state.text)",
             hint: mayChange
-                ? "Ask again in a moment" : "See G/adapter and G/health; without Bluetooth nothing is found",
+                ? "Ask again in a moment" : "Switch Bluetooth on; `jacquard2mqtt doctor` says what is wrong",
             isRetryable: mayChange)
     }
 

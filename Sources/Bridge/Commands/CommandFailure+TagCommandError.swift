@@ -13,11 +13,11 @@ extension CommandFailure {
             self.init(
                 .unsupported, "No gear is attached to tag \(tag.entry.id)", hint: "Attach the gear, then ask again")
         case .componentDoesNotSupportPlayLEDPattern:
-            self.init(.unsupported, "The component has no LED", hint: "T/gear lists what the gear can do")
+            self.init(.unsupported, "The component has no LED", hint: tag.gearHint)
         case .componentDoesNotSupportPlayHaptic:
-            self.init(.unsupported, "The component has no motor", hint: "T/gear lists what the gear can do")
+            self.init(.unsupported, "The component has no motor", hint: tag.gearHint)
         case .componentDoesNotSupportTouchMode:
-            self.init(.unsupported, "The component feels no touch", hint: "T/gear lists what the gear can do")
+            self.init(.unsupported, "The component feels no touch", hint: tag.gearHint)
         case .notConnected:
             self = tag.offlineFailure(at: now)
         case .timeout:
@@ -38,6 +38,9 @@ extension CommandFailure {
 }
 
 extension TagMirror {
+    /// Where to look when a command needs what the attached gear does not have.
+    fileprivate var gearHint: String { "\(topics.gear) lists what the attached gear can do" }
+
     /// The tag is away.
     func offlineFailure(at now: Moment) -> CommandFailure {
         if let inUseFailure { return inUseFailure }

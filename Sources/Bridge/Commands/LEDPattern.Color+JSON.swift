@@ -1,14 +1,44 @@
 import JSON
 import JacquardProtocol
 
+/// A colour that commands may name: the one table of names, for MQTT and for command lines.
+public struct LEDColorName: Hashable, Sendable {
+    /// Lower case; commands may write it in any case.
+    public let name: String
+    /// `#rrggbb`, lower case.
+    public let hexadecimal: String
+
+    /// Every name, in the order of the documentation.
+    public static let all = [
+        LEDColorName(name: "red", hexadecimal: "#ff0000"),
+        LEDColorName(name: "green", hexadecimal: "#00ff00"),
+        LEDColorName(name: "blue", hexadecimal: "#0000ff"),
+        LEDColorName(name: "yellow", hexadecimal: "#ffff00"),
+        LEDColorName(name: "cyan", hexadecimal: "#00ffff"),
+        LEDColorName(name: "magenta", hexadecimal: "#ff00ff"),
+        LEDColorName(name: "orange", hexadecimal: "#ff8000"),
+        LEDColorName(name: "purple", hexadecimal: "#8000ff"),
+        LEDColorName(name: "pink", hexadecimal: "#ff4080"),
+        LEDColorName(name: "white", hexadecimal: "#ffffff"),
+    ]
+}
+
 extension LEDPattern.Color {
-    /// Reads `"#rrggbb"` or `{"r":0,"g":0,"b":0}`; other keys do not matter.
+    /// Reads a colour's name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`; other keys do not matter.
     init?(_ value: JSONValue) {
         switch value {
-        case .string(let text): self.init(hexadecimal: text)
+        case .string(let text):
+            let name = text.lowercased()
+            self.init(hexadecimal: LEDColorName.all.first { $0.name == name }?.hexadecimal ?? text)
         case .object(let parts): self.init(parts: parts)
         default: return nil
         }
+    }
+
+    /// What a colour may be, for an error text.
+    static var allowed: String {
+        let names = LEDColorName.all.map(\.name).joined(separator: ", ")
+        return ##"a name (\##(names)), a text such as "#ff8000", or r, g and b, each 0 to 255"##
     }
 
     private init?(hexadecimal text: String) {

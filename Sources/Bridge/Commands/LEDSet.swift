@@ -26,7 +26,8 @@ struct LEDSet: TagRequest {
         case let color where LEDPattern.Color(.string(color)) != nil: return ["color": .string(color)]
         default:
             throw .invalid(
-                "payload", is: .string(word), mayBe: "on, off, flash, a colour such as #ff8000, or a JSON object")
+                "payload", is: .string(word),
+                mayBe: "on, off, flash, a colour such as red or #ff8000, or a JSON object")
         }
     }
 

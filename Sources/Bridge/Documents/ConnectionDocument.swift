@@ -10,18 +10,26 @@ struct ConnectionDocument: Encodable {
     let since: String
     @OrNull var adapter: String?
     @OrNull var rssi: Int?
+    @OrNull var lastSeen: String?
     @OrNull var error: ConnectionErrorDocument?
     @OrNull var retryAt: String?
     @OrNull var retryInMilliseconds: Int64?
 
-    init(_ connection: TagConnection, since: Moment, adapter: String?, rssi: Int?, at now: Moment) {
+    /// - Parameters:
+    ///   - connection: the connection as the session has it.
+    ///   - since: when its state began.
+    ///   - sighting: the latest of what the Bluetooth stack noticed.
+    ///   - lastSeen: when the tag last gave a sign of life; nil before the first since the start.
+    ///   - now: the time.
+    init(_ connection: TagConnection, since: Moment, sighting: TagSighting, lastSeen: Moment?, at now: Moment) {
         state = connection.state.word
         step = connection.state.step
         of = connection.state.step == nil ? nil : TagConnection.totalSteps
         attempt = connection.attempt
         self.since = since.text
-        self.adapter = adapter
-        self.rssi = rssi
+        adapter = sighting.adapter
+        rssi = sighting.rssi
+        self.lastSeen = lastSeen?.text
         error = connection.error.map(ConnectionErrorDocument.init)
         retryAt = connection.retryAt.map { (now + max(.zero, $0 - now.instant)).text }
         retryInMilliseconds = connection.retryAt.map { max(0, ($0 - now.instant).milliseconds) }
@@ -30,6 +38,7 @@ struct ConnectionDocument: Encodable {
     private enum CodingKeys: String, CodingKey {
         case state, step, of, attempt, since, adapter, rssi, error
         case retryAt = "retry_at"
+        case lastSeen = "last_seen"
         case retryInMilliseconds = "retry_in_ms"
     }
 }

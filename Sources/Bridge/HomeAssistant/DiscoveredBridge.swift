@@ -5,7 +5,10 @@ struct DiscoveredBridge: Sendable {
     let topics: BridgeTopics
 
     /// The bridge's name in discovery topics and ids.
-    var objectID: String { "jacquard_bridge_" + instance.discoveryWord }
+    var objectID: String { Self.objectID(of: instance) }
+
+    /// The same of any bridge.
+    static func objectID(of instance: String) -> String { "jacquard_bridge_" + instance.discoveryWord }
 
     /// Everything that a bridge has, in the order in which it is announced.
     private static let entities: [any BridgeEntity.Type] = [

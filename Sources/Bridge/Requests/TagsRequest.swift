@@ -9,9 +9,17 @@ struct TagsRequest: BridgeRequest {
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
-        let known = bridge.tags.map { KnownTagDocument($0, isConfigured: bridge.isConfigured($0.entry.id)) }
-        let seen = bridge.seen.all.map { SeenTagDocument($0, isKnown: bridge.isKnown(serial: $0.tag.serial)) }
-        return .done(CommandData(TagListDocument(known: known, seen: seen)), [])
+        let seen = bridge.seen.all
+        let known = bridge.tags.map { tag in
+            KnownTagDocument(
+                tag, heard: seen.first { tag.isSame(as: $0.tag) }, isConfigured: bridge.isConfigured(tag.entry.id))
+        }
+        let others = seen.map { seen in
+            SeenTagDocument(
+                seen, known: bridge.tags.first { $0.isSame(as: seen.tag) },
+                isKnown: bridge.isKnown(serial: seen.tag.serial))
+        }
+        return .done(CommandData(TagListDocument(known: known, seen: others)), [])
     }
 }
 
@@ -38,7 +46,11 @@ struct KnownTagDocument: Encodable {
     @OrNull var lastGear: String?
     @OrNull var lastSeen: String?
 
-    init(_ tag: TagMirror, isConfigured: Bool) {
+    /// - Parameters:
+    ///   - tag: the tag.
+    ///   - heard: the same tag as it was heard last; nil if it was not.
+    ///   - isConfigured: whether the configuration lists it.
+    init(_ tag: TagMirror, heard: SeenTag?, isConfigured: Bool) {
         id = tag.entry.id.text
         serial = tag.entry.serial
         name = tag.entry.name ?? tag.sighting.name
@@ -50,7 +62,7 @@ struct KnownTagDocument: Encodable {
         state = tag.connection.state.word
         rssi = tag.sighting.rssi
         lastGear = tag.lastGear?.name.nonEmpty
-        lastSeen = tag.lastSeen?.text
+        lastSeen = [tag.lastSeen, heard?.at].compactMap(\.self).max { $0.instant < $1.instant }?.text
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -66,22 +78,34 @@ struct SeenTagDocument: Encodable {
     let serial: String
     @OrNull var name: String?
     @OrNull var rssi: Int?
+    /// Whether a tag of the bridge has its serial.
     let known: Bool
     let connected: Bool
     let lastSeen: String
 
-    init(_ seen: SeenTag, isKnown: Bool) {
+    /// - Parameters:
+    ///   - seen: the tag as it was heard last.
+    ///   - tag: the same tag if it is one of the bridge's, of which the bridge knows more by now; else nil.
+    ///   - isKnown: whether its serial is that of one of the bridge's tags.
+    init(_ seen: SeenTag, known tag: TagMirror?, isKnown: Bool) {
         address = seen.tag.address
         serial = seen.tag.serial
-        name = seen.tag.name?.nonEmpty
-        rssi = seen.tag.knownRSSI
+        name = tag?.entry.name ?? tag?.sighting.name ?? seen.tag.name?.nonEmpty
+        rssi = tag?.sighting.rssi ?? seen.tag.knownRSSI
         known = isKnown
-        connected = seen.tag.isConnected
-        lastSeen = seen.at.text
+        connected = tag?.isConnected ?? seen.tag.isConnected
+        lastSeen = [tag?.lastSeen, seen.at].compactMap(\.self).max { $0.instant < $1.instant }?.text ?? seen.at.text
     }
 
     private enum CodingKeys: String, CodingKey {
         case address, serial, name, rssi, known, connected
         case lastSeen = "last_seen"
+    }
+}
+
+extension TagMirror {
+    /// Whether the tag that was heard is this one: it has its serial, and its address where that is known.
+    fileprivate func isSame(as heard: TagAdvertisement) -> Bool {
+        entry.serial == heard.serial && (sighting.address ?? heard.address) == heard.address
     }
 }

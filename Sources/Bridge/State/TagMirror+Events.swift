@@ -34,6 +34,7 @@ extension TagMirror {
         // The link is gone: what was measured for it says nothing about the next one.
         if connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }
         connection = new
+        if isConnected { lastSeen = now }
         failure = new.error ?? (isConnected ? nil : failure)
         if isProgress {
             return progress.admits(at: now.instant) ? [connectionFact(at: now)] : []
@@ -45,7 +46,6 @@ extension TagMirror {
     }
 
     private mutating func cameBack(at now: Moment) -> [Publication] {
-        lastSeen = now
         isUnreached = false
         knownAddress = sighting.address ?? knownAddress
         guard wasEverConnected else {

@@ -16,8 +16,7 @@ extension TagMirror {
     func connectionFact(at now: Moment) -> Publication {
         .fact(
             topics.connection,
-            ConnectionDocument(
-                connection, since: since, adapter: sighting.adapter, rssi: sighting.rssi, at: now))
+            ConnectionDocument(connection, since: since, sighting: sighting, lastSeen: lastSeen, at: now))
     }
 
     var batteryFacts: [Publication] {
