@@ -13,9 +13,10 @@ public enum CommandLineProgram {
             switch try CommandLineParser(commands: CommandTable.commands).parse(arguments) {
             case .run(let config, let state, let logLevel):
                 return RunCommand(config: config, state: state, logLevel: logLevel, environment: environment).run()
-            case .checkConfig(let config, let isJSON):
-                return CheckConfigCommand(config: config, isJSON: isJSON, environment: environment) { $0.write($1) }
-                    .run()
+            case .checkConfig(let config, let isJSON, let keys):
+                return CheckConfigCommand(config: config, isJSON: isJSON, keys: keys, environment: environment) {
+                    $0.write($1)
+                }.run()
             case .ask(let request, let options):
                 return ClientProgram(request: request, options: options, environment: environment).run()
             case .doctor(let state, let options):
@@ -26,6 +27,9 @@ public enum CommandLineProgram {
             }
             return .done
         } catch {
+            if arguments.prefix(while: { $0 != "--" }).contains(CommandTable.json.name) {
+                OutputChannel.standardOutput.write(error.document.text)
+            }
             error.lines.forEach { OutputChannel.standardError.write($0) }
             return .wrongUsage
         }

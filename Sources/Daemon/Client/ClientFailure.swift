@@ -25,20 +25,32 @@ struct ClientFailure: Error, Hashable, Sendable {
 }
 
 extension ClientFailure {
-    /// The bridge has told the broker that it is away.
+    /// The bridge is stopped, or has no connection to the broker.
     static func bridgeOffline(_ instance: String) -> ClientFailure {
         ClientFailure(
             exitCode: .noConnection, code: "bridge_offline",
             text: "The broker answers, but the bridge \"\(instance)\" is offline",
-            hint: "start it: sudo systemctl start jacquard2mqtt")
+            hint: "start it: sudo systemctl start jacquard2mqtt, or jacquard2mqtt run")
     }
 
     /// No bridge of that name has ever been seen by this broker.
-    static func bridgeUnknown(_ instance: String) -> ClientFailure {
-        ClientFailure(
+    ///
+    /// - Parameters:
+    ///   - instance: the name in the configuration.
+    ///   - others: the bridges that the broker knows.
+    /// - Returns: the failure.
+    static func bridgeUnknown(_ instance: String, others: [String] = []) -> ClientFailure {
+        guard !others.isEmpty else {
+            return ClientFailure(
+                exitCode: .noConnection, code: "bridge_unknown",
+                text: "The broker answers, but there is no bridge \"\(instance)\"",
+                hint: "start it with jacquard2mqtt run, or check instance and mqtt.base_topic in the configuration")
+        }
+        return ClientFailure(
             exitCode: .noConnection, code: "bridge_unknown",
-            text: "The broker answers, but knows no bridge \"\(instance)\"",
-            hint: "start it, or check instance and mqtt.base_topic in the configuration")
+            text:
+                "The broker answers, but there is no bridge \"\(instance)\"; there is \(others.joined(separator: ", "))",
+            hint: "set instance in the configuration to the name of the bridge that you mean")
     }
 
     /// The bridge says that it is online and does not answer.

@@ -16,13 +16,14 @@ struct ClientProgram {
     func run() -> ExitCode {
         switch ConfigurationFile.load(path: options.config, environment: environment) {
         case .failure(let failure):
+            if options.isJSON { OutputChannel.standardOutput.write(failure.document.text) }
             failure.lines.forEach { OutputChannel.standardError.write($0) }
             return .wrongUsage
         case .success(let loaded):
             let context = context(loaded.configuration)
             let request = request
             return LoopRun.exitCode {
-                if request.isEndedByUser { Self.listen(context) }
+                Self.listen(context)
                 return await Self.carryOut(request, context)
             }
         }
@@ -31,7 +32,9 @@ struct ClientProgram {
     private func context(_ configuration: Configuration) -> ClientContext {
         ClientContext(
             configuration: configuration,
-            printer: Printer(isJSON: options.isJSON, isTerminal: isatty(OutputChannel.standardOutput.rawValue) == 1),
+            printer: Printer(
+                isJSON: options.isJSON, isTerminal: isatty(OutputChannel.standardOutput.rawValue) == 1,
+                config: options.config),
             busAddress: SystemBus.address(environment),
             interruption: Interruption(),
             log: Logger("client", to: StreamSink(level: .error)))
@@ -63,11 +66,14 @@ struct ClientProgram {
         let topics = BridgeTopics(context.configuration)
         switch request {
         case .scan(let duration): try await ScanCommand(context: context, duration: duration).run()
-        case .pair(let serial, let timeout): try await Errand.pair(serial, timeout, topics).run(context)
+        case .pair(let serial, let timeout):
+            try await PairCommand(context: context, serial: serial, timeout: timeout).run()
         case .forget(let id): try await Errand.forget(id, topics).run(context)
         case .tags: try await TagsCommand(context: context).run()
         case .status: try await StatusCommand(context: context).run()
-        case .monitor(let id): try await MonitorCommand(context: context, tag: id).run()
+        case .monitor(let id, let isNewOnly):
+            try await MonitorCommand(context: context, tag: id, isNewOnly: isNewOnly).run()
+        case .clear: try await ClearCommand(context: context).run()
         case .led(let id, let wish): try await Errand.led(id, wish, topics).run(context)
         case .haptic(let id, let name): try await Errand.haptic(id, name, topics).run(context)
         }

@@ -11,17 +11,11 @@ enum ClientRequest: Hashable, Sendable {
     /// How the bridge and its tags are.
     case status
     /// What is published, as it comes; of one tag, or of all.
-    case monitor(id: String?)
+    case monitor(id: String?, isNewOnly: Bool = false)
+    /// Remove what the bridge of the configuration retains at the broker.
+    case clear
     /// Light an LED of a tag.
     case led(id: String, LEDWish)
     /// Play a pattern on the motor of a tag's gear.
     case haptic(id: String, name: String)
-
-    /// Whether Ctrl-C is a good end of it, and not a failure.
-    var isEndedByUser: Bool {
-        switch self {
-        case .scan, .monitor: true
-        case .pair, .forget, .tags, .status, .led, .haptic: false
-        }
-    }
 }

@@ -1,3 +1,4 @@
+import Bridge
 import EventLoop
 import JSON
 import Time
@@ -44,26 +45,21 @@ struct LEDWish: Hashable, Sendable {
 }
 
 extension LEDWish.Light {
-    /// The colours that have a name here.
-    private static let names: KeyValuePairs = [
-        "red": "#ff0000", "green": "#00ff00", "blue": "#0000ff", "yellow": "#ffff00", "cyan": "#00ffff",
-        "magenta": "#ff00ff", "orange": "#ff8000", "purple": "#8000ff", "pink": "#ff4080", "white": "#ffffff",
-    ]
-
     /// `on`, `off`, `flash`, a colour's name or `#rrggbb`, in any case.
     static var rule: ScalarRule<Self> {
         ScalarRule(
-            allowed: "on, off, flash, " + names.map(\.key).joined(separator: ", ") + ", #rrggbb"
+            allowed: "on, off, flash, " + LEDColorName.all.map(\.name).joined(separator: ", ") + ", #rrggbb"
         ) { text throws(Rejection) in
             switch text.lowercased() {
             case "on": return .on
             case "off": return .off
             case "flash": return .flash
             case let word:
-                if let color = names.first(where: { $0.key == word })?.value ?? hexadecimal(word) {
+                if let color = LEDColorName.all.first(where: { $0.name == word })?.hexadecimal ?? hexadecimal(word) {
                     return .color(color)
                 }
-                throw Rejection("is no light" + Spelling.hint(for: word, in: ["flash", "off"] + names.map(\.key)))
+                throw Rejection(
+                    "is not a light" + Spelling.hint(for: word, in: ["flash", "off"] + LEDColorName.all.map(\.name)))
             }
         }
     }

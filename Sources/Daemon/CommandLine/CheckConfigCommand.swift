@@ -6,6 +6,8 @@ struct CheckConfigCommand {
     let config: String?
     /// Whether machines read the output.
     var isJSON = false
+    /// Keys in dotted form whose values are printed instead of the verdict; empty: none.
+    var keys: [String] = []
     /// All variables of the process.
     let environment: [String: String]
     /// The file that may be missing.
@@ -13,14 +15,22 @@ struct CheckConfigCommand {
     /// Takes a line without its newline.
     let output: (OutputChannel, String) -> Void
 
-    /// Prints each error on standard error, or `FILE: ok` and the notices on standard output; for machines one document
-    /// on standard output.
+    /// Prints each error on standard error, or `FILE: ok` and the notices on standard output, or the values that were asked
+    /// for, one on a line; for machines one document on standard output.
     ///
     /// - Returns: `done`, or `failed` if there is an error.
     func run() -> ExitCode {
         let result = ConfigurationFile.load(path: config, environment: environment, defaultPath: defaultPath)
+        if case .success(let loaded) = result,
+            let unknown = keys.first(where: { loaded.configuration.values(of: $0) == nil })
+        {
+            output(
+                .standardError,
+                "\(DisplayText.escaped(loaded.file)): \(DisplayText.escaped(unknown)): there is no such tag")
+            return .failed
+        }
         if isJSON {
-            output(.standardOutput, TerminalText.escapedJSON(Self.document(of: result).text))
+            output(.standardOutput, TerminalText.escapedJSON(document(of: result).text))
         } else {
             printLines(of: result)
         }
@@ -29,6 +39,10 @@ struct CheckConfigCommand {
 
     private func printLines(of result: Result<LoadedConfiguration, ConfigurationErrors>) {
         switch result {
+        case .success(let loaded) where !keys.isEmpty:
+            for key in keys {
+                loaded.configuration.values(of: key)?.forEach { output(.standardOutput, DisplayText.escaped($0)) }
+            }
         case .success(let loaded):
             let file = DisplayText.escaped(loaded.file)
             output(.standardOutput, "\(file): ok")
@@ -38,19 +52,32 @@ struct CheckConfigCommand {
         }
     }
 
-    private static func document(of result: Result<LoadedConfiguration, ConfigurationErrors>) -> JSONValue {
+    private func document(of result: Result<LoadedConfiguration, ConfigurationErrors>) -> JSONValue {
         switch result {
         case .success(let loaded):
-            [
+            var document: [String: JSONValue] = [
                 "file": .string(loaded.file), "status": "ok", "errors": [],
                 "notices": .array(loaded.notices.map(JSONValue.string)),
             ]
-        case .failure(let failure):
-            [
-                "file": .string(failure.file), "status": "error", "notices": [],
-                "errors": .array(failure.errors.map(JSONValue.init)), "omitted": .integer(Int64(failure.omitted)),
-            ]
+            if !keys.isEmpty {
+                let values = keys.map { key in
+                    (key, JSONValue.array((loaded.configuration.values(of: key) ?? []).map(JSONValue.string)))
+                }
+                document["values"] = .object(Dictionary(values) { first, _ in first })
+            }
+            return .object(document)
+        case .failure(let failure): return failure.document
         }
+    }
+}
+
+extension ConfigurationErrors {
+    /// For machines: `{"file","status","errors","notices","omitted"}`.
+    var document: JSONValue {
+        [
+            "file": .string(file), "status": "error", "notices": [],
+            "errors": .array(errors.map(JSONValue.init)), "omitted": .integer(Int64(omitted)),
+        ]
     }
 }
 

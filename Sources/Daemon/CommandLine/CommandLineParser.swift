@@ -4,7 +4,7 @@
 /// global variables, prints its own errors, and knows no commands.
 struct CommandLineParser {
     /// Explains instead of doing; for the program and for each command.
-    static let help = OptionDescription(name: "--help", value: nil, details: ["Print this help."])
+    static let help = OptionDescription(name: "--help", value: nil, details: ["Print this help; -h is the same."])
     /// Prints the version instead of doing; for the program and for each command.
     static let version = OptionDescription(name: "--version", value: nil, details: ["Print the version."])
     /// What every command takes.
@@ -23,7 +23,7 @@ struct CommandLineParser {
         if let invocation = Self.commonInvocation(first, topic: nil) { return invocation }
         guard let command = commands.first(where: { $0.name == first }) else { throw unknown(first) }
         let rest = arguments.dropFirst()
-        // Whoever asks for help has no use for an error of the other words.
+        // `--help` takes precedence over errors of the other words.
         for word in rest.prefix(while: { $0 != "--" }) {
             if let invocation = Self.commonInvocation(word, topic: command.name) { return invocation }
         }
@@ -36,13 +36,14 @@ struct CommandLineParser {
 
     private static func commonInvocation(_ word: String, topic: String?) -> Invocation? {
         switch word {
-        case help.name: .help(topic: topic)
+        case help.name, "-h": .help(topic: topic)
         case version.name: .version
         default: nil
         }
     }
 
-    private func unknown(_ word: String) -> UsageError {
+    /// The error for a first word that is no command.
+    func unknown(_ word: String) -> UsageError {
         let names = commands.map(\.name) + Self.commonOptions.map(\.name)
         let kind = word.hasPrefix("-") ? "option" : "command"
         let hint = Spelling.hint(for: word, in: names)

@@ -1,3 +1,5 @@
+import Bridge
+
 /// The commands that let a tag do something that is seen or felt.
 extension CommandTable {
     /// `led`.
@@ -5,15 +7,15 @@ extension CommandTable {
         name: "led",
         summary: "light the LED of a tag or its gear",
         details: [
-            "Tells the tag to play a light and waits for its answer. A light without",
+            "Makes the tag play a light and waits for its answer. A light without",
             "a duration lasts as long as the configuration says (defaults.led_on_s).",
         ],
         options: [config, json, pattern, ledDuration, component],
         operands: ["ID", "COLOR"],
         values: idValue + [
-            "COLOR is a colour's name (red, green, blue, yellow, cyan, magenta, orange,",
-            "purple, pink, white), #rrggbb, or one of these words: flash is a second of",
-            "white, on the last light again, off no light.",
+            "COLOR is a name (" + colors.prefix(6).joined(separator: ", ") + ",",
+            colors.dropFirst(6).joined(separator: ", ") + "), #rrggbb, or one of these words: flash is",
+            "a second of white, on the last light again, off no light.",
         ],
         json: resultJSON,
         examples: [
@@ -32,7 +34,7 @@ extension CommandTable {
     static let haptic = CommandDescription(
         name: "haptic",
         summary: "let the gear of a tag vibrate",
-        details: ["Tells the tag to play a pattern on its gear and waits for its answer."],
+        details: ["Makes the tag play a pattern on its gear and waits for its answer."],
         options: [config, json],
         operands: ["ID", "NAME"],
         values: idValue + ["NAME is one of " + haptics.prefix(6).joined(separator: ", ") + ","]
@@ -44,6 +46,7 @@ extension CommandTable {
         return .ask(.haptic(id: try arguments.operand(0, "ID", .topicLevel), name: name), ClientOptions(arguments))
     }
 
+    private static let colors = LEDColorName.all.map(\.name)
     /// The words of `pattern` in `led/set` that need nothing else. Source: the MQTT topics article.
     private static let patterns = ["solid", "breathing", "pulsing", "single_blink", "double_blink", "triple_blink"]
     /// The words of `pattern` in `haptic/set`. Source: the MQTT topics article.

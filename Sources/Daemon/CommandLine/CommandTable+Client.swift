@@ -2,7 +2,7 @@ import Bridge
 
 extension CommandTable {
     /// The commands that ask the running bridge, and the one that looks for trouble.
-    static let clientCommands = [scan, pair, forget, tags, status, monitor, led, haptic, doctor]
+    static let clientCommands = [scan, pair, forget, tags, status, monitor, led, haptic, clear, doctor]
 
     private static let scan = CommandDescription(
         name: "scan",
@@ -25,11 +25,16 @@ extension CommandTable {
         summary: "make a tag known and connect it",
         details: [
             "Asks the bridge to find the tag with this serial, to pair it and to keep",
-            "it connected from now on. Prints what happens on standard error.",
+            "it connected from now on. Says what to do with the tag, and how much time",
+            "is left, on standard error.",
         ],
         options: [config, json, pairTimeout],
         operands: ["SERIAL"],
-        values: ["SERIAL is printed on the tag, such as 003R; case matters."],
+        values: [
+            "SERIAL is printed on the tag: the last four characters before the last",
+            "hyphen, such as 003R, or the whole number, such as 0-07-9324FLHBK0003R-1903;",
+            "case matters.",
+        ],
         json: resultJSON,
         examples: ["pair 003R"]
     ) { arguments throws(UsageError) in
@@ -65,11 +70,11 @@ extension CommandTable {
 
     private static let status = CommandDescription(
         name: "status",
-        summary: "say how the bridge and its tags are",
+        summary: "show the state of the bridge and of its tags",
         details: [
-            "Prints what the broker has of the bridge: its state, its problems, its",
+            "Prints what the bridge has published: its state, its problems, its",
             "adapters, and a table of its tags. Ends with 3 if the bridge is offline;",
-            "what it has said last is printed all the same.",
+            "what it published last is printed all the same.",
         ],
         options: [config, json],
         json: [
@@ -84,16 +89,36 @@ extension CommandTable {
         summary: "show what is published, as it comes",
         details: [
             "One line for each event: when, which tag, what. A * marks a gesture, a =",
-            "what was known before. Ends with Ctrl-C, and then with 0.",
+            "what was published before. Ctrl-C ends it; that is no failure.",
         ],
-        options: [config, json],
+        options: [config, json, newOnly],
         optionalOperands: ["ID"],
         values: ["ID is what the one tag that is shown is called in topics. Default: all."],
         json: [#"One object a line: {"time","topic","payload","retained","initial"}."#],
         examples: ["monitor", "monitor 003R", "monitor --json | jq -r .topic"]
     ) { arguments throws(UsageError) in
-        .ask(.monitor(id: try arguments.optionalOperand(0, "ID", .topicLevel)), ClientOptions(arguments))
+        .ask(
+            .monitor(
+                id: try arguments.optionalOperand(0, "ID", .topicLevel),
+                isNewOnly: arguments.options[newOnly.name] != nil),
+            ClientOptions(arguments))
     }
+
+    private static let clear = CommandDescription(
+        name: "clear",
+        summary: "remove what a stopped bridge has left at the broker",
+        details: [
+            "Removes every retained topic of the bridge that the configuration names and",
+            "of its tags, and their devices in Home Assistant. For a bridge that is not",
+            "started again; while it is online, nothing is removed. Bonds are kept.",
+        ],
+        options: [config, json],
+        json: [#"{"status","topics"}: the topics that were removed."#],
+        examples: ["clear"]
+    ) { arguments throws(UsageError) in .ask(.clear, ClientOptions(arguments)) }
+
+    private static let newOnly = OptionDescription(
+        name: "--new", value: nil, details: ["Leave out what was published before."])
 
     /// What `ID` is, where it has to be given.
     static let idValue = ["ID is what the tag is called in topics; by default its serial."]

@@ -14,7 +14,7 @@ extension CommandTable {
             #"{"status","checks":[{"name","title","verdict","found","remedies"}]};"#,
             "a verdict is ok, warning, failed or skipped, the status the worst of them.",
         ],
-        examples: ["doctor", "sudo jacquard2mqtt doctor"]
+        examples: ["doctor", "doctor --config my.yaml"]
     ) { arguments throws(UsageError) in
         .doctor(state: arguments.options[state.name], ClientOptions(arguments))
     }

@@ -1,7 +1,7 @@
 /// The commands of the program: each is one row, from which the command line is read and the help is made.
 enum CommandTable {
     /// In the order of the help.
-    static let commands =
+    static let commands: [CommandDescription] =
         [
             CommandDescription(
                 name: "run",
@@ -23,18 +23,67 @@ enum CommandTable {
                 summary: "say what is wrong with the configuration",
                 details: [
                     "Reads the configuration as run does and connects to nothing. Prints each",
-                    "error with its line, its key and what is allowed, or that all is well and",
-                    "what should be known. Ends with 0 if there is no error, else with 1.",
+                    "error with its line, its key and what is allowed, or that there is none",
+                    "and what should be known. Ends with 0 if there is no error, else with 1.",
                 ],
-                options: [config, json],
+                options: [config, json, print],
+                optionalOperands: ["FILE"],
+                values: ["FILE is the configuration file, as with --config."],
                 json: [
                     #"{"file","status","errors","notices"}; an error is {"key","text","allowed","#,
-                    #""line","column","variable"}."#,
-                ]
+                    #""line","column","variable"}. With --print also "values", lists by key."#,
+                ],
+                examples: ["check-config my.yaml", "check-config --print mqtt.host,mqtt.port,tags.N.serial"]
             ) { arguments throws(UsageError) in
-                .checkConfig(config: arguments.options[config.name], isJSON: arguments.options[json.name] != nil)
+                if arguments.options[config.name] != nil, let file = arguments.operands.first {
+                    throw UsageError(message: "two files are given: \(config.name) and \(DisplayText.quoted(file))")
+                }
+                return .checkConfig(
+                    config: arguments.options[config.name] ?? arguments.operands.first,
+                    isJSON: arguments.options[json.name] != nil,
+                    keys: try printedKeys(arguments.options[print.name]))
             },
-        ] + clientCommands
+        ] + clientCommands + [help]
+
+    private static let help = CommandDescription(
+        name: "help",
+        summary: "explain a command",
+        details: ["The same as --help after the command."],
+        optionalOperands: ["COMMAND"],
+        examples: ["help", "help led"]
+    ) { arguments throws(UsageError) in
+        guard let topic = arguments.operands.first else { return .help(topic: nil) }
+        guard commands.contains(where: { $0.name == topic }) else {
+            throw CommandLineParser(commands: commands).unknown(topic)
+        }
+        return .help(topic: topic)
+    }
+
+    /// The keys of `--print`, each of which has to be known.
+    private static func printedKeys(_ list: String?) throws(UsageError) -> [String] {
+        let keys = list?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+        let known = Configuration.printableKeys
+        for key in keys {
+            let parts = key.split(separator: ".", omittingEmptySubsequences: false)
+            let general = parts.enumerated().map { $0 == 1 && parts[0] == "tags" && Int($1) != nil ? "N" : $1 }
+            guard !known.contains(general.joined(separator: ".")) else { continue }
+            guard key != "mqtt.password" else { throw UsageError(message: "mqtt.password is never printed") }
+            let below = known.filter { $0.hasPrefix(key + ".") }
+            let hint =
+                below.isEmpty
+                ? Spelling.hint(for: key, in: known) : "; it is a section with \(below.joined(separator: ", "))"
+            throw UsageError(message: "\(print.name): \(DisplayText.quoted(key)) is no key\(hint)")
+        }
+        return keys
+    }
+
+    private static let print = OptionDescription(
+        name: "--print",
+        value: "KEY[,KEY...]",
+        details: [
+            "Print the values of these keys instead, one on a line; what the file",
+            "leaves out has its default. N is for every tag: tags.N.serial.",
+        ])
 
     /// The file that every command reads.
     static let config = OptionDescription(

@@ -2,8 +2,8 @@
 enum Invocation: Hashable, Sendable {
     /// Be the bridge, with what the command line puts in the place of defaults and configuration.
     case run(config: String?, state: String?, logLevel: Configuration.Log.Level?)
-    /// Say what is wrong with the configuration.
-    case checkConfig(config: String?, isJSON: Bool = false)
+    /// Say what is wrong with the configuration, or print the values of keys.
+    case checkConfig(config: String?, isJSON: Bool = false, keys: [String] = [])
     /// Ask the running bridge for something, or look at what it publishes.
     case ask(ClientRequest, ClientOptions)
     /// Say what is wrong with this machine and the broker.

@@ -1,3 +1,5 @@
+import JSON
+
 /// A command line that makes no sense; the process ends with `ExitCode.wrongUsage`.
 struct UsageError: Error, Hashable {
     /// What is wrong.
@@ -6,8 +8,12 @@ struct UsageError: Error, Hashable {
     var command: String?
 
     /// What to print on standard error, a line each.
-    var lines: [String] {
-        let command = command.map { " \($0)" } ?? ""
-        return ["jacquard2mqtt: \(message)", "Try \"jacquard2mqtt\(command) --help\"."]
+    var lines: [String] { ["jacquard2mqtt: \(message)", "Try \"\(help)\"."] }
+
+    /// For machines: `{"status":"error","error":{"code":"usage","text","hint"}}`.
+    var document: JSONValue {
+        ["status": "error", "error": ["code": "usage", "text": .string(message), "hint": .string(help)]]
     }
+
+    private var help: String { "jacquard2mqtt\(command.map { " \($0)" } ?? "") --help" }
 }

@@ -36,6 +36,8 @@ extension Configuration {
         var username: String?
         /// The password, wherever it came from.
         var password: Secret?
+        /// The file that the password was read from, as the configuration names it.
+        var passwordFile: String?
         /// Whether the password stands in the configuration file itself, so that who may read the file knows it.
         var isPasswordInFile = false
         /// After how much silence a ping is sent; whole seconds.

@@ -4,7 +4,7 @@ extension Configuration {
         var notices: [String] = []
         if mqtt.tls?.isInsecure == true {
             notices.append(
-                "mqtt.tls.insecure is true: whoever answers is taken for the broker, its name is not checked")
+                "mqtt.tls.insecure is true: the broker's certificate does not have to match its name")
         }
         if mqtt.password != nil, mqtt.username == nil {
             notices.append("mqtt.password is set without mqtt.username: a broker that speaks 3.1.1 never sees it")

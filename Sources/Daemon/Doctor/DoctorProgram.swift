@@ -17,9 +17,10 @@ struct DoctorProgram {
             busAddress: SystemBus.address(environment),
             stateFolder: StateFolderCheck.path(option: state, environment: environment),
             log: Logger("doctor", to: MemorySink(level: .error)))
+        let config = options.config
         let printer = Printer(isJSON: options.isJSON)
         return LoopRun.exitCode {
-            let report = DoctorReport(findings: await examination.findings())
+            let report = DoctorReport(findings: await examination.findings(), config: config)
             printer.show(report.document, report.lines)
             return report.exitCode
         }

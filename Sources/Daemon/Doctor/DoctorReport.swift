@@ -4,6 +4,8 @@ import JSON
 struct DoctorReport: Hashable, Sendable {
     /// In the order of ``Check``.
     let findings: [Finding]
+    /// The file of `--config`, for command lines in remedies; nil: none was given.
+    var config: String?
 
     /// The worst verdict; `ok` where everything was skipped.
     var status: Finding.Verdict {
@@ -21,7 +23,7 @@ struct DoctorReport: Hashable, Sendable {
             [
                 "name": .string(finding.check.rawValue), "title": .string(finding.check.title),
                 "verdict": .string(finding.verdict.rawValue), "found": .string(finding.found),
-                "remedies": .array(finding.remedies.map(JSONValue.string)),
+                "remedies": .array(remedies(finding).map(JSONValue.string)),
             ] as JSONValue
         }
         return ["status": .string(status.rawValue), "checks": .array(checks)]
@@ -32,8 +34,12 @@ struct DoctorReport: Hashable, Sendable {
         findings.flatMap { finding in
             let verdict = Self.padded(finding.verdict.rawValue, 9)
             let head = "\(verdict)\(Self.padded(finding.check.title, 16))\(finding.found)"
-            return [head] + finding.remedies.map { Self.padded("", 9) + "-> " + $0 }
+            return [head] + remedies(finding).map { Self.padded("", 9) + "-> " + $0 }
         }.map(DisplayText.escaped)
+    }
+
+    private func remedies(_ finding: Finding) -> [String] {
+        finding.remedies.map(CommandHint(config: config).completed)
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {

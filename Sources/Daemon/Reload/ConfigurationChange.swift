@@ -56,6 +56,7 @@ extension Configuration {
         copy.mqtt.baseTopic = running.mqtt.baseTopic
         // It says where the password stood, and nothing about the broker.
         copy.mqtt.isPasswordInFile = running.mqtt.isPasswordInFile
+        copy.mqtt.passwordFile = running.mqtt.passwordFile
         copy.bluetooth = running.bluetooth
         copy.log.format = running.log.format
         return copy

@@ -26,11 +26,13 @@ struct BridgeExchangeTests {
             ("mine", #"{"id":"r-1","status":"ok"}"#, .done(["id": "r-1", "status": "ok"])),
             ("jacquard/bridge/attic/state", "offline", .failed(.bridgeOffline("attic"))),
             ("jacquard/bridge/attic/state", "online", .none),
-            ("jacquard/bridge/attic/event", #"{"type":"pair_found","serial":"0001"}"#, .stage("pair found")),
             (
-                "jacquard/bridge/attic/event", #"{"type":"pair_found","serial":"0001","text":"near"}"#,
-                .stage("pair found: near")
+                "jacquard/bridge/attic/event", #"{"type":"pair_found","serial":"0001","address":"F0"}"#,
+                .stage("found it at F0")
             ),
+            ("jacquard/bridge/attic/event", #"{"type":"pair_pairing","serial":"0001"}"#, .stage("pairing")),
+            ("jacquard/bridge/attic/event", #"{"type":"pair_failed","serial":"0001","text":"No"}"#, .none),
+            ("jacquard/bridge/attic/event", #"{"type":"pair_started","serial":"0001"}"#, .none),
             ("jacquard/bridge/attic/event", #"{"type":"pair_found","serial":"0002"}"#, .none),
             ("jacquard/bridge/attic/event", #"{"type":"adapter_lost"}"#, .none),
         ] as [(String, String, BridgeExchange.Step)])

@@ -72,7 +72,64 @@ struct ClientCommandTests {
         try await asking(.pair(serial: "0001", timeout: .seconds(5)), of: "bridge/attic/request/pair", answers) {
             #expect($0 == .done)
             #expect($1.lines(.standardOutput) == ["0001 is paired, as sleeve"])
+            let advice =
+                "Hold the button of the tag 0001 for three seconds, near this machine; looking for it for 5 s ..."
+            #expect($1.lines(.standardError).contains(advice))
         }
+    }
+
+    @Test("say once why a tag was not paired")
+    func pairingFails() async throws {
+        let error = #"{"code":"expired","text":"The tag was not heard in time","hint":"Again"}"#
+        let answers = [
+            ("bridge/attic/response/pair", #"{"id":"ID","status":"accepted","final":false}"#),
+            ("bridge/attic/event", #"{"type":"pair_started","serial":"0001"}"#),
+            ("bridge/attic/event", #"{"type":"pair_failed","serial":"0001","text":"The tag was not heard in time"}"#),
+            ("bridge/attic/response/pair", #"{"id":"ID","status":"error","final":true,"error":\#(error)}"#),
+        ]
+        try await asking(.pair(serial: "0001", timeout: .seconds(5)), of: "bridge/attic/request/pair", answers) {
+            #expect($0 == .failed)
+            #expect($1.lines(.standardError).count { $0.contains("not heard in time") } == 1)
+        }
+    }
+
+    @Test("say that they were interrupted, and end with 1", arguments: [false, true])
+    func interrupted(isPairing: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            let written = Written()
+            let interruption = Interruption()
+            let request = isPairing ? ClientRequest.pair(serial: "0001", timeout: .seconds(60)) : Self.red
+            async let code = ClientProgram.carryOut(
+                request, .test(broker.port, written, isJSON: true, interruption: interruption))
+            try await until("the request") { bridge.requests.count == 1 }
+            interruption.fire()
+            #expect(await code == .failed)
+            #expect(written.document["error"]?["code"] == "interrupted")
+            #expect(
+                written.lines(.standardError).last
+                    == (isPairing
+                        ? "jacquard2mqtt: Interrupted; the bridge looks for the tag until its time is over"
+                        : "jacquard2mqtt: Interrupted"))
+            await bridge.stop()
+        }
+    }
+
+    @Test("repeat the --config that was given in hints")
+    func hints() {
+        let hint = CommandHint(config: "my file.yaml")
+        #expect(hint.completed("jacquard2mqtt doctor") == "jacquard2mqtt doctor --config 'my file.yaml'")
+        #expect(
+            hint.completed("to pair: jacquard2mqtt pair SERIAL")
+                == "to pair: jacquard2mqtt pair --config 'my file.yaml' SERIAL")
+        #expect(hint.completed("journalctl -u jacquard2mqtt -n 50") == "journalctl -u jacquard2mqtt -n 50")
+        #expect(
+            hint.completed("start it: sudo systemctl start jacquard2mqtt, or so")
+                == "start it: sudo systemctl start jacquard2mqtt, or so")
+        #expect(CommandHint(config: nil).completed("jacquard2mqtt doctor") == "jacquard2mqtt doctor")
+        #expect(CommandHint.quoted("it's") == #"'it'\''s'"#)
+        #expect(CommandHint.quoted("/etc/a.yaml") == "/etc/a.yaml")
     }
 
     @Test("forget by the tag's id, which is the id of the result as well")

@@ -12,7 +12,8 @@ import TestSupport
 /// A bridge of the instance `attic` that answers as it is told to.
 @LoopActor
 final class FakeBridge {
-    /// One message that the bridge publishes: where below `jacquard/`, and what. `ID` stands for the id of the request.
+    /// One message that the bridge publishes: where below `jacquard/`, or beside it after `../`, and what. `ID` stands for
+    /// the id of the request.
     typealias Publication = (topic: String, payload: String)
 
     /// What it was asked, in order.
@@ -43,8 +44,12 @@ final class FakeBridge {
     /// Publishes something that nobody asked for.
     func publish(_ publication: Publication, isRetained: Bool = false) {
         tickets += 1
+        let outside = "../"
+        let topic =
+            publication.topic.hasPrefix(outside)
+            ? String(publication.topic.dropFirst(outside.count)) : "jacquard/" + publication.topic
         let message = MQTTMessage(
-            topic: "jacquard/" + publication.topic, payload: Array(publication.payload.utf8), qos: .atLeastOnce,
+            topic: topic, payload: Array(publication.payload.utf8), qos: .atLeastOnce,
             isRetained: isRetained)
         try? client.publish(message, ticket: tickets)
     }

@@ -10,10 +10,13 @@ import Testing
 struct StatusTests {
     private static let facts: [FakeBridge.Publication] = [
         ("bridge/attic/state", "online"),
-        ("bridge/attic/info", #"{"version":"0.1.0","bluez":"5.66","tags":["0001","away"]}"#),
+        (
+            "bridge/attic/info",
+            #"{"version":"0.1.0","bluez":"5.66","started":"2026-11-20T08:57:57.000Z","tags":["0001","away"]}"#
+        ),
         (
             "bridge/attic/health",
-            #"{"status":"degraded","uptime_s":3723,"problems":[{"code":"firmware","text":"Old firmware"}]}"#
+            #"{"status":"degraded","uptime_s":17,"problems":[{"code":"firmware","text":"Old firmware"}]}"#
         ),
         (
             "bridge/attic/adapter",
@@ -25,9 +28,13 @@ struct StatusTests {
         ("tag/0001/gear", #"{"attached":true,"product":"Trucker Jacket","time":"2026-11-20T10:00:00.000Z"}"#),
         ("tag/0001/info", #"{"name":"Left sleeve","bridge":"attic"}"#),
         ("tag/0001/rssi", "-63"),
-        ("tag/away/connection", #"{"state":"connecting","step":1,"of":14}"#),
+        (
+            "tag/away/connection",
+            #"{"state":"connecting","step":1,"of":14,"last_seen":"2026-11-20T09:48:00.000Z"}"#
+        ),
+        ("tag/away/stats", #"{"time":"2026-11-20T09:59:59.000Z"}"#),
         ("tag/away/availability", "offline"),
-        ("tag/away/battery", #"{"level":9,"charging":false,"time":"2026-11-20T09:48:00.000Z"}"#),
+        ("tag/away/battery", #"{"level":9,"charging":false,"time":"2026-11-20T09:30:00.000Z"}"#),
         ("tag/away/gear", #"{"attached":false}"#),
         ("tag/foreign/info", #"{"bridge":"cellar"}"#),
         ("bridge/cellar/state", "online"),
@@ -41,13 +48,46 @@ struct StatusTests {
         #expect(
             Self.report().lines == [
                 "bridge attic: online, version 0.1.0, BlueZ 5.66, health degraded, up 1 h 2 min",
-                "adapter hci0 00:1A:7D:00:00:01 powered_on, scanning, 1 connected",
+                "adapter hci0 00:1A:7D:00:00:01, powered on, scanning, 1 connected",
                 "problem: Old firmware",
                 "",
                 "ID    NAME         CONNECTION       BATTERY        GEAR            RSSI  LAST SEEN",
                 "0001  Left sleeve  connected        87 % charging  Trucker Jacket  -63   now",
                 "away  -            connecting 1/14  9 %            none            -     12 min ago",
             ])
+    }
+
+    @Test("shows nothing of a stopped bridge that holds only while it runs")
+    func stopped() {
+        #expect(
+            Self.report(state: "offline").lines == [
+                "bridge attic: offline, version 0.1.0, BlueZ 5.66",
+                "adapter hci0 00:1A:7D:00:00:01",
+                "",
+                "ID    NAME         CONNECTION      BATTERY        GEAR            RSSI  LAST SEEN",
+                "0001  Left sleeve  bridge offline  87 % charging  Trucker Jacket  -     now",
+                "away  -            bridge offline  9 %            none            -     12 min ago",
+            ])
+    }
+
+    @Test("names the other bridges when there is none of that name")
+    func otherBridges() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(
+                broker, facts: [("bridge/cellar/state", "online"), ("bridge/old/state", "offline")])
+            await bridge.stop()
+            for request in [ClientRequest.status, .tags] {
+                let written = Written()
+                let code = await ClientProgram.carryOut(request, .test(broker.port, written, isJSON: true))
+                #expect(code == .noConnection)
+                #expect(written.document["error"]?["code"] == "bridge_unknown")
+                #expect(
+                    written.document["error"]?["text"]
+                        == "The broker answers, but there is no bridge \"attic\"; there is cellar (online), old (offline)"
+                )
+            }
+        }
     }
 
     @Test("passes the documents on, for machines, and says null of what is not known")
@@ -75,9 +115,11 @@ struct StatusTests {
         }
     }
 
-    private static func report() -> StatusReport {
+    private static func report(state: String = "online") -> StatusReport {
         var facts = RetainedFacts(BridgeTopics(.test(1883)))
-        for fact in Self.facts { facts.take("jacquard/" + fact.topic, Array(fact.payload.utf8)) }
+        for fact in Self.facts + [("bridge/attic/state", state)] {
+            facts.take("jacquard/" + fact.topic, Array(fact.payload.utf8))
+        }
         return StatusReport(facts, at: now)
     }
 }

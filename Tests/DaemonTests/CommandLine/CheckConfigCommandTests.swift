@@ -56,11 +56,38 @@ struct CheckConfigCommandTests {
         #expect(written.lines == [.init(.standardOutput, text)])
     }
 
+    @Test("prints the values of keys, one on a line, with the defaults of those that are not set")
+    func values() throws {
+        try folder.write(
+            "mqtt: {host: \"a.lan\", tls: true, username: 'x y'}\ntags: [{serial: 0001}, {serial: 0002, id: b}]",
+            to: "x.yaml")
+        let keys = ["mqtt.host", "mqtt.port", "mqtt.base_topic", "mqtt.username", "mqtt.password_file", "tags.N.id"]
+        #expect(run(config: folder.path("x.yaml"), keys: keys) == .done)
+        #expect(written.lines.map(\.text) == ["a.lan", "8883", "jacquard", "x y", "", "0001", "b"])
+        #expect(written.lines.allSatisfy { $0.channel == .standardOutput })
+    }
+
+    @Test("prints the values of keys for machines, a list for each key")
+    func valuesJSON() throws {
+        try folder.write("tags: [{serial: 0001}]", to: "x.yaml")
+        #expect(run(config: folder.path("x.yaml"), isJSON: true, keys: ["tags.N.serial", "log.level"]) == .done)
+        let document = JSONValue(payload: Array((written.lines.first?.text ?? "").utf8))
+        #expect(document["values"] == ["tags.N.serial": ["0001"], "log.level": ["info"]])
+    }
+
+    @Test("a tag that is not in the list has no values")
+    func missingTag() throws {
+        try folder.write("tags: [{serial: 0001}]", to: "x.yaml")
+        #expect(run(config: folder.path("x.yaml"), keys: ["tags.1.serial"]) == .failed)
+        #expect(
+            written.lines == [.init(.standardError, "\(folder.path("x.yaml")): tags.1.serial: there is no such tag")])
+    }
+
     private let written = Record()
 
-    private func run(config: String?, isJSON: Bool = false) -> ExitCode {
+    private func run(config: String?, isJSON: Bool = false, keys: [String] = []) -> ExitCode {
         let command = CheckConfigCommand(
-            config: config, isJSON: isJSON, environment: [:], defaultPath: folder.path("none")
+            config: config, isJSON: isJSON, keys: keys, environment: [:], defaultPath: folder.path("none")
         ) {
             written.lines.append(.init($0, $1))
         }

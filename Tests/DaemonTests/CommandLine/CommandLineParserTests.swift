@@ -1,3 +1,4 @@
+import JSON
 import Testing
 
 @testable import Daemon
@@ -8,6 +9,10 @@ struct CommandLineParserTests {
         "a command line has one meaning",
         arguments: [
             (["--help"], .help(topic: nil)),
+            (["-h"], .help(topic: nil)),
+            (["help"], .help(topic: nil)),
+            (["help", "led"], .help(topic: "led")),
+            (["led", "-h"], .help(topic: "led")),
             (["--version"], .version),
             (["run"], .run(config: nil, state: nil, logLevel: nil)),
             (["run", "--config", "a"], .run(config: "a", state: nil, logLevel: nil)),
@@ -21,6 +26,15 @@ struct CommandLineParserTests {
             (["check-config"], .checkConfig(config: nil)),
             (["check-config", "--config", "a", "--"], .checkConfig(config: "a")),
             (["check-config", "--version"], .version),
+            (["check-config", "a.yaml"], .checkConfig(config: "a.yaml")),
+            (
+                ["check-config", "--print", "mqtt.host,tags.N.serial,tags.0.id"],
+                .checkConfig(config: nil, keys: ["mqtt.host", "tags.N.serial", "tags.0.id"])
+            ),
+            (
+                ["pair", "0-07-9324FLHBK0003R-1903"],
+                .ask(.pair(serial: "003R", timeout: .seconds(60)), ClientOptions())
+            ),
             (["check-config", "--json"], .checkConfig(config: nil, isJSON: true)),
             (["scan"], .ask(.scan(duration: .seconds(30)), ClientOptions())),
             (["scan", "--duration", "5", "--json"], .ask(.scan(duration: .seconds(5)), ClientOptions(isJSON: true))),
@@ -33,6 +47,8 @@ struct CommandLineParserTests {
             (["tags"], .ask(.tags, ClientOptions())),
             (["status", "--json"], .ask(.status, ClientOptions(isJSON: true))),
             (["monitor"], .ask(.monitor(id: nil), ClientOptions())),
+            (["monitor", "--new"], .ask(.monitor(id: nil, isNewOnly: true), ClientOptions())),
+            (["clear"], .ask(.clear, ClientOptions())),
             (["monitor", "sleeve"], .ask(.monitor(id: "sleeve"), ClientOptions())),
             (["haptic", "003R", "short"], .ask(.haptic(id: "003R", name: "short"), ClientOptions())),
             (["doctor", "--state", "d"], .doctor(state: "d", ClientOptions())),
@@ -59,6 +75,19 @@ struct CommandLineParserTests {
             ),
             (["run", "now"], "\"now\" is one word too many", " run"),
             (["check-config", "--state", "d"], "unknown option \"--state\"", " check-config"),
+            (
+                ["check-config", "--config", "a", "b"], "two files are given: --config and \"b\"", " check-config"
+            ),
+            (["check-config", "--print", "mqtt.password"], "mqtt.password is never printed", " check-config"),
+            (
+                ["check-config", "--print", "mqtt.hots"],
+                "--print: \"mqtt.hots\" is no key (did you mean mqtt.host?)", " check-config"
+            ),
+            (
+                ["check-config", "--print", "log"],
+                "--print: \"log\" is no key; it is a section with log.level, log.format", " check-config"
+            ),
+            (["help", "lde"], "unknown command \"lde\" (did you mean led?)", " help"),
             (["pair"], "SERIAL is missing", " pair"),
             (["pair", "a/b"], "SERIAL: \"a/b\" holds other characters; allowed: 1 to 32 of 0-9 A-Z a-z -", " pair"),
             (["monitor", "a", "b"], "\"b\" is one word too many", " monitor"),
@@ -69,11 +98,20 @@ struct CommandLineParserTests {
             (
                 ["scan", "--duration", "0"], "--duration: \"0\" is out of range; allowed: 1 to 3600 seconds", " scan"
             ),
-            (["check-config", "--", "--help"], "\"--help\" is one word too many", " check-config"),
+            (["status", "--", "--help"], "\"--help\" is one word too many", " status"),
         ] as [([String], String, String)])
     func refusal(arguments: [String], message: String, command: String) {
         let error = #expect(throws: UsageError.self) { try parse(arguments) }
         #expect(error?.lines == ["jacquard2mqtt: \(message)", "Try \"jacquard2mqtt\(command) --help\"."])
+    }
+
+    @Test("an error is a document for machines, too")
+    func document() {
+        let error = #expect(throws: UsageError.self) { try parse(["led", "--json", "0001"]) }
+        #expect(error?.document["status"] == "error")
+        #expect(error?.document["error"]?["code"] == "usage")
+        #expect(error?.document["error"]?["text"] == "COLOR is missing")
+        #expect(error?.document["error"]?["hint"] == "jacquard2mqtt led --help")
     }
 
     @Test("a row of the table is all that a command needs")

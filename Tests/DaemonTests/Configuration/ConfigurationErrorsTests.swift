@@ -8,6 +8,22 @@ struct ConfigurationErrorsTests {
         "a wrong value is named with place, key and what is allowed",
         arguments: [
             ("mqtt:\n  host: a\n  port: abc", "3:9: mqtt.port: \"abc\" is not a whole number; allowed: 1 to 65535"),
+            (
+                "host: a",
+                "1:1: host: unknown key (did you mean mqtt.host?)"
+                    + "; allowed: instance, mqtt, bluetooth, home_assistant, tags, log, defaults, limits, metrics"
+            ),
+            (
+                "serial: 0001",
+                "1:1: serial: unknown key (did you mean tags.0.serial?)"
+                    + "; allowed: instance, mqtt, bluetooth, home_assistant, tags, log, defaults, limits, metrics"
+            ),
+            ("log: {tls: x}", "1:7: log.tls: unknown key (did you mean mqtt.tls?); allowed: level, format"),
+            (
+                "mqtt: {tls: yes}",
+                "1:13: mqtt.tls: \"yes\" is neither true nor false"
+                    + "; allowed: true, false, or the keys ca_file, certificate_file, key_file, insecure"
+            ),
             ("mqtt:\n  port: 0", "2:9: mqtt.port: \"0\" is out of range; allowed: 1 to 65535"),
             ("mqtt:\n  port: -1", "2:9: mqtt.port: \"-1\" is out of range; allowed: 1 to 65535"),
             ("mqtt:\n  port: 0x10", "2:9: mqtt.port: \"0x10\" is not a whole number; allowed: 1 to 65535"),

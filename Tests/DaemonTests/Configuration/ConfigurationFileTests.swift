@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Daemon
@@ -52,6 +53,37 @@ struct ConfigurationFileTests {
         try folder.write(String(repeating: "#", count: ConfigurationFile.sizeLimit + 1), to: "large")
         let line = "\(folder.path("large")): cannot be read: larger than 1048576 bytes"
         #expect(errorLines(load(path: folder.path("large"))) == [line])
+    }
+
+    @Test(
+        "a certificate that cannot be read is an error with its key",
+        arguments: ["ca_file", "certificate_file", "key_file"])
+    func certificate(key: String) throws {
+        let partner =
+            ["certificate_file": ", key_file: good.pem", "key_file": ", certificate_file: good.pem"][key] ?? ""
+        try folder.write("x", to: "good.pem")
+        try folder.write("", to: "empty.pem")
+        for (name, problem) in [
+            ("good.pem", nil), ("none.pem", "cannot be read: No such file or directory"),
+            ("empty.pem", "is an empty file"),
+        ] {
+            try folder.write("mqtt: {tls: {\(key): \(name)\(partner)}}", to: "x.yaml")
+            let lines = errorLines(load(path: folder.path("x.yaml")))
+            #expect(lines.count == (problem == nil ? 0 : 1))
+            guard let problem else { continue }
+            #expect(lines.first?.contains("mqtt.tls.\(key): \"\(name)\" \(problem); allowed: a path") == true)
+        }
+    }
+
+    @Test("a file that this user may not read names the group that may")
+    func forbidden() throws {
+        try folder.write("instance: a", to: "x.yaml")
+        #expect(FileError(EACCES).reason(for: folder.path("x.yaml")).hasPrefix("Permission denied; use sudo"))
+        #expect(FileError(ENOENT).reason(for: folder.path("x.yaml")) == "No such file or directory")
+        #expect(chown(folder.path, uid_t.max, 1) == 0)
+        let reason = FileError(EACCES).reason(for: folder.path("none/x.yaml"))
+        #expect(reason.hasPrefix("Permission denied; use sudo, or join the group "))
+        #expect(reason.hasSuffix(", then log in again"))
     }
 
     @Test(

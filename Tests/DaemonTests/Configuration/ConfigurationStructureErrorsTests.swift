@@ -113,8 +113,8 @@ struct ConfigurationStructureErrorsTests {
                 ["3:23: mqtt.tls.certificate_file: set without mqtt.tls.key_file; allowed: both or none of the two"]
             ),
             (
-                "mqtt:\n  tls: true",
-                ["2:8: mqtt.tls: one value where keys belong; allowed: ca_file, certificate_file, key_file, insecure"]
+                "mqtt:\n  tls: [true]",
+                ["2:8: mqtt.tls: a list where keys belong; allowed: ca_file, certificate_file, key_file, insecure"]
             ),
         ])
     func relations(yaml: String, lines: [String]) {

@@ -53,6 +53,25 @@ struct EnvironmentTests {
     }
 
     @Test(
+        "a variable switches TLS on and off, and keeps the keys of the file",
+        arguments: [
+            ("", ["TLS": "true"], Configuration.TLS()),
+            ("", ["TLS": "false"], nil),
+            ("mqtt: {tls: {ca_file: /a}}", ["TLS": "false"], nil),
+            ("mqtt: {tls: {ca_file: /a}}", ["TLS": "true"], Configuration.TLS(authorityFile: "/a")),
+            ("", ["TLS": "true", "TLS__CA_FILE": "/b"], Configuration.TLS(authorityFile: "/b")),
+            ("mqtt: {tls: true}", ["TLS__CA_FILE": "/b"], Configuration.TLS(authorityFile: "/b")),
+            ("mqtt: {tls: false}", [:], nil),
+        ] as [(String, [String: String], Configuration.TLS?)])
+    func tls(yaml: String, variables: [String: String], tls: Configuration.TLS?) throws {
+        let environment = Dictionary(
+            uniqueKeysWithValues: variables.map { ("JACQUARD2MQTT_MQTT__\($0.key)", $0.value) })
+        let mqtt = try readConfiguration(yaml, environment: environment).get().mqtt
+        #expect(mqtt.tls == tls)
+        #expect(mqtt.port == (tls == nil ? 1883 : 8883))
+    }
+
+    @Test(
         "an error names the variable",
         arguments: [
             ("MQTT__PORT", "abc", "mqtt.port: \"abc\" is not a whole number; allowed: 1 to 65535"),

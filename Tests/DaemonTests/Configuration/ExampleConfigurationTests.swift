@@ -31,6 +31,29 @@ struct ExampleConfigurationTests {
         #expect(configuration == expected)
     }
 
+    @Test("each value is printed as it is written", arguments: Configuration.printableKeys)
+    func printed(path: String) throws {
+        var findings = ConfigurationFindings()
+        let text = try ExampleConfiguration.uncommented()
+        let configuration = try readConfiguration(text).get()
+        let root = ConfigurationNodeBuilder.build(Array(text.utf8), &findings)
+        let node = path.split(separator: ".").reduce(root) { $0?.child($1) }
+        let values = configuration.values(of: path)
+        if case .scalar(let text, _) = node?.content {
+            #expect(values == [text])
+        } else {
+            // The section that has a value of its own, and the key that cannot stand beside another.
+            #expect(values == [path == "mqtt.tls" ? "true" : ""])
+        }
+    }
+
+    @Test(
+        "the password, a section and an unknown key have no value to print",
+        arguments: ["mqtt.password", "log", "a.b", ""])
+    func notPrinted(path: String) throws {
+        #expect(try readConfiguration("mqtt: {password: p}").get().values(of: path) == nil)
+    }
+
     @Test("it holds every key", arguments: Configuration.Key.paths)
     func everyKey(path: String) throws {
         var findings = ConfigurationFindings()

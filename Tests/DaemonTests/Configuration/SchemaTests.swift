@@ -127,22 +127,65 @@ struct SchemaTests {
             try readConfiguration(Self.yaml(path, text)).get() == readConfiguration(without).get(), "\(path): \(text)")
     }
 
-    @Test(
-        "agrees with the code on texts", arguments: Configuration.Key.paths)
-    func texts(path: String) throws {
-        let samples = [
-            "auto", "hci0", "hci1234", "F0:00:00:00:00:01", "F0:00:00:00:00", "a/b", "a//b", "'/a'", "a/", "'$SYS'",
-            "'a+'",
-            "'#'", "x.prom", "'0001'", "true", "''", "'ä'", "attic", "ATTIC", String(repeating: "x", count: 33),
-            String(repeating: "x", count: 65), String(repeating: "x", count: 129), "[]", "{}", "broker.lan",
-            "'host:1883'",
-        ]
-        for sample in samples {
-            // The partner that the key needs.
-            guard path != "mqtt.tls.certificate_file", path != "mqtt.tls.key_file" else { continue }
-            // The code wants at most one colon in a name, which a pattern would tell in a way that nobody reads.
-            guard path != "mqtt.host" || !sample.contains("host:") else { continue }
-            _ = try agree(Self.yaml(path, sample))
+    /// For each key that holds a text: values of YAML that both have to take, and values that both have to refuse.
+    private static let samples: [String: (taken: [String], refused: [String])] = {
+        let text = { (longest: Int) in
+            (
+                taken: ["x", "a/b", "'0001'", "a b", long(longest)],
+                refused: ["''", "[]", "{}", "\"a\\tb\"", long(longest + 1)]
+            )
         }
+        let path = (taken: ["x", "/a/b", "../x", long(4095)], refused: ["''", "[]", "\"a\\nb\"", long(4096)])
+        let topic = (
+            taken: ["a", "a/b", "home/x y", long(128)],
+            refused: ["''", "a//b", "/a", "a/", "$SYS", "a+", "'#'", "a/+/b", "\"a\\tb\"", long(129), "[]"]
+        )
+        return [
+            "instance": (taken: ["attic", "a-1", long(32)], refused: ["ATTIC", "a_b", "'ä'", "''", long(33), "[]"]),
+            "mqtt.host": (
+                taken: ["broker.lan", "127.0.0.1", "'::1'", "'fe80::1%eth0'", long(253)],
+                refused: ["''", "a b", "a/b", "user@host", "'ä'", long(254), "[]"]
+            ),
+            "mqtt.base_topic": topic, "mqtt.client_id": text(128), "mqtt.username": text(65535),
+            "mqtt.password": text(65535), "mqtt.password_file": path, "mqtt.tls.ca_file": path,
+            "mqtt.tls.certificate_file": path, "mqtt.tls.key_file": path,
+            "bluetooth.adapter": (
+                taken: ["auto", "hci0", "hci999", "F0:00:00:00:00:01", "f0:0a:00:00:00:01"],
+                refused: ["hci", "hci1234", "F0:00:00:00:00", "F0:00:00:00:00:0G", "Auto", "''", "[]"]
+            ),
+            "home_assistant.prefix": topic, "home_assistant.status_topic": topic,
+            "tags.N.serial": (
+                taken: ["003R", "'0001'", "A-b-", "0-07-9324FLHBK0003R-1903", long(32)],
+                refused: ["''", "a_b", "'ä'", "a b", long(33), "[]"]
+            ),
+            "tags.N.id": (taken: ["sleeve", "a_b-C", long(64)], refused: ["''", "a/b", "'ä'", "a b", long(65), "[]"]),
+            "tags.N.name": text(128),
+            "tags.N.address": (
+                taken: ["F0:00:00:00:00:01", "f0:0a:00:00:00:01"],
+                refused: ["auto", "F0:00:00:00:00", "F0:00:00:00:00:0G", "F00000000001", "''", "[]"]
+            ),
+            "metrics.file": (taken: ["x.prom", "/a/x.prom"], refused: ["x.txt", "prom", "''", "[]"]),
+        ]
+    }()
+
+    private static func long(_ length: Int) -> String { String(repeating: "x", count: length) }
+
+    @Test("agrees with the code on texts, and both take and refuse what they should", arguments: samples.keys.sorted())
+    func texts(path: String) throws {
+        let values = try #require(Self.samples[path])
+        let partners = ["mqtt.tls.certificate_file": "key_file", "mqtt.tls.key_file": "certificate_file"]
+        for (value, isTaken) in values.taken.map({ ($0, true) }) + values.refused.map({ ($0, false) }) {
+            let yaml =
+                partners[path].map { "mqtt: {tls: {\($0): p, \(path.split(separator: ".")[2]): \(value)}}" }
+                ?? Self.yaml(path, value)
+            #expect(try agree(yaml) == isTaken, "\(path): \(value.prefix(40))")
+        }
+    }
+
+    @Test("has a table of texts that leaves no key out")
+    func textKeys() {
+        let others = schema.leaves.filter { $0.value["enum"] != nil || $0.value["minimum"] != nil }.keys
+        let flags = schema.leaves.filter { $0.value["type"] as? String == "boolean" }.keys
+        #expect(Set(Self.samples.keys).union(others).union(flags) == Set(Configuration.Key.paths))
     }
 }

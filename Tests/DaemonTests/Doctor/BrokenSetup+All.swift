@@ -128,10 +128,6 @@ extension BrokenSetup {
             _ = try await $0.encryptedBroker(["max_packet_size 100"])
             $0.configuration.mqtt.version = .v311
         },
-        BrokenSetup(
-            name: "no Home Assistant", check: .homeAssistant, verdict: .warning, cause: "not known whether it is there",
-            remedy: "retain the birth message"
-        ) { try await $0.broker() },
     ]
 
     private static let machine: [BrokenSetup] = [

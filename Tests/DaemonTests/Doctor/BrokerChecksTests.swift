@@ -38,7 +38,11 @@ struct BrokerChecksTests {
 
     @Test("a name without an address is told with the resolver's words")
     func name() {
-        #expect(BrokerNameCheck.finding("b", .addresses(["::1", "127.0.0.1"])).found == "b is ::1, 127.0.0.1")
+        #expect(
+            BrokerNameCheck.finding("b", .addresses(["::1", "127.0.0.1"])).found == "b has the address ::1, 127.0.0.1")
+        #expect(
+            BrokerNameCheck.finding("127.0.0.1", .addresses(["127.0.0.1"])).found
+                == "127.0.0.1 is an address, no lookup needed")
         #expect(BrokerNameCheck.finding("b", .failure("not known")).verdict == .failed)
         #expect(BrokerNameCheck.probe("127.0.0.1") == .addresses(["127.0.0.1"]))
     }
@@ -82,7 +86,7 @@ struct BrokerChecksTests {
     @Test(
         "Home Assistant is seen, away, not seen, or not wanted",
         arguments: [
-            ("online", true, .ok), ("offline", true, .warning), (nil, true, .warning), ("online", false, .skipped),
+            ("online", true, .ok), ("offline", true, .warning), (nil, true, .ok), ("online", false, .skipped),
         ] as [(String?, Bool, Finding.Verdict)])
     func homeAssistant(status: String?, isWanted: Bool, verdict: Finding.Verdict) {
         var facts = BrokerFacts(contact: .accepted(.v5))

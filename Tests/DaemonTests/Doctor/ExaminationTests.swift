@@ -20,7 +20,7 @@ struct ExaminationTests {
             }
             #expect(verdicts[.bluetoothService] == .failed)
             #expect(verdicts[.adapter] == .skipped)
-            #expect(verdicts[.homeAssistant] == .warning)
+            #expect(verdicts[.homeAssistant] == .ok)
         }
     }
 

@@ -76,6 +76,9 @@ struct MachineChecksTests {
         let failed = DoctorReport(findings: findings + [Finding(.systemBus, .failed, "gone")])
         #expect(failed.exitCode == .failed)
         #expect(DoctorReport(findings: [Finding(.adapter, .skipped, "no")]).status == .ok)
+        let hint = Finding(.stateFolder, .warning, "x", remedies: ["sudo -u a jacquard2mqtt doctor"])
+        let repeated = DoctorReport(findings: [hint], config: "my.yaml")
+        #expect(repeated.lines.last == "         -> sudo -u a jacquard2mqtt doctor --config my.yaml")
     }
 
     @Test("the clock's time is that of the system, and is shown")

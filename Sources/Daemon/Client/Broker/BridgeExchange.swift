@@ -10,7 +10,7 @@ struct BridgeExchange: Sendable {
         case none
         /// The bridge works on it.
         case accepted
-        /// The bridge tells how far it is, in words for people.
+        /// A stage of the work, in words for people.
         case stage(String)
         /// The final result.
         case done(JSONValue)
@@ -50,11 +50,16 @@ struct BridgeExchange: Sendable {
 
     /// Only what concerns the pairing that was asked for.
     private func stage(_ event: JSONValue) -> Step {
-        guard request.topic == topics.request("pair"), let type = event["type"]?.string, type.hasPrefix("pair") else {
+        guard request.topic == topics.request("pair"), let type = event["type"]?.string, type.hasPrefix("pair_") else {
             return .none
         }
         if let serial = event["serial"]?.string, serial != request.payload["serial"]?.string { return .none }
-        let detail = event["text"]?.string ?? event["stage"]?.string
-        return .stage(type.asWords + (detail.map { ": \($0)" } ?? ""))
+        switch type {
+        case "pair_found": return .stage("found it" + (event["address"]?.string.map { " at \($0)" } ?? ""))
+        case "pair_pairing": return .stage("pairing")
+        case "pair_connecting": return .stage("connecting")
+        // The beginning is announced before, and the end is the result's.
+        default: return .none
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Bridge
+import MQTT
 
 /// What a client of the bridge needs beside the topics themselves.
 extension BridgeTopics {
@@ -27,6 +28,17 @@ extension BridgeTopics {
     var everythingOfClients: String { "\(clients)/#" }
 
     private var clients: String { "\(base)/client" }
+}
+
+extension BridgeTopics {
+    /// The bridges whose state is among the messages, each with that state: `attic (online)`.
+    func bridges(in messages: [MQTTMessage]) -> [String] {
+        let states = messages.compactMap { message in
+            instance(ofStateTopic: message.topic).map { ($0, String(decoding: message.payload, as: UTF8.self)) }
+        }
+        let known = Dictionary(states) { $1 }.filter { !$0.value.isEmpty }
+        return known.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
+    }
 }
 
 /// What a topic of the bridge is about.

@@ -10,10 +10,10 @@ extension BrokerSession {
     /// - Parameter filters: what else to subscribe to at the same time.
     /// - Throws: `noConnection`, with a code that says which part is missing.
     func expectBridge(_ filters: [String] = []) async throws(ClientFailure) {
-        let messages = try await snapshot(of: [topics.state] + filters)
+        let messages = try await snapshot(of: [topics.state, topics.stateOfEveryBridge] + filters)
         switch messages.last(where: { $0.topic == topics.state }).map({ String(decoding: $0.payload, as: UTF8.self) }) {
         case "online": return
-        case nil, "": throw .bridgeUnknown(topics.instance)
+        case nil, "": throw .bridgeUnknown(topics.instance, others: topics.bridges(in: messages))
         default: throw .bridgeOffline(topics.instance)
         }
     }
@@ -23,18 +23,26 @@ extension BrokerSession {
     /// - Parameters:
     ///   - request: what.
     ///   - progress: is told what happens meanwhile.
+    ///   - announce: says what to do once the request is on its way; nil: that the answer is waited for.
     ///   - observe: gets the messages that come meanwhile.
     /// - Returns: the document of the result, whose status is `ok`.
     /// - Throws: the error of the result, or `noConnection`.
     func ask(
-        _ request: BridgeRequest, _ progress: Progress, observe: (MQTTMessage) -> Void = { _ in }
+        _ request: BridgeRequest, _ progress: Progress, announce: (() -> Void)? = nil,
+        observe: (MQTTMessage) -> Void = { _ in }
     ) async throws(ClientFailure) -> JSONValue {
         defer { progress.end() }
         progress.say("looking for the bridge \(topics.instance)")
         try await expectBridge([request.resultTopic, answers, topics.event])
         let exchange = BridgeExchange(request: request, topics: topics, answers: answers)
         let ticket = publish(request.topic, request.payload.text, correlation: request.id)
-        progress.say("waiting for \(request.waitsFor)")
+        if let announce {
+            // The step before is over; what it would say late is no help.
+            progress.end()
+            announce()
+        } else {
+            progress.say("waiting for \(request.waitsFor)")
+        }
         var limit = request.firstWord
         var deadline = Instant.now + limit
         while let signal = await next(until: deadline) {

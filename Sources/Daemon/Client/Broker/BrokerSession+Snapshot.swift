@@ -20,7 +20,8 @@ extension BrokerSession {
             case .message(let message): messages.append(message)
             case .taken(marker), .refused(marker, _): return messages
             case .lost(let error): throw .lost(error.text)
-            case .connected, .taken, .refused, .interrupted: break
+            case .interrupted: throw .interrupted
+            case .connected, .taken, .refused: break
             }
         }
         throw .lost("no answer within \(Self.patience.components.seconds) s")

@@ -4,7 +4,7 @@ import Logging
 import MQTT
 import Time
 
-/// A short visit to the broker, as somebody whom it does not know from before.
+/// A short-lived MQTT session with a random client id.
 @LoopActor
 final class BrokerSession {
     /// What comes in, in its order.
@@ -33,6 +33,7 @@ final class BrokerSession {
     private let client: MQTTClient
     private let broker: String
     private let mailbox = Mailbox<Signal>()
+    private var isInterrupted = false
     private var lastTicket: UInt64 = 0
     private(set) var version = MQTTVersion.v5
 
@@ -52,7 +53,9 @@ final class BrokerSession {
     ///
     /// - Throws: `noConnection` as soon as it is clear that it will not work, at most after ``patience``.
     func open() async throws(ClientFailure) {
-        guard case .failed(let code, let text) = await connect() else { return }
+        let contact = await connect()
+        guard !isInterrupted else { throw .interrupted }
+        guard case .failed(let code, let text) = contact else { return }
         throw ClientFailure(
             exitCode: .noConnection, code: code, text: "There is no connection to the broker \(broker): \(text)",
             hint: "jacquard2mqtt doctor")
@@ -72,7 +75,10 @@ final class BrokerSession {
             case .lost(let error):
                 contact = BrokerContact(error)
                 if error.isDefinite { return contact }
-            case .message, .taken, .refused, .interrupted: break
+            case .interrupted:
+                isInterrupted = true
+                return contact
+            case .message, .taken, .refused: break
             }
         }
         return contact
@@ -100,6 +106,16 @@ final class BrokerSession {
             message.correlationData = Array(correlation.utf8)
         }
         // What cannot be published now has no connection, which is told by a signal of its own.
+        try? client.publish(message, ticket: lastTicket)
+        return lastTicket
+    }
+
+    /// Removes what is retained on a topic.
+    ///
+    /// - Returns: the ticket by which the broker's answer is known.
+    func clear(_ topic: String) -> UInt64 {
+        lastTicket += 1
+        let message = MQTTMessage(topic: topic, payload: [], qos: .atLeastOnce, isRetained: true)
         try? client.publish(message, ticket: lastTicket)
         return lastTicket
     }

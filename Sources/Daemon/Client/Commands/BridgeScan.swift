@@ -26,9 +26,10 @@ struct BridgeScan: Sendable {
             let end = Instant.now + duration
             defer { progress.end() }
             do throws(ClientFailure) {
-                _ = try await session.ask(request, progress) { message in
+                let take: (MQTTMessage) -> Void = { message in
                     if message.topic == topics.advertisement { report.take(JSONValue(payload: message.payload)) }
                 }
+                _ = try await session.ask(request, progress, observe: take)
                 progress.say("listening for \(duration.components.seconds) s")
                 try await collect(session, until: end, into: &report)
             } catch  where error == .interrupted {

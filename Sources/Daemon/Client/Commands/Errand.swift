@@ -26,18 +26,6 @@ struct Errand: Sendable {
 }
 
 extension Errand {
-    /// `pair SERIAL`.
-    static func pair(_ serial: String, _ timeout: Duration, _ topics: BridgeTopics) -> Errand {
-        let seconds = timeout.components.seconds
-        let request = BridgeRequest(
-            verb: "pair", ["serial": .string(serial), "timeout_s": .integer(seconds)], topics,
-            patience: timeout + .seconds(15), waitsFor: "the tag \(serial); touch or move it, so that it wakes")
-        return Errand(request: request) { result in
-            let id = result["data"]?["id"]?.string ?? serial
-            return id == serial ? "\(serial) is paired" : "\(serial) is paired, as \(id)"
-        }
-    }
-
     /// `forget ID`.
     static func forget(_ id: String, _ topics: BridgeTopics) -> Errand {
         Errand(request: BridgeRequest(verb: "forget", ["id": .string(id)], topics)) { _ in "\(id) is forgotten" }

@@ -7,6 +7,8 @@ struct MonitorCommand: Sendable {
     let context: ClientContext
     /// The id of the one tag that is shown; nil: all, and the bridge.
     let tag: String?
+    /// Whether what was retained before is left out.
+    var isNewOnly = false
 
     /// Shows, until the user wants an end or nobody reads any more.
     ///
@@ -14,8 +16,12 @@ struct MonitorCommand: Sendable {
     @LoopActor
     func run() async throws(ClientFailure) {
         try await context.visit { session throws(ClientFailure) in
-            for message in try await session.snapshot(of: filters) {
-                guard show(message, isInitial: true) else { return }
+            do throws(ClientFailure) {
+                for message in try await session.snapshot(of: filters) {
+                    guard show(message, isInitial: true) else { return }
+                }
+            } catch  where error == .interrupted {
+                return
             }
             await follow(session)
         }
@@ -31,7 +37,8 @@ struct MonitorCommand: Sendable {
         while let signal = await session.next(until: nil) {
             switch signal {
             case .message(let message): guard show(message, isInitial: false) else { return }
-            case .lost(let error): context.printer.write(.standardError, "no connection: \(error.text); trying again")
+            case .lost(let error):
+                context.printer.write(.standardError, "no connection to the broker: \(error.text); retrying")
             case .connected: session.subscribe(to: filters)
             case .taken, .refused: break
             case .interrupted: return
@@ -41,6 +48,7 @@ struct MonitorCommand: Sendable {
 
     /// - Returns: whether somebody still reads.
     private func show(_ message: MQTTMessage, isInitial: Bool) -> Bool {
+        if isNewOnly, message.isRetained { return true }
         let printer = context.printer
         let record = MonitorRecord(
             topic: message.topic, payload: message.payload, isRetained: message.isRetained, isInitial: isInitial,

@@ -1,11 +1,11 @@
 import Bridge
 import JSON
 
-/// A line of `monitor` for people: time, who, what, and what of it.
+/// A line of `monitor` for people: the time, the tag or bridge, and a sentence about it.
 struct MonitorLine: Hashable, Sendable {
     /// The whole line. A gesture has a `*` in front, what was there before the monitor a `=`.
     let text: String
-    /// Whether it shall stand out.
+    /// Whether it is printed in bold.
     let isGesture: Bool
 
     /// Puts a message into words.
@@ -16,7 +16,7 @@ struct MonitorLine: Hashable, Sendable {
         guard let words = MonitorWords.words(kind, JSONValue(payload: record.payload), owner) else { return nil }
         isGesture = kind == "gesture"
         let mark = isGesture ? "*" : record.isInitial ? "=" : " "
-        let columns = [Self.padded(Self.name(owner), 12), Self.padded(kind, 14), words]
+        let columns = [Self.padded(Self.name(owner), 12), words]
         let line = ([mark, ClockText.local(record.time)] + columns).joined(separator: " ")
         text = DisplayText.escaped(line)
     }

@@ -8,6 +8,7 @@ struct RetainedFacts: Hashable, Sendable {
     let topics: BridgeTopics
     private var ofBridge: [String: JSONValue] = [:]
     private var ofTags: [String: [String: JSONValue]] = [:]
+    private var ofOthers: [String: String] = [:]
 
     /// Nothing yet.
     init(_ topics: BridgeTopics) {
@@ -21,6 +22,9 @@ struct RetainedFacts: Hashable, Sendable {
 
     /// Takes a retained message; those of other bridges are left out.
     mutating func take(_ topic: String, _ payload: [UInt8]) {
+        if let instance = topics.instance(ofStateTopic: topic), instance != topics.instance, !payload.isEmpty {
+            ofOthers[instance] = String(decoding: payload, as: UTF8.self)
+        }
         guard !payload.isEmpty, let (owner, rest) = topics.split(topic) else { return }
         switch owner {
         case .bridge: ofBridge[rest] = JSONValue(payload: payload)
@@ -33,6 +37,16 @@ struct RetainedFacts: Hashable, Sendable {
 
     /// A fact of a tag, such as `battery`.
     func tag(_ id: String, _ name: String) -> JSONValue? { ofTags[id]?[name] }
+
+    /// The other bridges of the base topic, each with its state: `cellar (online)`.
+    var otherBridges: [String] { ofOthers.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" } }
+
+    /// Every topic on which something of the bridge or of its tags is retained.
+    var retainedTopics: [String] {
+        let own = tags.filter { tag($0, "info").map { $0["bridge"]?.string == topics.instance } ?? true }
+        return own.flatMap { id in (ofTags[id] ?? [:]).keys.sorted().map { topics.tag(id, $0) } }
+            + ofBridge.keys.sorted().map { "\(topics.bridge)/\($0)" }
+    }
 
     /// The ids of the bridge's tags, in order: those it lists, and those that say they are its own.
     var tags: [String] {

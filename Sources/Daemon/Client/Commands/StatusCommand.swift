@@ -20,7 +20,9 @@ struct StatusCommand: Sendable {
             return try await Self.facts(topics, session)
         }
         let report = StatusReport(facts, at: Moment.now.unixMilliseconds)
-        guard let state = facts.bridge("state")?.string else { throw .bridgeUnknown(topics.instance) }
+        guard let state = facts.bridge("state")?.string else {
+            throw .bridgeUnknown(topics.instance, others: facts.otherBridges)
+        }
         context.printer.show(report.document, report.lines)
         guard state == "online" else {
             var failure = ClientFailure.bridgeOffline(topics.instance)
@@ -32,13 +34,14 @@ struct StatusCommand: Sendable {
     /// What the broker retains. Some give nothing for a wildcard (RabbitMQ before 3.13): to those the topics of the bridge,
     /// and then of the tags that it lists, are named one by one.
     @LoopActor
-    private static func facts(
+    static func facts(
         _ topics: BridgeTopics, _ session: BrokerSession
     ) async throws(ClientFailure) -> RetainedFacts {
         var facts = RetainedFacts(topics)
         facts.take(
             try await session.snapshot(
-                of: topics.factsOfBridge + [topics.everythingOfBridge, topics.everything(of: nil)]))
+                of: topics.factsOfBridge
+                    + [topics.everythingOfBridge, topics.everything(of: nil), topics.stateOfEveryBridge]))
         let missing = facts.tags.filter { facts.tag($0, "availability") == nil }
         if !missing.isEmpty { facts.take(try await session.snapshot(of: missing.flatMap(topics.facts))) }
         return facts

@@ -38,6 +38,8 @@ struct StatusReport: Hashable, Sendable {
         [bridgeLine] + adapterLines + problemLines + [""] + tagLines
     }
 
+    private var isOnline: Bool { facts.bridge("state")?.string == "online" }
+
     private var bridgeLine: String {
         let info = facts.bridge("info")
         let health = facts.bridge("health")
@@ -45,16 +47,21 @@ struct StatusReport: Hashable, Sendable {
         var parts = ["bridge \(facts.topics.instance): \(state)"]
         parts += [info?["version"]?.word.map { "version \($0)" }, info?["bluez"]?.word.map { "BlueZ \($0)" }]
             .compactMap(\.self)
-        if state == "online" {
+        if isOnline {
             parts += [health?["status"]?.word.map { "health \($0)" }].compactMap(\.self)
-            parts += [health?["uptime_s"]?.integer.map { "up \(Age.span(seconds: $0))" }].compactMap(\.self)
+            // `uptime_s` is as old as the health document.
+            let started = info?["started"]?.string.flatMap(Age.unixMilliseconds)
+            parts += [started.map { "up \(Age.span(seconds: max(0, now - $0) / 1000))" }].compactMap(\.self)
         }
         return DisplayText.escaped(parts.joined(separator: ", "))
     }
 
     private var adapterLines: [String] {
         (facts.bridge("adapter")?.elements ?? []).map { adapter in
-            let words = ["id", "address", "state"].compactMap { adapter[$0]?.word }.joined(separator: " ")
+            let names = ["id", "address"].compactMap { adapter[$0]?.word }.joined(separator: " ")
+            // What a stopped bridge has published of its adapters holds no longer.
+            guard isOnline else { return DisplayText.escaped("adapter \(names)") }
+            let words = "\(names), \((adapter["state"]?.word ?? "unknown").asWords)"
             let connected = adapter["connected"]?.integer.map { ", \($0) connected" } ?? ""
             return DisplayText.escaped(
                 "adapter \(words)\(adapter["discovering"]?.flag == true ? ", scanning" : "")\(connected)")
@@ -62,7 +69,8 @@ struct StatusReport: Hashable, Sendable {
     }
 
     private var problemLines: [String] {
-        (facts.bridge("health")?["problems"]?.elements ?? []).map { problem in
+        guard isOnline else { return [] }
+        return (facts.bridge("health")?["problems"]?.elements ?? []).map { problem in
             DisplayText.escaped("problem: \(problem["text"]?.word ?? problem["code"]?.word ?? "unknown")")
         }
     }
@@ -73,7 +81,7 @@ struct StatusReport: Hashable, Sendable {
         table.rows = facts.tags.map { id in
             [
                 id, facts.tag(id, "info")?["name"]?.word ?? "", connection(id), battery(id), gear(id),
-                facts.tag(id, "rssi")?.word ?? "", lastSeen(id),
+                isOnline ? facts.tag(id, "rssi")?.word ?? "" : "", lastSeen(id),
             ]
         }
         return table.lines
@@ -82,11 +90,12 @@ struct StatusReport: Hashable, Sendable {
 
 extension StatusReport {
     private func isConnected(_ id: String) -> Bool {
-        facts.tag(id, "connection")?["state"]?.string == "connected"
+        isOnline && facts.tag(id, "connection")?["state"]?.string == "connected"
             && facts.tag(id, "availability")?.string == "online"
     }
 
     private func connection(_ id: String) -> String {
+        guard isOnline else { return "bridge offline" }
         guard let connection = facts.tag(id, "connection") else { return "" }
         return ConnectionText(connection).short
     }
@@ -104,10 +113,12 @@ extension StatusReport {
         }
     }
 
-    /// The contract has no key for it: what is newest of all that only the tag itself can have said.
+    /// Of a tag that has given no sign of life since the bridge started: when it last reported a value.
     private func lastSeen(_ id: String) -> String {
         guard !isConnected(id) else { return "now" }
-        let times = ["battery", "gear", "stats"].compactMap { facts.tag(id, $0)?["time"]?.string }
-        return times.compactMap(Age.unixMilliseconds).max().map { Age.text(from: $0, to: now) } ?? ""
+        let exact = facts.tag(id, "connection")?["last_seen"]?.string
+        let reports = ["battery", "gear"].map { facts.tag(id, $0)?["time"]?.string }
+        let times = (exact.map { [$0] } ?? reports).compactMap(\.self).compactMap(Age.unixMilliseconds)
+        return times.max().map { Age.text(from: $0, to: now) } ?? ""
     }
 }

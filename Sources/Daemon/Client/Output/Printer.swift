@@ -6,6 +6,8 @@ struct Printer: Sendable {
     let isJSON: Bool
     /// Whether standard output is a terminal, so that something may stand out.
     var isTerminal = false
+    /// The file of `--config`, for command lines in hints; nil: none was given.
+    var config: String?
     /// Takes a line without its newline; false if nobody reads any more.
     var output: @Sendable (OutputChannel, String) -> Bool = { $0.write($1) }
 
@@ -41,6 +43,8 @@ struct Printer: Sendable {
 
     /// Prints why nothing came of it: for people on standard error, for machines on standard output as well.
     func show(_ failure: ClientFailure) {
+        var failure = failure
+        failure.hint = failure.hint.map(CommandHint(config: config).completed)
         if isJSON, !failure.isPrinted { write(failure.document) }
         failure.lines.forEach { write(.standardError, $0) }
     }

@@ -1,6 +1,7 @@
 import EventLoop
+import Time
 
-/// Tells a waiting user what happens, one line each on standard error. Says nothing about what takes less than a second.
+/// Prints what happens while a user waits, one line each on standard error; nothing about what takes less than a second.
 @LoopActor
 final class Progress {
     private let printer: Printer
@@ -29,5 +30,51 @@ final class Progress {
     /// There is nothing to wait for any more.
     func end() {
         timer.disarm()
+    }
+}
+
+/// Says at once what the user has to do, and then every ten seconds how much time is left, on standard error.
+@LoopActor
+final class Countdown {
+    private let printer: Printer
+    private let total: Duration
+    private var text = ""
+    private var deadline = Instant.now
+    private(set) var hasBegun = false
+    private lazy var timer = LoopTimer { [unowned self] in tick() }
+
+    /// One that has not begun.
+    init(printer: Printer, total: Duration) {
+        self.printer = printer
+        self.total = total
+    }
+
+    /// Begins.
+    ///
+    /// - Parameters:
+    ///   - first: the sentence at the beginning, completed by the time.
+    ///   - text: the later ones.
+    func begin(_ first: String, everyTenSeconds text: String) {
+        hasBegun = true
+        self.text = text
+        deadline = .now + total
+        printer.write(.standardError, "\(DisplayText.escaped(first)) for \(total.components.seconds) s ...")
+        arm()
+    }
+
+    /// Ends; nothing is said any more.
+    func end() {
+        timer.disarm()
+    }
+
+    private func arm() {
+        if deadline - .now > .seconds(10) { timer.arm(after: .seconds(10)) }
+    }
+
+    private func tick() {
+        // Half a second of tolerance: the timer fires a little late.
+        let left = (deadline - .now + .milliseconds(500)).components.seconds
+        printer.write(.standardError, "\(DisplayText.escaped(text)): \(left) s left ...")
+        arm()
     }
 }

@@ -35,7 +35,7 @@ enum ConfigurationFile {
             return read(nil, file, environment)
         } catch {
             var findings = ConfigurationFindings()
-            let reason = error.code == EFBIG ? "larger than \(sizeLimit) bytes" : error.reason
+            let reason = error.code == EFBIG ? "larger than \(sizeLimit) bytes" : error.reason(for: file)
             findings.add("cannot be read: \(reason)", at: .file)
             return .failure(findings.errors(in: file))
         }
@@ -48,10 +48,21 @@ enum ConfigurationFile {
             folder: ConfigurationFolder(of: file), credentials: environment["CREDENTIALS_DIRECTORY"])
         return ConfigurationReader.read(
             yaml: contents?.bytes ?? [], file: file, environment: environment, hostName: hostName(),
-            readPassword: passwordFile.read
+            readPassword: passwordFile.read, checkFile: checkCertificate
         ).map { configuration in
             let notices = notices(contents, configuration) + configuration.notices
             return LoadedConfiguration(configuration: configuration, file: file, notices: notices)
+        }
+    }
+
+    /// Reads a certificate or a key as libmosquitto will, which names no file when it cannot.
+    private static func checkCertificate(_ path: String) throws(Rejection) {
+        do throws(FileError) {
+            guard !(try FileContents(path: path, limit: sizeLimit)).bytes.isEmpty else {
+                throw FileError(ENODATA)
+            }
+        } catch {
+            throw Rejection(error.code == ENODATA ? "is an empty file" : "cannot be read: \(error.reason(for: path))")
         }
     }
 

@@ -85,4 +85,31 @@ struct FileError: Error, Hashable {
 
     /// Whether there is no such file.
     var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+
+    /// Whether this user may not open it.
+    var isForbidden: Bool { code == EACCES || code == EPERM }
+}
+
+extension FileError {
+    /// The reason, and for a file that this user may not read what to do about it.
+    ///
+    /// - Parameter path: the file.
+    /// - Returns: such as `Permission denied; use sudo, or join the group jacquard2mqtt: ...`.
+    func reason(for path: String) -> String {
+        guard isForbidden else { return reason }
+        guard let group = FileError.group(of: path), group != "root" else { return "\(reason); use sudo" }
+        return "\(reason); use sudo, or join the group \(group): sudo adduser \"$USER\" \(group), then log in again"
+    }
+
+    /// The group of the file, or of the innermost folder on the way to it that this user can see.
+    private static func group(of path: String) -> String? {
+        var path = path
+        var status = stat()
+        while stat(path, &status) != 0 {
+            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return nil }
+            path = String(path[..<slash])
+        }
+        // libc's own memory, valid until the next call.
+        return getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
+    }
 }

@@ -29,13 +29,16 @@ struct PasswordFile {
             do throws(FileError) {
                 return try FileContents(path: "\(credentials)/\(path)", limit: Self.limit)
             } catch {
-                guard error.isMissing else { throw Rejection("cannot be read as a credential: \(error.reason)") }
+                guard error.isMissing else {
+                    throw Rejection("cannot be read as a credential: \(error.reason)")
+                }
             }
         }
+        let file = folder.resolve(path)
         do throws(FileError) {
-            return try FileContents(path: folder.resolve(path), limit: Self.limit)
+            return try FileContents(path: file, limit: Self.limit)
         } catch {
-            throw Rejection("cannot be read: \(error.reason)")
+            throw Rejection("cannot be read: \(error.reason(for: file))")
         }
     }
 }

@@ -6,6 +6,8 @@ struct ReadingContext {
     let hostName: String
     /// Fetches the password from the file that the configuration names.
     let readPassword: (String) throws(Rejection) -> Secret
+    /// Says why a file that the configuration names cannot be read; the path can be opened as it is.
+    let checkFile: (String) throws(Rejection) -> Void
 }
 
 extension Configuration {

@@ -5,7 +5,7 @@ extension Configuration.MQTT {
     ) {
         self.init(clientID: Self.clientID(of: instance))
         if section[.tls] != nil {
-            tls = Configuration.TLS(section.section(.tls, &findings), in: context.folder, &findings)
+            readTLS(section, context, &findings)
         }
         section.read(.host, .hostName, into: &host, &findings)
         port = section.value(.port, .integer(1...65535), &findings) ?? (tls == nil ? 1883 : 8883)
@@ -17,6 +17,22 @@ extension Configuration.MQTT {
         // Source: MQTT 5.0, section 3.1.2.10; mosquitto.h, `mosquitto_connect`.
         section.read(.keepalive, .wholeSeconds(5...65535), into: &keepalive, &findings)
         readPassword(section, context, &findings)
+    }
+
+    /// A section, or `true` for the defaults, or `false` for none.
+    private mutating func readTLS(
+        _ section: Section<Key>, _ context: ReadingContext, _ findings: inout ConfigurationFindings
+    ) {
+        if let node = section[.tls], !node.isNull, case .scalar = node.content {
+            let rule = ScalarRule<Bool>(
+                allowed: "true, false, or the keys \(Configuration.TLS.Key.names.joined(separator: ", "))"
+            ) {
+                text throws(Rejection) in try ScalarRule.boolean.parse(text)
+            }
+            if section.value(.tls, rule, &findings) == true { tls = Configuration.TLS() }
+        } else {
+            tls = Configuration.TLS(section.section(.tls, &findings), context, &findings)
+        }
     }
 
     /// A text of MQTT has at most 65,535 bytes. Source: MQTT 5.0, 1.5.4.
@@ -38,15 +54,20 @@ extension Configuration.MQTT {
             try context.readPassword(try ScalarRule<String>.text(bytes: 4095).parse(text))
         }
         section.read(.passwordFile, stored, into: &password, &findings)
+        if password != nil, case .scalar(let text, _) = file.content { passwordFile = text }
     }
 }
 
 extension Configuration.TLS {
     /// Reads the section `mqtt.tls`.
-    init(_ section: Section<Key>, in folder: ConfigurationFolder, _ findings: inout ConfigurationFindings) {
-        section.read(.authorityFile, .path(in: folder), into: &authorityFile, &findings)
-        section.read(.certificateFile, .path(in: folder), into: &certificateFile, &findings)
-        section.read(.keyFile, .path(in: folder), into: &keyFile, &findings)
+    init(_ section: Section<Key>, _ context: ReadingContext, _ findings: inout ConfigurationFindings) {
+        let file = ScalarRule<String>.path(in: context.folder).map { path throws(Rejection) in
+            try context.checkFile(path)
+            return path
+        }
+        section.read(.authorityFile, file, into: &authorityFile, &findings)
+        section.read(.certificateFile, file, into: &certificateFile, &findings)
+        section.read(.keyFile, file, into: &keyFile, &findings)
         section.read(.insecure, .boolean, into: &isInsecure, &findings)
         Self.require(.certificateFile, with: .keyFile, in: section, &findings)
         Self.require(.keyFile, with: .certificateFile, in: section, &findings)

@@ -11,10 +11,14 @@ extension ConfigurationNode {
     /// - Throws: `Rejection` if a list number leaves a gap.
     mutating func set(_ text: String, at path: ArraySlice<String>, from variable: String) throws(Rejection) {
         guard let step = path.first else {
+            // `JACQUARD2MQTT_MQTT__TLS=true` keeps the keys that the file has below.
+            if text.lowercased() == "true", isOfTLS { return }
             self = ConfigurationNode(content: .scalar(text: text, isPlain: false), origin: .variable(variable))
             return
         }
-        if isNull { content = Int(step) == nil ? .section([]) : .list([]) }
+        if isNull || isTrue && Configuration.TLS.Key(rawValue: step) != nil {
+            content = Int(step) == nil ? .section([]) : .list([])
+        }
         switch content {
         case .section(var entries):
             let index = entries.firstIndex { $0.key == step } ?? entries.endIndex
@@ -32,6 +36,18 @@ extension ConfigurationNode {
         case .scalar, .unusable:
             return
         }
+    }
+
+    /// Whether it is a section with keys of `mqtt.tls` alone.
+    private var isOfTLS: Bool {
+        guard case .section(let entries) = content else { return false }
+        return !entries.isEmpty && entries.allSatisfy { Configuration.TLS.Key(rawValue: $0.key) != nil }
+    }
+
+    /// Whether it is the word `true`, which stands for a section without keys where it is allowed.
+    private var isTrue: Bool {
+        guard case .scalar(let text, _) = content else { return false }
+        return text.lowercased() == "true"
     }
 
     /// Nothing yet, because of a variable.

@@ -8,19 +8,22 @@ enum ConfigurationReader {
     ///   - environment: all variables of the process; those of the product win over the file.
     ///   - hostName: this host's name, for the default of `instance`.
     ///   - readPassword: fetches the password from the file that `mqtt.password_file` names.
+    ///   - checkFile: says why a certificate or key that `mqtt.tls` names cannot be read.
     /// - Returns: the configuration, or everything that is wrong with it.
     static func read(
         yaml: [UInt8],
         file: String,
         environment: [String: String],
         hostName: String,
-        readPassword: @escaping (String) throws(Rejection) -> Secret
+        readPassword: @escaping (String) throws(Rejection) -> Secret,
+        checkFile: @escaping (String) throws(Rejection) -> Void = { _ throws(Rejection) in }
     ) -> Result<Configuration, ConfigurationErrors> {
         var findings = ConfigurationFindings()
         let written = ConfigurationNodeBuilder.build(yaml, &findings)
         let root = EnvironmentOverlay(environment).applied(to: written, &findings)
         let context = ReadingContext(
-            folder: ConfigurationFolder(of: file), hostName: hostName, readPassword: readPassword)
+            folder: ConfigurationFolder(of: file), hostName: hostName, readPassword: readPassword,
+            checkFile: checkFile)
         let section = Section<Configuration.Key>(root, path: "", &findings)
         let configuration = Configuration(section, context, &findings)
         return findings.isEmpty ? .success(configuration) : .failure(findings.errors(in: file))

@@ -28,9 +28,12 @@ struct EnvironmentOverlay {
         }
     }
 
+    /// The one section that can be replaced by a word: `true` or `false`.
+    private static let tls = "mqtt.tls"
+
     private func isKnown(_ setting: EnvironmentSetting, _ findings: inout ConfigurationFindings) -> Bool {
         let known = Configuration.Key.paths
-        if let key = setting.key, known.contains(key) { return true }
+        if let key = setting.key, known.contains(key) || key == Self.tls { return true }
         let origin = ConfigurationOrigin.variable(setting.variable)
         let below = known.filter { $0.hasPrefix("\(setting.key ?? "").") }.map(setting.variable(for:))
         if below.isEmpty {

@@ -24,7 +24,8 @@ extension ScalarRule where Value == Duration {
     /// - Parameter range: in milliseconds.
     /// - Returns: the rule.
     static func seconds(milliseconds range: ClosedRange<Int>) -> ScalarRule {
-        let allowed = "\(decimal(range.lowerBound)) to \(decimal(range.upperBound)) seconds"
+        let (low, high) = (Duration.milliseconds(range.lowerBound), Duration.milliseconds(range.upperBound))
+        let allowed = "\(low.decimalSeconds) to \(high.decimalSeconds) seconds"
         return ScalarRule(allowed: allowed) { text throws(Rejection) in
             let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
             let fraction = parts.count == 2 ? parts[1] : "0"
@@ -40,13 +41,5 @@ extension ScalarRule where Value == Duration {
 
     private static func isNumber(_ text: Substring) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit)
-    }
-
-    private static func decimal(_ milliseconds: Int) -> String {
-        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
-        guard rest > 0 else { return "\(seconds)" }
-        var digits = "\(1000 + rest)".dropFirst()
-        while digits.last == "0" { digits.removeLast() }
-        return "\(seconds).\(digits)"
     }
 }

@@ -1,3 +1,5 @@
+import JacquardProtocol
+
 extension ScalarRule where Value == Bool {
     /// `true` or `false`, in any case.
     static var boolean: ScalarRule {
@@ -58,9 +60,11 @@ extension ScalarRule where Value == String {
         word(limit: InstanceName.lengthLimit, alphabet: "a-z 0-9 -", where: InstanceName.isAllowed)
     }
 
-    /// A pairing serial: the 63 letters of its code on the air. Source: the Protocol article, "Six-bit serial code".
+    /// A pairing serial: the 63 letters of its code on the air. Of the whole number that is printed on the tag, such as
+    /// `0-07-9324FLHBK0003R-1903`, the serial is taken. Source: the Protocol article, "Serials".
     static var serial: ScalarRule {
         word(limit: 32, alphabet: "0-9 A-Z a-z -") { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+            .map { text throws(Rejection) in PairingSerial(printed: text)?.description ?? text }
     }
 
     /// A vendor or product number as `T/gear` shows it; becomes lower case.

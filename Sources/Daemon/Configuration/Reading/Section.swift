@@ -145,9 +145,16 @@ extension Section {
     private static func reportUnknown(
         _ entry: ConfigurationNode.Entry, path: String, _ findings: inout ConfigurationFindings
     ) {
-        let hint = DisplayText.isKey(entry.key) ? Spelling.hint(for: entry.key, in: Key.names) : ""
+        let hint = DisplayText.isKey(entry.key) ? hint(for: entry.key) : ""
         let keyPath = DisplayText.path(path, entry.key)
         findings.add("unknown key\(hint)", path: keyPath, at: entry.origin, allowed: allowedKeys)
+    }
+
+    /// A key of this section that is spelled alike, else the same key of another section.
+    private static func hint(for key: String) -> String {
+        let near = Spelling.hint(for: key, in: Key.names)
+        guard near.isEmpty, let path = ConfigurationPath.path(toKey: key) else { return near }
+        return " (did you mean \(path)?)"
     }
 
     private static var allowedKeys: String { Key.names.joined(separator: ", ") }

@@ -2,7 +2,7 @@
 enum AdapterCheck {
     /// Says which adapter the bridge would use.
     static func finding(_ facts: BluetoothFacts, _ choice: Configuration.Bluetooth.Adapter) -> Finding {
-        guard facts.isAnswered else { return Finding(.adapter, .skipped, "bluetoothd has not told its adapters") }
+        guard facts.isAnswered else { return Finding(.adapter, .skipped, "bluetoothd did not list its adapters") }
         guard !facts.adapters.isEmpty else {
             return Finding(
                 .adapter, .failed, "bluetoothd knows no adapter",
@@ -11,7 +11,7 @@ enum AdapterCheck {
         let all = facts.adapters.map { "\($0.name) \($0.address)" }.joined(separator: ", ")
         guard let adapter = chosen(facts.adapters, choice) else {
             return Finding(
-                .adapter, .failed, "bluetooth.adapter of the configuration is not there; there is \(all)",
+                .adapter, .failed, "the adapter that bluetooth.adapter names does not exist; there is \(all)",
                 remedies: ["set bluetooth.adapter to one of these, or to auto"])
         }
         guard adapter.isPowered else {

@@ -19,14 +19,15 @@ enum BridgeCheck {
     /// Says who has the name.
     static func finding(_ instance: String, _ facts: BrokerFacts, isRunningHere: Bool) -> Finding {
         guard case .accepted = facts.contact else {
-            return Finding(.bridge, .skipped, "the broker was not asked that far")
+            return Finding(.bridge, .skipped, "the broker could not be reached or does not accept the login")
         }
         let since = facts.bridgeInfo?["started"]?.string.map { " since \($0)" } ?? ""
         switch (facts.bridgeState == "online", isRunningHere) {
         case (true, true): return Finding(.bridge, .ok, "\(instance) is online\(since)")
         case (false, false):
             return Finding(
-                .bridge, .ok, "no bridge is online as \(instance)", remedies: ["sudo systemctl start jacquard2mqtt"])
+                .bridge, .ok, "no bridge is online as \(instance)",
+                remedies: ["sudo systemctl start jacquard2mqtt, or jacquard2mqtt run"])
         case (true, false):
             return Finding(
                 .bridge, .warning, "\(instance) is online\(since), and does not run on this machine",

@@ -35,7 +35,11 @@ enum BrokerNameCheck {
     static func finding(_ host: String, _ answer: Answer) -> Finding {
         switch answer {
         case .addresses(let addresses):
-            Finding(.brokerName, .ok, "\(host) is \(addresses.joined(separator: ", "))")
+            Finding(
+                .brokerName, .ok,
+                addresses == [host]
+                    ? "\(host) is an address, no lookup needed"
+                    : "\(host) has the address \(addresses.joined(separator: ", "))")
         case .failure(let reason):
             Finding(
                 .brokerName, .failed, "\(host) has no address: \(reason)",

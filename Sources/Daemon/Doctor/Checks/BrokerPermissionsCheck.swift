@@ -4,7 +4,9 @@ import Bridge
 enum BrokerPermissionsCheck {
     /// Says which topics are forbidden, and the rule that would allow them.
     static func finding(_ trials: [TopicTrial]) -> Finding {
-        guard !trials.isEmpty else { return Finding(.brokerPermissions, .skipped, "the broker was not asked that far") }
+        guard !trials.isEmpty else {
+            return Finding(.brokerPermissions, .skipped, "the broker could not be reached or does not accept the login")
+        }
         let forbidden = trials.filter { $0.outcome != .returned }
         guard !forbidden.isEmpty else {
             return Finding(.brokerPermissions, .ok, "the bridge may publish and subscribe its topics")

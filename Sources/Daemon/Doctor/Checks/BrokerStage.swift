@@ -50,6 +50,7 @@ extension BrokerContact {
         _ check: Check, _ stage: BrokerStage, passed: @autoclosure () -> Finding, failed: @autoclosure () -> Finding
     ) -> Finding {
         guard let failedStage, failedStage <= stage else { return passed() }
-        return failedStage == stage ? failed() : Finding(check, .skipped, "the broker was not asked that far")
+        return failedStage == stage
+            ? failed() : Finding(check, .skipped, "an earlier step of the connection to the broker has failed")
     }
 }

@@ -14,7 +14,7 @@ enum BrokerTLSCheck {
         if let tls = mqtt.tls {
             return tls.isInsecure
                 ? Finding(
-                    .brokerTLS, .warning, "encrypted, but whoever answers is taken for the broker",
+                    .brokerTLS, .warning, "encrypted, but the broker's certificate does not have to match its name",
                     remedies: ["set mqtt.tls.insecure to false"])
                 : Finding(.brokerTLS, .ok, "encrypted, and the broker's certificate is valid")
         }

@@ -15,7 +15,7 @@ enum ClockCheck {
         let text = ClockText.utc(unixSeconds * 1000)
         guard unixSeconds >= earliest else {
             return Finding(
-                .clock, .failed, "it is \(text) here, which has long passed",
+                .clock, .failed, "the clock is wrong: it shows \(text)",
                 remedies: ["sudo timedatectl set-ntp true", "sudo apt install systemd-timesyncd"])
         }
         return Finding(.clock, .ok, text)

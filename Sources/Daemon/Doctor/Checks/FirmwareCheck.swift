@@ -8,12 +8,12 @@ enum FirmwareCheck {
     /// - Returns: the finding; a warning at most, for such tags work somehow.
     static func finding(_ health: JSONValue?) -> Finding {
         guard let problems = health?["problems"]?.elements else {
-            return Finding(.firmware, .skipped, "no bridge has told it yet")
+            return Finding(.firmware, .skipped, "no bridge has reported it yet")
         }
         let bad = problems.filter { $0["code"] == "bad_firmware" }.compactMap { $0["text"]?.string }
         guard !bad.isEmpty else { return Finding(.firmware, .ok, "no tag is known to have a bad one") }
         return Finding(
             .firmware, .warning, bad.joined(separator: "; "),
-            remedies: ["nobody can update it any more: expect lost connections, and prefer another tag"])
+            remedies: ["there are no updates any more: expect lost connections, and prefer another tag"])
     }
 }

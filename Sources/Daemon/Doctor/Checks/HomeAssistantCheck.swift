@@ -6,22 +6,19 @@ enum HomeAssistantCheck {
             return Finding(.homeAssistant, .skipped, "home_assistant.discovery is switched off")
         }
         guard case .accepted = facts.contact else {
-            return Finding(.homeAssistant, .skipped, "the broker was not asked that far")
+            return Finding(.homeAssistant, .skipped, "the broker could not be reached or does not accept the login")
         }
         switch facts.homeAssistantStatus {
         case "online": return Finding(.homeAssistant, .ok, "online")
         case nil:
-            // Home Assistant publishes its birth message without the retain flag unless it is told otherwise.
+            // Home Assistant publishes its birth message without the retain flag by default, so this is no fault.
             return Finding(
-                .homeAssistant, .warning,
-                "nothing is retained on \(homeAssistant.statusTopic): not known whether it is there",
-                remedies: [
-                    "in Home Assistant: Settings, Devices & services, MQTT, Configure: retain the birth message",
-                    "mosquitto_sub -v -t \(homeAssistant.statusTopic), then restart Home Assistant",
-                ])
+                .homeAssistant, .ok,
+                "\(homeAssistant.statusTopic) has no retained message, which is Home Assistant's default")
         case let status?:
             return Finding(
-                .homeAssistant, .warning, "its status is \(DisplayText.quoted(status))",
+                .homeAssistant, .warning,
+                "\(homeAssistant.statusTopic) is \(DisplayText.quoted(status)), expected \"online\"",
                 remedies: ["start Home Assistant, or check its connection to the broker"])
         }
     }

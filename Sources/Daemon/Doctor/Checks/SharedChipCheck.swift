@@ -61,6 +61,6 @@ enum SharedChipCheck {
                 "\(bluetooth.name) and \(twin.name) share a chip: Wi-Fi at 2.4 GHz disturbs Bluetooth",
                 remedies: ["iw dev \(twin.name) link", "use 5 GHz, a cable, or a Bluetooth adapter of its own"])
         }
-        return Finding(.sharedChip, .ok, "no Wi-Fi shares a chip with Bluetooth, as far as the kernel tells")
+        return Finding(.sharedChip, .ok, "no Wi-Fi adapter shares a chip with Bluetooth, by what the kernel lists")
     }
 }

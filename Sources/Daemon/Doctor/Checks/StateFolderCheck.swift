@@ -44,11 +44,12 @@ enum StateFolderCheck {
         let path = facts.path
         guard facts.exists else {
             return Finding(
-                .stateFolder, .warning, "\(path) is not there; the service makes it at its start",
+                .stateFolder, .warning, "\(path) does not exist; the service creates it when it starts",
                 remedies: ["sudo install -d -o jacquard2mqtt -g jacquard2mqtt -m 750 \(path)"])
         }
         guard facts.isFolder else {
-            return Finding(.stateFolder, .failed, "\(path) is no folder", remedies: ["choose another one: --state DIR"])
+            return Finding(
+                .stateFolder, .failed, "\(path) is not a folder", remedies: ["choose another one: --state DIR"])
         }
         if facts.isWritable { return Finding(.stateFolder, .ok, "\(path) can be written") }
         guard !facts.isOwn else {

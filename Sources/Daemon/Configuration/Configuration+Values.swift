@@ -1,0 +1,154 @@
+extension Configuration {
+    /// The values of a key, as they could be written in the file.
+    ///
+    /// - Parameter path: the key in dotted form. Below `tags`, `N` stands for every tag, a number for one.
+    /// - Returns: one text, empty where there is no value; for `tags.N.serial` one for each tag; nil for an unknown key, a
+    ///   section, a number past the end of the list, and for `mqtt.password`, which is never printed.
+    func values(of path: String) -> [String]? {
+        let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let key = Key(rawValue: parts[0]) else { return nil }
+        switch (key, parts.count) {
+        case (.instance, 1): return [instance]
+        case (.mqtt, 3) where parts[1] == MQTT.Key.tls.rawValue:
+            return TLS.Key(rawValue: parts[2]).map { [mqtt.tls?.text(of: $0) ?? ""] }
+        case (.mqtt, 2): return MQTT.Key(rawValue: parts[1]).flatMap(mqtt.text).map { [$0] }
+        case (.bluetooth, 2): return Bluetooth.Key(rawValue: parts[1]).map { [bluetooth.text(of: $0)] }
+        case (.homeAssistant, 2): return HomeAssistant.Key(rawValue: parts[1]).map { [homeAssistant.text(of: $0)] }
+        case (.tags, 3): return tagValues(parts[1], parts[2])
+        case (.log, 2): return Log.Key(rawValue: parts[1]).map { [log.text(of: $0)] }
+        case (.defaults, 2): return Defaults.Key(rawValue: parts[1]).map { [defaults.text(of: $0)] }
+        case (.limits, 2): return Limits.Key(rawValue: parts[1]).map { [limits.text(of: $0)] }
+        case (.metrics, 2): return Metrics.Key(rawValue: parts[1]).map { [metrics.text(of: $0)] }
+        case (.instance, _), (.mqtt, _), (.bluetooth, _), (.homeAssistant, _), (.tags, _), (.log, _), (.defaults, _),
+            (.limits, _), (.metrics, _):
+            return nil
+        }
+    }
+
+    /// The keys that ``values(of:)`` knows, in the order of the documentation.
+    static var printableKeys: [String] {
+        let secret = "\(Key.mqtt.rawValue).\(MQTT.Key.password.rawValue)"
+        let tls = "\(Key.mqtt.rawValue).\(MQTT.Key.tls.rawValue)"
+        let paths = Key.paths.filter { $0 != secret }
+        guard let index = paths.firstIndex(where: { $0.hasPrefix(tls + ".") }) else { return paths }
+        return paths[..<index] + [tls] + paths[index...]
+    }
+
+    private func tagValues(_ number: String, _ key: String) -> [String]? {
+        guard let key = TagConfiguration.Key(rawValue: key) else { return nil }
+        if number == "N" { return tags.map { $0.text(of: key) } }
+        guard let index = Int(number), tags.indices.contains(index) else { return nil }
+        return [tags[index].text(of: key)]
+    }
+}
+
+extension Configuration.MQTT {
+    fileprivate func text(of key: Key) -> String? {
+        switch key {
+        case .host: host
+        case .port: "\(port)"
+        case .version: version.rawValue
+        case .baseTopic: baseTopic
+        case .clientID: clientID
+        case .username: username ?? ""
+        case .password: nil
+        case .passwordFile: passwordFile ?? ""
+        case .keepalive: keepalive.decimalSeconds
+        case .tls: "\(tls != nil)"
+        }
+    }
+}
+
+extension Configuration.TLS {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .authorityFile: authorityFile ?? ""
+        case .certificateFile: certificateFile ?? ""
+        case .keyFile: keyFile ?? ""
+        case .insecure: "\(isInsecure)"
+        }
+    }
+}
+
+extension Configuration.Bluetooth {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .adapter:
+            switch adapter {
+            case .automatic: "auto"
+            case .name(let text), .address(let text): text
+            }
+        case .connectTimeout: connectTimeout.decimalSeconds
+        case .resetAdapter: "\(resetAdapter)"
+        }
+    }
+}
+
+extension Configuration.HomeAssistant {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .discovery: "\(discovery)"
+        case .prefix: prefix
+        case .form: form.rawValue
+        case .statusTopic: statusTopic
+        }
+    }
+}
+
+extension TagConfiguration {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .serial: serial
+        case .id: id
+        case .name: name ?? ""
+        case .address: address ?? ""
+        case .connect: connect.rawValue
+        }
+    }
+}
+
+extension Configuration.Log {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .level: level.rawValue
+        case .format: format.rawValue
+        }
+    }
+}
+
+extension Configuration.Defaults {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .ledOn: ledOn.decimalSeconds
+        }
+    }
+}
+
+extension Configuration.Limits {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .gesturesWhileBrokerAway: gesturesWhileBrokerAway.decimalSeconds
+        case .commandsPerTag: "\(commandsPerTag)"
+        }
+    }
+}
+
+extension Configuration.Metrics {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .file: file ?? ""
+        case .interval: interval.decimalSeconds
+        }
+    }
+}
+
+extension Duration {
+    /// Seconds with as many decimals as they need, at most three: `5`, `0.25`.
+    var decimalSeconds: String {
+        let (seconds, attoseconds) = components
+        guard attoseconds > 0 else { return "\(seconds)" }
+        var digits = "\(1000 + attoseconds / 1_000_000_000_000_000)".dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(seconds).\(digits)"
+    }
+}
