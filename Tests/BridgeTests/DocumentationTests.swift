@@ -111,7 +111,7 @@ struct DocumentationTests {
     @Test("shows commands that are carried out")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 33)
+        #expect(examples.count == 34)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))

@@ -26,7 +26,7 @@ struct CheckConfigCommand {
         {
             output(
                 .standardError,
-                "\(DisplayText.escaped(loaded.file)): \(DisplayText.escaped(unknown)): there is no such tag")
+                "\(DisplayText.escaped(loaded.file)): \(DisplayText.escaped(unknown)): there is no such item")
             return .failed
         }
         if isJSON {

@@ -65,7 +65,9 @@ enum CommandTable {
         let known = Configuration.printableKeys
         for key in keys {
             let parts = key.split(separator: ".", omittingEmptySubsequences: false)
-            let general = parts.enumerated().map { $0 == 1 && parts[0] == "tags" && Int($1) != nil ? "N" : $1 }
+            let general = parts.enumerated().map {
+                $0 == 1 && ["tags", "gear"].contains(parts[0]) && Int($1) != nil ? "N" : $1
+            }
             guard !known.contains(general.joined(separator: ".")) else { continue }
             guard key != "mqtt.password" else { throw UsageError(message: "mqtt.password is never printed") }
             let below = known.filter { $0.hasPrefix(key + ".") }

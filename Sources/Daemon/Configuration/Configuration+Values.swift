@@ -1,7 +1,8 @@
 extension Configuration {
     /// The values of a key, as they could be written in the file.
     ///
-    /// - Parameter path: the key in dotted form. Below `tags`, `N` stands for every tag, a number for one.
+    /// - Parameter path: the key in dotted form. Below `tags` and `gear`, `N` stands for every item, a number
+    ///   for one.
     /// - Returns: one text, empty where there is no value; for `tags.N.serial` one for each tag; nil for an unknown key, a
     ///   section, a number past the end of the list, and for `mqtt.password`, which is never printed.
     func values(of path: String) -> [String]? {
@@ -14,12 +15,20 @@ extension Configuration {
         case (.mqtt, 2): return MQTT.Key(rawValue: parts[1]).flatMap(mqtt.text).map { [$0] }
         case (.bluetooth, 2): return Bluetooth.Key(rawValue: parts[1]).map { [bluetooth.text(of: $0)] }
         case (.homeAssistant, 2): return HomeAssistant.Key(rawValue: parts[1]).map { [homeAssistant.text(of: $0)] }
-        case (.tags, 3): return tagValues(parts[1], parts[2])
+        case (.tags, 3):
+            return TagConfiguration.Key(rawValue: parts[2]).flatMap { key in
+                Self.values(of: tags, parts[1]) { $0.text(of: key) }
+            }
+        case (.gear, 3):
+            return GearConfiguration.Key(rawValue: parts[2]).flatMap { key in
+                Self.values(of: gear, parts[1]) { $0.text(of: key) }
+            }
         case (.log, 2): return Log.Key(rawValue: parts[1]).map { [log.text(of: $0)] }
         case (.defaults, 2): return Defaults.Key(rawValue: parts[1]).map { [defaults.text(of: $0)] }
         case (.limits, 2): return Limits.Key(rawValue: parts[1]).map { [limits.text(of: $0)] }
         case (.metrics, 2): return Metrics.Key(rawValue: parts[1]).map { [metrics.text(of: $0)] }
-        case (.instance, _), (.mqtt, _), (.bluetooth, _), (.homeAssistant, _), (.tags, _), (.log, _), (.defaults, _),
+        case (.instance, _), (.mqtt, _), (.bluetooth, _), (.homeAssistant, _), (.tags, _), (.gear, _), (.log, _),
+            (.defaults, _),
             (.limits, _), (.metrics, _):
             return nil
         }
@@ -34,11 +43,11 @@ extension Configuration {
         return paths[..<index] + [tls] + paths[index...]
     }
 
-    private func tagValues(_ number: String, _ key: String) -> [String]? {
-        guard let key = TagConfiguration.Key(rawValue: key) else { return nil }
-        if number == "N" { return tags.map { $0.text(of: key) } }
-        guard let index = Int(number), tags.indices.contains(index) else { return nil }
-        return [tags[index].text(of: key)]
+    /// The texts of one item of a list, or with `N` of all; nil for a number past the end.
+    private static func values<Item>(of items: [Item], _ number: String, text: (Item) -> String) -> [String]? {
+        if number == "N" { return items.map(text) }
+        guard let index = Int(number), items.indices.contains(index) else { return nil }
+        return [text(items[index])]
     }
 }
 
@@ -103,6 +112,19 @@ extension TagConfiguration {
         case .name: name ?? ""
         case .address: address ?? ""
         case .connect: connect.rawValue
+        }
+    }
+}
+
+extension GearConfiguration {
+    fileprivate func text(of key: Key) -> String {
+        switch key {
+        case .vendorID: vendorID
+        case .productID: productID
+        case .vendor: vendor ?? ""
+        case .product: product ?? ""
+        case .capabilities:
+            Capability.allCases.filter { capabilities?.contains($0) == true }.map(\.rawValue).joined(separator: ", ")
         }
     }
 }

@@ -80,7 +80,7 @@ struct CheckConfigCommandTests {
         try folder.write("tags: [{serial: 0001}]", to: "x.yaml")
         #expect(run(config: folder.path("x.yaml"), keys: ["tags.1.serial"]) == .failed)
         #expect(
-            written.lines == [.init(.standardError, "\(folder.path("x.yaml")): tags.1.serial: there is no such tag")])
+            written.lines == [.init(.standardError, "\(folder.path("x.yaml")): tags.1.serial: there is no such item")])
     }
 
     private let written = Record()

@@ -41,6 +41,9 @@ struct ExampleConfigurationTests {
         let values = configuration.values(of: path)
         if case .scalar(let text, _) = node?.content {
             #expect(values == [text])
+        } else if case .list(let items) = node?.content {
+            let words = items.compactMap { if case .scalar(let text, _) = $0.content { text } else { nil } }
+            #expect(values == [words.joined(separator: ", ")])
         } else {
             // The section that has a value of its own, and the key that cannot stand beside another.
             #expect(values == [path == "mqtt.tls" ? "true" : ""])

@@ -136,6 +136,10 @@ struct SchemaTests {
             )
         }
         let path = (taken: ["x", "/a/b", "../x", long(4095)], refused: ["''", "[]", "\"a\\nb\"", long(4096)])
+        let gearNumber = (
+            taken: ["74-a8-ce-54", "'00-00-00-01'"],
+            refused: ["74-a8-ce", "74-a8-ce-5g", "74a8ce54", "74-a8-ce-54-00", "''", "[]"]
+        )
         let topic = (
             taken: ["a", "a/b", "home/x y", long(128)],
             refused: ["''", "a//b", "/a", "a/", "$SYS", "a+", "'#'", "a/+/b", "\"a\\tb\"", long(129), "[]"]
@@ -163,6 +167,12 @@ struct SchemaTests {
             "tags.N.address": (
                 taken: ["F0:00:00:00:00:01", "f0:0a:00:00:00:01"],
                 refused: ["auto", "F0:00:00:00:00", "F0:00:00:00:00:0G", "F00000000001", "''", "[]"]
+            ),
+            "gear.N.vendor_id": gearNumber, "gear.N.product_id": gearNumber,
+            "gear.N.vendor": text(64), "gear.N.product": text(64),
+            "gear.N.capabilities": (
+                taken: ["[led]", "[gesture, haptic]", "led", "'led, touch_data_stream'"],
+                refused: ["[lde]", "blink", "'led,'", "{}"]
             ),
             "metrics.file": (taken: ["x.prom", "/a/x.prom"], refused: ["x.txt", "prom", "''", "[]"]),
         ]

@@ -145,15 +145,17 @@ extension Section {
     private static func reportUnknown(
         _ entry: ConfigurationNode.Entry, path: String, _ findings: inout ConfigurationFindings
     ) {
-        let hint = DisplayText.isKey(entry.key) ? hint(for: entry.key) : ""
+        let hint = DisplayText.isKey(entry.key) ? hint(for: entry.key, at: path) : ""
         let keyPath = DisplayText.path(path, entry.key)
         findings.add("unknown key\(hint)", path: keyPath, at: entry.origin, allowed: allowedKeys)
     }
 
-    /// A key of this section that is spelled alike, else the same key of another section.
-    private static func hint(for key: String) -> String {
+    /// A key of this section that is spelled alike, else the same key of another section. An item of a list is meant as it
+    /// is: a key of another section is no help there.
+    private static func hint(for key: String, at path: String) -> String {
         let near = Spelling.hint(for: key, in: Key.names)
-        guard near.isEmpty, let path = ConfigurationPath.path(toKey: key) else { return near }
+        let isItem = path.split(separator: ".").last.flatMap { Int($0) } != nil
+        guard near.isEmpty, !isItem, let path = ConfigurationPath.path(toKey: key) else { return near }
         return " (did you mean \(path)?)"
     }
 
