@@ -33,11 +33,13 @@ struct ConnectionTests {
             ])
         #expect(
             scene.tell(event(.connected)) == [
-                "jacquard/tag/003R/availability online", line("connected", lastSeen: "02.114"), Self.info(connected: #""003R""#),
+                "jacquard/tag/003R/availability online", line("connected", lastSeen: "02.114"),
+                Self.info(connected: #""003R""#),
             ])
         #expect(
             scene.tell(event(.disconnected)) == [
-                "jacquard/tag/003R/availability offline", line("disconnected", lastSeen: "02.114"), Self.info(connected: ""),
+                "jacquard/tag/003R/availability offline", line("disconnected", lastSeen: "02.114"),
+                Self.info(connected: ""),
             ])
     }
 
