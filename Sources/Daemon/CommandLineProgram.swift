@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 
 /// The program `jacquard2mqtt`: what was typed, done.
 public enum CommandLineProgram {
@@ -28,7 +29,7 @@ public enum CommandLineProgram {
             return .done
         } catch {
             if arguments.prefix(while: { $0 != "--" }).contains(CommandTable.json.name) {
-                OutputChannel.standardOutput.write(error.document.text)
+                OutputChannel.standardOutput.write(TerminalText.escapedJSON(error.document.text))
             }
             error.lines.forEach { OutputChannel.standardError.write($0) }
             return .wrongUsage

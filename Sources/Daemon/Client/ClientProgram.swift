@@ -1,6 +1,7 @@
 import Bridge
 import EventLoop
 import Glibc
+import JSON
 import Logging
 
 /// The commands that ask the running bridge, or look at what it publishes.
@@ -16,7 +17,7 @@ struct ClientProgram {
     func run() -> ExitCode {
         switch ConfigurationFile.load(path: options.config, environment: environment) {
         case .failure(let failure):
-            if options.isJSON { OutputChannel.standardOutput.write(failure.document.text) }
+            if options.isJSON { OutputChannel.standardOutput.write(TerminalText.escapedJSON(failure.document.text)) }
             failure.lines.forEach { OutputChannel.standardError.write($0) }
             return .wrongUsage
         case .success(let loaded):
