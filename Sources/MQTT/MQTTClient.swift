@@ -36,6 +36,19 @@ public final class MQTTClient {
     /// Whether messages can be published.
     public var isConnected: Bool { connection?.phase == .active }
 
+    /// How many messages of QoS 1 the broker takes on this connection without having acknowledged one.
+    public var receiveMaximum: Int { connection?.receiveMaximum ?? Int(UInt16.max) }
+
+    /// Whether acknowledgements of received messages wait while the broker owes one of ours; see
+    /// ``MQTTConnection/withholdsAcknowledgements``. Lasts until the end of the connection.
+    public var withholdsAcknowledgements: Bool {
+        get { connection?.withholdsAcknowledgements ?? false }
+        set {
+            guard let connection, connection.withholdsAcknowledgements != newValue else { return }
+            connection.withholdsAcknowledgements = newValue
+        }
+    }
+
     /// Begins to connect, and to reconnect, until ``stop(within:)``. Does nothing when it has been called before.
     public func start() {
         guard service == nil else { return }

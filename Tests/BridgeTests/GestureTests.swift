@@ -59,7 +59,7 @@ struct GestureTests {
     @Test("that were dropped, and fragments that were lost, are in the sum")
     func losses() {
         var scene = Scene.connected()
-        scene.note(scene.state.eventsDropped(["jacquard/tag/003R/gesture": 4, "other": 9], at: scene.now))
+        scene.note(scene.state.lost(.init(events: ["jacquard/tag/003R/gesture": 4, "other": 9]), at: scene.now))
         #expect(scene.publications.first { $0.topic.hasSuffix("stats") }?.text.contains(#""expired":4,"#) == true)
         scene.tell(.fragmentsLost)
         scene.wait(.seconds(1))

@@ -155,13 +155,37 @@ struct HealthTests {
         #expect(!health(scene).contains(#""status":"degraded""#))
     }
 
+    @Test("lost results, and commands that were not taken, are a problem each")
+    func lostResults() {
+        var scene = Scene()
+        scene.note(scene.state.lost(.init(results: 2, commands: 7), at: scene.now))
+        #expect(health(scene).contains("2 results were lost since the start"))
+        #expect(health(scene).contains("7 commands were not taken since the start"))
+        #expect(health(scene).contains(#""status":"degraded""#))
+    }
+
+    @Test("a message that closes connections is a problem for ten minutes, also on the next connection")
+    func closingMessage() {
+        var scene = Scene()
+        let topic = String(repeating: "a/", count: 5_000)
+        scene.note(scene.state.lost(.init(refused: 1, closing: [topic]), at: scene.now))
+        scene.note(scene.state.brokerConnected(at: scene.now))
+        #expect(health(scene).contains("closes the connection when it receives a message to a/a/"))
+        #expect(health(scene).contains(#""code":"broker_refuses""#))
+        #expect(health(scene).utf8.count < 1_000)
+        scene.wait(.seconds(601))
+        let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 1, brokerReconnects: 0)
+        scene.note(scene.state.measured(measurement, at: scene.now))
+        #expect(health(scene).contains(#""problems":[]"#))
+    }
+
     @Test("lost events are counted, and a problem for ten minutes; the problem keeps its time")
     func drops() {
         var scene = Scene()
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 5, brokerReconnects: 0)
-        scene.note(scene.state.eventsDropped(["x": 2], at: scene.now))
+        scene.note(scene.state.lost(.init(events: ["x": 2]), at: scene.now))
         scene.wait(.seconds(60))
-        scene.note(scene.state.eventsDropped(["x": 3], at: scene.now))
+        scene.note(scene.state.lost(.init(events: ["x": 3]), at: scene.now))
         #expect(
             health(scene).contains(
                 #"{"code":"events_dropped","since":"2026-11-20T10:15:02.114Z","#

@@ -80,14 +80,14 @@ struct OutboxTests {
         #expect(lines(outbox.connected(at: start)) == ["state online", "level 3", "gear a"])
     }
 
-    @Test("gives facts first on a connection, then events and results in their order")
+    @Test("gives facts first on a connection, then events, then results, each in their order")
     func connection() {
         var outbox = Outbox()
         for publication in [event("1"), fact("state", "online"), result("ok"), event("2"), fact("rssi", "-1", qos: 0)] {
             _ = outbox.submit(publication, at: start)
         }
         let deliveries = outbox.connected(at: time(1))
-        #expect(lines(deliveries) == ["state online", "rssi -1", "gesture 1", "result ok", "gesture 2"])
+        #expect(lines(deliveries) == ["state online", "rssi -1", "gesture 1", "gesture 2", "result ok"])
         #expect(deliveries.map { $0.ticket == nil } == [false, true, false, false, false])
     }
 
@@ -97,13 +97,14 @@ struct OutboxTests {
         _ = outbox.submit(result("old"), at: start)
         _ = outbox.submit(event("1"), at: start)
         _ = outbox.submit(event("2"), at: time(3))
-        #expect(lines(outbox.connected(at: time(5))) == ["result old", "gesture 2"])
+        #expect(lines(outbox.connected(at: time(5))) == ["gesture 2", "result old"])
         outbox.disconnected(at: time(60))
         #expect(outbox.connected(at: time(60)).isEmpty)
-        #expect(outbox.dropped == Outbox.Dropped(events: 2, results: 1, streams: 0))
+        #expect(outbox.dropped == Outbox.Dropped(events: 2, results: 1))
         #expect(outbox.dropped.total == 3)
-        #expect(outbox.takeDroppedEvents() == ["gesture": 2])
-        #expect(outbox.takeDroppedEvents() == [:])
+        #expect(outbox.takeLosses() == Outbox.Losses(events: ["gesture": 2], results: 1))
+        #expect(outbox.takeLosses().isEmpty)
+        #expect(outbox.dropped.total == 3)
     }
 
     @Test(
@@ -160,7 +161,7 @@ struct OutboxTests {
         _ = outbox.submit(event("2"), at: start)
         _ = outbox.submit(event("3"), at: time(4))
         #expect(lines(outbox.acknowledged(ticket, at: time(6))) == ["gesture 3"])
-        #expect(outbox.takeDroppedEvents() == ["gesture": 1])
+        #expect(outbox.takeLosses().events == ["gesture": 1])
     }
 
     @Test("counts what has expired without a connection as soon as there is one, however many facts go first")
@@ -171,7 +172,7 @@ struct OutboxTests {
         _ = outbox.submit(event("1"), at: start)
         _ = outbox.submit(event("2"), at: time(4))
         #expect(lines(outbox.connected(at: time(6))) == ["state online"])
-        #expect(outbox.takeDroppedEvents() == ["gesture": 1])
+        #expect(outbox.takeLosses().events == ["gesture": 1])
     }
 
     @Test("sends again on the next connection what the broker has not acknowledged, before what came later")
@@ -210,24 +211,35 @@ struct OutboxTests {
         #expect(lines(outbox.connected(at: time(1))) == ["state online", "gesture 1"])
     }
 
-    @Test("is bounded: too many events and results are dropped, each kind for itself")
+    @Test("bounds the bytes of events and of results without a connection, each for itself")
     func bounds() {
-        var outbox = Outbox(mostEvents: 2, mostResults: 1)
+        var outbox = Outbox(mostEventBytes: 2 * eventBytes, mostResultBytes: resultBytes)
         for number in 1...3 { _ = outbox.submit(event("\(number)"), at: start) }
         for number in 1...2 { _ = outbox.submit(result("\(number)"), at: start) }
-        #expect(outbox.dropped == Outbox.Dropped(events: 1, results: 1, streams: 0))
+        #expect(outbox.dropped == Outbox.Dropped(events: 1, results: 1))
         #expect(lines(outbox.connected(at: start)) == ["gesture 1", "gesture 2", "result 1"])
     }
 
+    @Test("counts the bytes of topic, payload and correlation data, and an overhead")
+    func bytes() {
+        var publication = Publication(topic: "1234", payload: [1, 2, 3], kind: .result(lifetime: .seconds(60)))
+        publication.correlationData = [1, 2]
+        #expect(Waiting(publication, at: start).bytes == 4 + 3 + 2 + Waiting.overhead)
+    }
+
+    /// The memory of an event and of a result with a payload of one byte.
+    private var eventBytes: Int { Waiting(event("1"), at: start).bytes }
+    private var resultBytes: Int { Waiting(result("1"), at: start).bytes }
+
     @Test("makes room by dropping what has expired, wherever it stands")
     func room() {
-        var outbox = Outbox(mostEvents: 2)
+        var outbox = Outbox(mostEventBytes: 2 * eventBytes)
         _ = outbox.submit(result("ok"), at: start)
         _ = outbox.submit(event("1"), at: start)
         _ = outbox.submit(event("2"), at: time(1))
         _ = outbox.submit(event("3"), at: time(5))
         #expect(outbox.queued == 3)
-        #expect(lines(outbox.connected(at: time(5))) == ["result ok", "gesture 2", "gesture 3"])
+        #expect(lines(outbox.connected(at: time(5))) == ["gesture 2", "gesture 3", "result ok"])
     }
 
     @Test("takes a hundred thousand events without a broker and keeps only those of the last seconds")

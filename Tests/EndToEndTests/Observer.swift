@@ -73,6 +73,17 @@ final class Observer {
         try client.publish(message, ticket: tickets)
     }
 
+    /// Publishes a message; waits while the client has too many without an acknowledgement.
+    func insist(_ message: MQTTMessage) async throws {
+        do throws(MQTTError) {
+            tickets += 1
+            try client.publish(message, ticket: tickets)
+        } catch {
+            guard error.code == .backlogFull else { throw error }
+            try await until("room for a message") { (try? publish(message)) != nil }
+        }
+    }
+
     /// Forgets what has come so far.
     func forget() {
         messages.removeAll()

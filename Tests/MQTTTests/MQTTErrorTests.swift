@@ -25,6 +25,20 @@ struct MQTTErrorTests {
         #expect(MQTTReasonCode.connectionRefusal(old).rawValue == new)
     }
 
+    @Test(
+        "says whether a message may be the reason for which the broker closed the connection",
+        arguments: [
+            (0x81, true), (0x82, true), (0x87, true), (0x90, true), (0x95, true), (0x99, true), (0x9A, true),
+            (0x9B, true), (0x88, false), (0x89, false), (0x8B, false), (0x8D, false), (0x8E, false), (0x96, false),
+            (0x9C, false), (0xA0, false),
+        ] as [(UInt8, Bool)])
+    func causedByMessage(number: UInt8, expected: Bool) {
+        #expect(MQTTReasonCode(rawValue: number).error("").mayBeCausedByMessage == expected)
+        #expect(MQTTError(.connectionLost, "").mayBeCausedByMessage)
+        #expect(!MQTTError.stopped.mayBeCausedByMessage)
+        #expect(!MQTTError.unreachable(0).mayBeCausedByMessage)
+    }
+
     @Test("keeps a number without a name readable")
     func unknown() {
         #expect(MQTTReasonCode(rawValue: 0xC8).name == "reason_200")

@@ -1,65 +1,74 @@
 import Time
 
-/// What waits for its turn, in order: topics whose latest fact is to be sent, and messages that may grow too old.
+/// What waits for its turn: topics whose latest fact is to be published and events in one line, results in another.
+///
+/// Facts and events go first, so that a flood of commands does not delay a gesture by the results that it causes.
 struct Backlog: Sendable {
-    /// One place in the line.
+    /// One place in line.
     enum Item: Sendable {
         case fact(topic: String)
         case message(Waiting)
     }
 
-    private let mostEvents: Int
-    private let mostResults: Int
-    private var line = Queue<Item>()
-    private var events = 0
-    private var results = 0
-    /// No message expires before this.
-    private var nextExpiry: Instant?
-
-    private(set) var droppedEvents = 0
-    private(set) var droppedResults = 0
-    private var droppedByTopic: [String: Int] = [:]
-
-    init(mostEvents: Int, mostResults: Int) {
-        self.mostEvents = mostEvents
-        self.mostResults = mostResults
+    /// Upper bounds of what waits, in bytes.
+    struct Limits: Sendable {
+        let events: Int
+        /// Holds without a connection only: with one results are never dropped, see ``Outbox/intake``.
+        let results: Int
     }
 
-    var isEmpty: Bool { line.isEmpty }
+    private let limits: Limits
+    private var line = Queue<Item>()
+    private var results = Queue<Waiting>()
+    private var eventBytes = 0
+    private(set) var resultBytes = 0
+    /// No message in line expires before this.
+    private var nextExpiry: Instant?
+    private(set) var losses = Outbox.Losses()
 
-    var count: Int { line.count }
+    init(_ limits: Limits) {
+        self.limits = limits
+    }
 
-    /// Puts the topic of a fact in line.
+    var isEmpty: Bool { line.isEmpty && results.isEmpty }
+
+    /// Whether a fact or an event would not overtake another one.
+    var hasOnlyResults: Bool { line.isEmpty }
+
+    var count: Int { line.count + results.count }
+
+    /// Appends the topic of a fact.
     mutating func append(factTopic topic: String) {
         line.append(.fact(topic: topic))
     }
 
-    /// Puts a message in line; drops it when too many of its kind are there.
-    mutating func append(_ waiting: Waiting, at now: Instant) {
+    /// Appends a message; drops it if the messages of its kind are at their limit.
+    mutating func append(_ waiting: Waiting, isConnected: Bool, at now: Instant) {
         dropExpiredFront(at: now)
-        if isFull(for: waiting), let nextExpiry, nextExpiry <= now { replaceMessages(messages, at: now) }
-        guard !isFull(for: waiting) else { return drop(waiting) }
-        add(waiting)
+        guard isFull(for: waiting, isConnected) else { return add(waiting) }
+        if let nextExpiry, nextExpiry <= now { replaceMessages(messages, at: now) }
+        if isFull(for: waiting, isConnected) { drop(waiting) } else { add(waiting) }
     }
 
-    /// Takes the first that has not expired.
-    mutating func popFirst(at now: Instant) -> Item? {
-        while let item = line.removeFirst() {
-            guard case .message(let waiting) = item else { return item }
-            count(waiting, by: -1)
-            guard waiting.isExpired(at: now) else { return item }
-            drop(waiting)
-        }
-        return nil
+    /// The first item that has not expired, which ``removeFirst()`` removes.
+    mutating func first(at now: Instant) -> Item? {
+        dropExpiredFront(at: now)
+        return line.first ?? results.first.map(Item.message)
     }
 
-    /// The connection is gone: facts leave the line, and what it took along unacknowledged stands in front again.
+    /// Removes the first item.
+    mutating func removeFirst() {
+        guard let item = line.removeFirst() ?? results.removeFirst().map(Item.message) else { return }
+        if case .message(let waiting) = item { count(waiting, by: -1) }
+    }
+
+    /// The connection has ended: facts leave the line, and the messages that were not acknowledged return to its front.
     mutating func disconnected(unacknowledged: [Waiting], at now: Instant) {
         replaceMessages(unacknowledged + messages, at: now)
     }
 
-    /// A connection is there: all facts stand in front. What has expired leaves now, so that it can be told now: behind the
-    /// facts it might not come to its turn for long.
+    /// There is a connection: all facts go first. Expired messages are dropped now and not when their turn comes, so that
+    /// they are reported without delay.
     mutating func connected(factTopics: [String], at now: Instant) {
         let messages = messages
         replaceMessages([], at: now)
@@ -67,10 +76,20 @@ struct Backlog: Sendable {
         addAll(messages, at: now)
     }
 
-    /// How many events of each topic were dropped since the last time.
-    mutating func takeDroppedEvents() -> [String: Int] {
-        defer { droppedByTopic = [:] }
-        return droppedByTopic
+    /// Counts a message that the broker has refused, or that made it close the connection.
+    mutating func refused(_ topic: String?) {
+        losses.refused(topic)
+    }
+
+    /// Counts a command that was not taken.
+    mutating func commandDropped() {
+        losses.commands += 1
+    }
+
+    /// What was lost since the last call.
+    mutating func takeLosses() -> Outbox.Losses {
+        defer { losses = Outbox.Losses() }
+        return losses
     }
 }
 
@@ -78,13 +97,14 @@ extension Backlog {
     private var messages: [Waiting] {
         line.all.compactMap { item in
             if case .message(let waiting) = item { waiting } else { nil }
-        }
+        } + results.all
     }
 
     /// Puts these in line instead of everything, without those that have expired.
     private mutating func replaceMessages(_ messages: [Waiting], at now: Instant) {
         line.replaceAll([])
-        (events, results, nextExpiry) = (0, 0, nil)
+        results.replaceAll([])
+        (eventBytes, resultBytes, nextExpiry) = (0, 0, nil)
         addAll(messages, at: now)
     }
 
@@ -94,35 +114,39 @@ extension Backlog {
         }
     }
 
-    /// Drops what has grown too old at the front, where the oldest are: no event is looked at twice.
+    /// Drops what has expired at the front of each line, where the oldest messages are: none is examined twice.
     private mutating func dropExpiredFront(at now: Instant) {
         while case .message(let waiting)? = line.first, waiting.isExpired(at: now) {
             line.removeFirst()
             count(waiting, by: -1)
             drop(waiting)
         }
+        while let waiting = results.first, waiting.isExpired(at: now) {
+            results.removeFirst()
+            count(waiting, by: -1)
+            drop(waiting)
+        }
     }
 
     private mutating func add(_ waiting: Waiting) {
-        line.append(.message(waiting))
+        if waiting.isResult { results.append(waiting) } else { line.append(.message(waiting)) }
         count(waiting, by: 1)
         nextExpiry.lower(to: waiting.expiry)
     }
 
-    private func isFull(for waiting: Waiting) -> Bool {
-        if case .result = waiting.message.kind { results >= mostResults } else { events >= mostEvents }
+    private func isFull(for waiting: Waiting, _ isConnected: Bool) -> Bool {
+        waiting.isResult ? !isConnected && resultBytes >= limits.results : eventBytes >= limits.events
     }
 
-    private mutating func count(_ waiting: Waiting, by change: Int) {
-        if case .result = waiting.message.kind { results += change } else { events += change }
+    private mutating func count(_ waiting: Waiting, by sign: Int) {
+        if waiting.isResult { resultBytes += sign * waiting.bytes } else { eventBytes += sign * waiting.bytes }
     }
 
     private mutating func drop(_ waiting: Waiting) {
-        if case .result = waiting.message.kind {
-            droppedResults += 1
+        if waiting.isResult {
+            losses.results += 1
         } else {
-            droppedEvents += 1
-            droppedByTopic[waiting.message.topic, default: 0] += 1
+            losses.events[waiting.message.topic, default: 0] += 1
         }
     }
 }

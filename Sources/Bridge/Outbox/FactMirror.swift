@@ -7,22 +7,27 @@ struct FactMirror: Sendable {
         case waiting
         /// Handed to the client on this connection.
         case published
+        /// The broker closes its connections because of it: not published until it changes.
+        case dropped
     }
 
-    /// What of a publication makes a fact; it neither expires nor answers anybody. Every tag has ten, so it is small.
+    /// The parts of a publication that make a fact; it neither expires nor has a response. Every tag has ten, so it is
+    /// small.
     private struct Fact {
         let payload: [UInt8]
         let qos: UInt8
         var progress: Progress
+        /// Whether the broker has closed a connection with it in flight: it may be the reason.
+        var isSuspect: Bool
         /// Where its topic is in ``order``.
-        let place: Int
+        var place: Int
 
-        func says(_ publication: Publication) -> Bool {
+        func equals(_ publication: Publication) -> Bool {
             qos == publication.qos && payload == publication.payload
         }
     }
 
-    /// The topics; nil where one was taken out. More than half of it is never nil, but for a few.
+    /// The topics; a cleared one leaves nil, so that clearing one costs the same however many there are.
     private var order: [ExactText?] = []
     private var facts: [ExactText: Fact] = [:]
 
@@ -32,17 +37,23 @@ struct FactMirror: Sendable {
     ///   line already.
     mutating func keep(_ publication: Publication) -> Bool {
         let topic = ExactText(publication.topic)
-        let known = facts[topic]
-        if known == nil { order.append(topic) }
-        if let known, known.progress == .published, known.says(publication) { return false }
-        let isWaiting = known?.progress == .waiting
+        guard let known = facts[topic] else {
+            facts[topic] = Fact(
+                payload: publication.payload, qos: publication.qos, progress: .stale, isSuspect: false,
+                place: order.count)
+            order.append(topic)
+            return true
+        }
+        let isSettled = known.progress == .published || known.progress == .dropped
+        if isSettled, known.equals(publication) { return false }
+        let isWaiting = known.progress == .waiting
         facts[topic] = Fact(
             payload: publication.payload, qos: publication.qos, progress: isWaiting ? .waiting : .stale,
-            place: known?.place ?? order.count - 1)
+            isSuspect: known.isSuspect, place: known.place)
         return !isWaiting
     }
 
-    /// The broker may have to get the topic's fact once more.
+    /// The broker may need the topic's fact again.
     mutating func repeats(_ topic: String) {
         let topic = ExactText(topic)
         if facts[topic]?.progress == .published { facts[topic]?.progress = .stale }
@@ -60,7 +71,7 @@ struct FactMirror: Sendable {
         return facts[key].map { Publication(topic: topic, payload: $0.payload, qos: $0.qos, kind: .fact) }
     }
 
-    /// The broker has taken back the fact of a topic: unless there is another one by now, nothing is kept of it.
+    /// The broker has cleared the fact of a topic: unless there is another one by now, nothing is kept of it.
     mutating func cleared(_ topic: String) {
         let key = ExactText(topic)
         guard let known = facts[key], known.progress == .published, known.payload.isEmpty else { return }
@@ -69,25 +80,45 @@ struct FactMirror: Sendable {
         if order.count > 64, order.count > 2 * facts.count { closeGaps() }
     }
 
-    /// Numbers the topics again, without those that were taken out.
-    private mutating func closeGaps() {
-        let topics = order.compactMap(\.self)
-        for (place, topic) in topics.enumerated() {
-            guard let fact = facts[topic] else { continue }
-            facts[topic] = Fact(payload: fact.payload, qos: fact.qos, progress: fact.progress, place: place)
-        }
-        order = topics
-    }
-
-    /// The connection is gone, and with it what the broker was told.
+    /// The connection has ended, and it is unknown what the broker has.
     mutating func forgetProgress() {
-        for topic in order.lazy.compactMap(\.self) { facts[topic]?.progress = .stale }
+        for case let topic? in order where facts[topic]?.progress != .dropped { facts[topic]?.progress = .stale }
     }
 
     /// Puts everything in line, in order.
     mutating func putAllInLine() -> [String] {
-        let topics = order.compactMap { $0?.text }
-        for topic in topics { waits(topic) }
-        return topics
+        order.compactMap { topic in
+            guard let topic, facts[topic]?.progress != .dropped else { return nil }
+            facts[topic]?.progress = .waiting
+            return topic.text
+        }
+    }
+
+    /// Numbers the topics again, without those that were cleared.
+    private mutating func closeGaps() {
+        order.removeAll { $0 == nil }
+        for case (let place, let topic?) in order.enumerated() { facts[topic]?.place = place }
+    }
+}
+
+// MARK: Facts that make the broker close its connections
+
+extension FactMirror {
+    /// Whether the topic's fact may make the broker close the connection.
+    func isSuspect(_ topic: String) -> Bool { facts[ExactText(topic)]?.isSuspect == true }
+
+    /// The broker has closed a connection with the topic's fact in flight.
+    mutating func suspect(_ topic: String) {
+        facts[ExactText(topic)]?.isSuspect = true
+    }
+
+    /// The broker has acknowledged the topic's fact.
+    mutating func clearSuspicion(_ topic: String) {
+        if isSuspect(topic) { facts[ExactText(topic)]?.isSuspect = false }
+    }
+
+    /// The topic's fact has made the broker close two connections. Another fact of the topic is suspect from the start.
+    mutating func drop(_ topic: String) {
+        facts[ExactText(topic)]?.progress = .dropped
     }
 }

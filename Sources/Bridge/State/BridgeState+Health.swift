@@ -33,13 +33,13 @@ extension BridgeState {
         return publish(healthChanged(at: now))
     }
 
-    /// Gestures of these topics were dropped by the ``Outbox`` (``Outbox/takeDroppedEvents()``).
-    public mutating func eventsDropped(_ counts: [String: Int], at now: Moment) -> [BridgeAction] {
+    /// The ``Outbox`` has lost messages (``Outbox/takeLosses()``).
+    public mutating func lost(_ losses: Outbox.Losses, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         defer { updateDeadline() }
-        health.eventsDropped(counts.values.reduce(0, +), at: now)
+        health.lost(losses, at: now.instant)
         let stats = tags.indices.flatMap { index in
-            counts[tags[index].topics.gesture].map { tags[index].gesturesExpired($0, at: now) } ?? []
+            losses.events[tags[index].topics.gesture].map { tags[index].gesturesExpired($0, at: now) } ?? []
         }
         return publish(stats + healthChanged(at: now))
     }

@@ -51,8 +51,7 @@ struct HealthBook: Sendable {
     private var measurement: HealthMeasurement?
     /// The measurement with which a later one is compared.
     private var base: (measurement: HealthMeasurement, at: Instant)?
-    private var dropped = 0
-    private var lastDropped: Moment?
+    private var losses = LossCounters()
     /// What the broker does not let the bridge do.
     var refusals = Refusals()
     private var isStalled = false
@@ -77,14 +76,14 @@ struct HealthBook: Sendable {
 
     /// There is another connection, which may allow what the one before it did not.
     mutating func brokerConnected() {
-        refusals = Refusals()
+        refusals.brokerConnected()
         isStalled = false
     }
 
-    /// Events were lost.
-    mutating func eventsDropped(_ count: Int, at now: Moment) {
-        dropped += count
-        lastDropped = now
+    /// Messages were lost.
+    mutating func lost(_ new: Outbox.Losses, at now: Instant) {
+        losses.lost(new, at: now)
+        for topic in new.closing { refusals.closed(by: topic, at: now) }
     }
 
     /// The problems that the bridge has with itself.
@@ -94,11 +93,7 @@ struct HealthBook: Sendable {
             problems.append(Problem(.brokerStalled, "Messages wait, and the broker acknowledges none"))
         }
         problems += (measurement?.unwritable ?? []).map { Problem($0) }
-        if let lastDropped, now.instant - lastDropped.instant < Self.memory {
-            problems.append(
-                Problem(.eventsDropped, "\(dropped) events were lost since the start: the broker was away too long"))
-        }
-        return problems
+        return problems + losses.problems(at: now.instant)
     }
 
     /// Takes the problems of now; those that were there before keep their time.

@@ -156,14 +156,18 @@ final class BridgeService {
 
     private func measure() {
         carryOut { bridge, now in bridge.measured(measurement, at: now) }
-        tellDrops()
+        reportLosses()
         healthTimer.arm(at: .now + Self.healthInterval, accuracy: .seconds(5))
     }
 
-    func tellDrops() {
-        let dropped = outbox.takeDroppedEvents()
-        guard !dropped.isEmpty else { return }
-        carryOut { bridge, now in bridge.eventsDropped(dropped, at: now) }
+    func reportLosses() {
+        let losses = outbox.takeLosses()
+        guard !losses.isEmpty else { return }
+        for topic in losses.closing {
+            log.warning(
+                "message dropped: the broker closed two connections with it in flight", [(.topic, topic.shortened)])
+        }
+        carryOut { bridge, now in bridge.lost(losses, at: now) }
     }
 }
 

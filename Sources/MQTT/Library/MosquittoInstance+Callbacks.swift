@@ -52,7 +52,9 @@ extension MosquittoInstance {
         guard code.rawValue == 0 else { return note(end: code.error("the broker refuses the connection")) }
         note(
             .accepted(
-                isSessionPresent: flags & 1 != 0, keepAlive: properties.shortNumber(MQTT_PROP_SERVER_KEEP_ALIVE)))
+                isSessionPresent: flags & 1 != 0, keepAlive: properties.shortNumber(MQTT_PROP_SERVER_KEEP_ALIVE),
+                // 0 is forbidden.
+                receiveMaximum: properties.shortNumber(MQTT_PROP_RECEIVE_MAXIMUM).map { max(1, $0) }))
     }
 
     /// The reason is a code of the broker or a status of the library; their numbers do not meet.
@@ -92,7 +94,9 @@ private func keepComplaint(
 ) {
     guard let context, let line, level & CInt(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 else { return }
     let owner = Unmanaged<MosquittoInstance>.fromOpaque(context).takeUnretainedValue()
-    owner.complaints.withLock { $0.append(String(cString: line)) }
+    owner.complaints.withLock { complaints in
+        if complaints.count < MosquittoInstance.mostComplaints { complaints.append(String(cString: line)) }
+    }
     // The library frees its side of OpenSSL before it returns: this is the last moment to ask.
     guard let library, let result = CertificateFinding.verifyResult(of: library), result != 0 else { return }
     owner.certificate.store(result, ordering: .relaxed)

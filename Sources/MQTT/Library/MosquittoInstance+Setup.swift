@@ -15,11 +15,17 @@ extension MosquittoInstance {
     /// The largest file for TLS, in bytes; the certificates of all public authorities together take a quarter of a megabyte.
     private nonisolated static let maximumFileSize = 4 << 20
 
+    /// How many QoS 1 messages the broker may send without our acknowledgement (MQTT 5). A command has at most two results
+    /// at once, and brokers take 20 messages or more: so held-back commands cannot outnumber the results that leave with
+    /// their acknowledgements, see ``MQTTConnection/withholdsAcknowledgements``.
+    private static let receiveMaximum: CInt = 10
+
     func configure(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
         let version = plan.version
         // The version comes first: other settings are checked against it.
         try set(MOSQ_OPT_PROTOCOL_VERSION, version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311)
         try set(MOSQ_OPT_TCP_NODELAY, 1)
+        try set(MOSQ_OPT_RECEIVE_MAXIMUM, Self.receiveMaximum)
         try check(mosquitto_max_inflight_messages_set(pointer, Self.maximumInFlight), "the number in flight")
         // "Threaded" to the library means that a publish only queues and another thread writes. Here the loop does, once
         // a turn, between two of its own calls. It changes nothing else (packet_mosq.c, packet__queue). Measured with

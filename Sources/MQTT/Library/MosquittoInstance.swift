@@ -11,7 +11,7 @@ internal import Synchronization
 final class MosquittoInstance {
     /// What a callback has brought.
     enum Signal {
-        case accepted(isSessionPresent: Bool, keepAlive: UInt16?)
+        case accepted(isSessionPresent: Bool, keepAlive: UInt16?, receiveMaximum: UInt16?)
         case message(MQTTMessage)
         case published(CInt, MQTTReasonCode)
         case subscribed(CInt, [MQTTReasonCode])
@@ -23,6 +23,8 @@ final class MosquittoInstance {
 
     /// What the library has complained of while it connected; the helper may add to it.
     nonisolated let complaints = Mutex<[String]>([])
+    /// Upper bound of ``complaints``: a broker can cause them.
+    nonisolated static let mostComplaints = 16
     /// What OpenSSL found of the broker's certificate when the library complained, `X509_V_ERR_x`.
     nonisolated let certificate = Atomic(0)
     private nonisolated let isAbandoned = Atomic(false)

@@ -37,7 +37,12 @@ extension MQTTConnection {
         keepAlive?.read(at: .now)
         settle(instance.read())
         // Acknowledgements, beside what the handlers have published.
-        if phase != .closed, instance.wantsToWrite { planFlush() }
+        if phase != .closed, instance.wantsToWrite, !isWithholding { planFlush() }
+    }
+
+    /// Whether all that the library has queued may wait. Above the receive maximum it queues messages of ours too.
+    private var isWithholding: Bool {
+        withholdsAcknowledgements && (1...receiveMaximum).contains(outstanding.messages)
     }
 
     /// All that was queued in a turn is written at its end: what an event leads to leaves together.
@@ -71,8 +76,8 @@ extension MQTTConnection {
 
     private func handle(_ signal: MosquittoInstance.Signal) {
         switch signal {
-        case .accepted(let isSessionPresent, let keepAlive):
-            accepted(isSessionPresent: isSessionPresent, keepAlive: keepAlive)
+        case .accepted(let isSessionPresent, let keepAlive, let receiveMaximum):
+            accepted(isSessionPresent: isSessionPresent, keepAlive: keepAlive, receiveMaximum: receiveMaximum)
         case .message(let message): deliver(.message(message))
         case .published(let identifier, let reason):
             guard let ticket = outstanding.ticket(for: identifier) else { return }

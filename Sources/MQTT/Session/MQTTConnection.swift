@@ -41,6 +41,22 @@ final class MQTTConnection {
     var outstanding = Outstanding()
     var keepAlive: KeepAlive?
     var isFlushing = false
+    /// How many messages of QoS 1 the broker takes without having acknowledged one.
+    private(set) var receiveMaximum = Int(UInt16.max)
+
+    /// Whether acknowledgements of received messages wait until there is something else to write.
+    ///
+    /// This is how the broker is made to wait. Reading must not stop: the answer to a probe, and the acknowledgements of our
+    /// own messages, come through the same socket, behind what the broker has sent before. But a broker sends only a limited
+    /// number of QoS 1 messages without an acknowledgement (MQTT 5: our receive maximum; 3.1.1: its own limit). The library
+    /// queues the acknowledgements; so it is enough to write later.
+    ///
+    /// It cannot deadlock: acknowledgements wait only while the broker owes us one, and nothing but its answer, which is
+    /// always read, can be missing then. They leave with the next message, with the probe of a silent connection, and at
+    /// the latest when nothing of ours is in flight.
+    var withholdsAcknowledgements = false {
+        didSet { if phase != .closed, instance.wantsToWrite { planFlush() } }
+    }
     private var deadline = Instant.now
     private var answer: CheckedContinuation<Result<MQTTSession, MQTTError>, Never>?
     private var held: [Event] = []
@@ -136,8 +152,9 @@ final class MQTTConnection {
     }
 
     /// The broker has accepted.
-    func accepted(isSessionPresent: Bool, keepAlive brokersKeepAlive: UInt16?) {
+    func accepted(isSessionPresent: Bool, keepAlive brokersKeepAlive: UInt16?, receiveMaximum: UInt16?) {
         guard phase == .greeting else { return }
+        if let receiveMaximum { self.receiveMaximum = Int(receiveMaximum) }
         phase = .active
         if isDiscardOnly { limit.arm(at: deadline) } else { limit.disarm() }
         instance.stopListeningToLog()

@@ -51,6 +51,17 @@ public struct MQTTError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension MQTTError {
+    /// Whether the broker may have closed the connection because of a message that it received: unless it names a reason
+    /// that has nothing to do with messages, or nothing came from it.
+    public var mayBeCausedByMessage: Bool { !Self.otherReasons.contains(code) }
+
+    private static let otherReasons: Set<Code> = [
+        .serverUnavailable, .serverShuttingDown, .keepAliveTimeout, .sessionTakenOver, .stopped, .timeout, .unreachable,
+        .nameNotResolved, .notConnected, .init("server_busy"), .init("banned"), .init("message_rate_too_high"),
+        .init("use_another_server"), .init("server_moved"), .init("connection_rate_exceeded"),
+        .init("maximum_connect_time"),
+    ]
+
     static let stopped = MQTTError(.stopped, "the client was stopped")
     static let notConnected = MQTTError(.notConnected, "there is no connection to the broker")
 }

@@ -1,0 +1,44 @@
+import Time
+
+/// How many messages were lost since the start, and which of them are a problem: those of the last ten minutes.
+struct LossCounters: Sendable {
+    private var events = Counter()
+    private var results = Counter()
+    private var commands = Counter()
+
+    private struct Counter: Sendable {
+        var count = 0
+        /// Until when it is a problem.
+        var until: Instant?
+
+        mutating func add(_ number: Int, at now: Instant) {
+            guard number > 0 else { return }
+            count += number
+            until = now + HealthBook.memory
+        }
+
+        func problem(_ subject: String, at now: Instant, _ text: (Int) -> String) -> Problem? {
+            guard let until, now < until else { return nil }
+            return Problem(.eventsDropped, about: subject, text(count))
+        }
+    }
+
+    mutating func lost(_ new: Outbox.Losses, at now: Instant) {
+        events.add(new.events.values.reduce(0, +), at: now)
+        results.add(new.results, at: now)
+        commands.add(new.commands, at: now)
+    }
+
+    /// One problem for each kind of message.
+    func problems(at now: Instant) -> [Problem] {
+        [
+            events.problem("", at: now) { "\($0) events were lost since the start: the broker was away too long" },
+            results.problem("results", at: now) {
+                "\($0) results were lost since the start: the broker was away too long"
+            },
+            commands.problem("commands", at: now) {
+                "\($0) commands were not taken since the start: they came faster than the broker takes their results"
+            },
+        ].compactMap(\.self)
+    }
+}

@@ -1,0 +1,137 @@
+import Testing
+import Time
+
+@testable import Bridge
+
+@Suite("Publications that make the broker close the connection")
+struct OutboxClosingTests {
+    private let start = Instant(sinceBoot: .seconds(3_600))
+
+    private func result(_ text: String) -> Publication {
+        Publication(topic: "result", payload: Array(text.utf8), kind: .result(lifetime: .seconds(60)))
+    }
+
+    /// A broker that closes the connection when it receives one of some texts, and the outbox before it.
+    private struct Connection {
+        var outbox = Outbox()
+        let bad: Set<String>
+        let now: Instant
+        /// Every text that the broker has acknowledged.
+        var delivered: [String] = []
+        /// How often the broker has closed the connection.
+        var closings = 0
+
+        init(bad: Set<String>, at now: Instant) {
+            self.bad = bad
+            self.now = now
+        }
+
+        /// Connects until a connection stays, at most 50 times.
+        mutating func run() {
+            for _ in 0..<50 {
+                if serve(outbox.connected(at: now)) { return }
+                closings += 1
+                outbox.disconnected(isClosedByBroker: true, at: now)
+            }
+        }
+
+        /// Acknowledges in order until the line is empty or a bad one comes.
+        private mutating func serve(_ deliveries: [Outbox.Delivery]) -> Bool {
+            var waiting = deliveries
+            while !waiting.isEmpty {
+                let delivery = waiting.removeFirst()
+                guard !bad.contains(delivery.publication.line) else { return false }
+                delivered.append(delivery.publication.line)
+                if let ticket = delivery.ticket { waiting += outbox.acknowledged(ticket, at: now) }
+            }
+            return true
+        }
+    }
+
+    @Test("are dropped when the broker has closed the second connection; all others are delivered, in their order")
+    func dropped() {
+        var connection = Connection(bad: ["result 3"], at: start)
+        for number in 1...5 { _ = connection.outbox.submit(result("\(number)"), at: start) }
+        connection.run()
+        #expect(connection.closings == 2)
+        #expect(connection.delivered == ["result 1", "result 2", "result 4", "result 5"])
+        #expect(connection.outbox.dropped == Outbox.Dropped(refused: 1))
+        #expect(connection.outbox.takeLosses() == Outbox.Losses(refused: 1, closing: ["result"]))
+        #expect(connection.outbox.queued == 0)
+    }
+
+    @Test("may be several, facts among them: each costs one more connection")
+    func several() {
+        var connection = Connection(bad: ["gear bad", "result 1", "result 2"], at: start)
+        for (topic, word) in [("state", "online"), ("gear", "bad"), ("level", "87")] {
+            _ = connection.outbox.submit(.fact(topic, word: word), at: start)
+        }
+        for number in 1...3 { _ = connection.outbox.submit(result("\(number)"), at: start) }
+        connection.run()
+        #expect(connection.closings == 4)
+        #expect(connection.delivered.suffix(3) == ["state online", "level 87", "result 3"])
+        #expect(connection.outbox.dropped.refused == 3)
+        #expect(connection.outbox.takeLosses().closing == ["gear", "result", "result"])
+    }
+
+    @Test("a dropped fact is not published again until it changes")
+    func fact() throws {
+        var connection = Connection(bad: ["gear bad"], at: start)
+        _ = connection.outbox.submit(.fact("gear", word: "bad"), at: start)
+        connection.run()
+        #expect(connection.outbox.submit(.fact("gear", word: "bad"), at: start).isEmpty)
+        #expect(connection.outbox.connected(at: start).isEmpty)
+        // Another fact of the topic is suspect too: alone, and dropped at the first closing.
+        let other = connection.outbox.submit(.fact("gear", word: "worse"), at: start)
+        #expect(other.map(\.publication.line) == ["gear worse"])
+        #expect(connection.outbox.submit(result("1"), at: start).isEmpty)
+        connection.outbox.disconnected(isClosedByBroker: true, at: start)
+        #expect(connection.outbox.connected(at: start).map(\.publication.line) == ["result 1"])
+        // One that the broker takes is a fact like all others.
+        connection.outbox.disconnected(at: start)
+        _ = connection.outbox.submit(.fact("gear", word: "good"), at: start)
+        let good = connection.outbox.connected(at: start)
+        #expect(good.map(\.publication.line) == ["gear good"])
+        let next = connection.outbox.acknowledged(try #require(good.first?.ticket), at: start)
+        #expect(next.map(\.publication.line) == ["result 1"])
+        connection.outbox.disconnected(at: start)
+        #expect(connection.outbox.connected(at: start).count == 2)
+    }
+
+    @Test("what was in flight when the network failed is no suspect")
+    func network() {
+        var outbox = Outbox()
+        for number in 1...3 { _ = outbox.submit(result("\(number)"), at: start) }
+        for _ in 0..<5 {
+            #expect(outbox.connected(at: start).count == 3)
+            outbox.disconnected(at: start)
+        }
+        #expect(outbox.dropped.total == 0)
+    }
+
+    @Test("streams are dropped while a suspect is in flight only if the window is full")
+    func probing() {
+        var outbox = Outbox()
+        _ = outbox.submit(result("1"), at: start)
+        _ = outbox.connected(at: start)
+        outbox.disconnected(isClosedByBroker: true, at: start)
+        _ = outbox.connected(at: start)
+        let stream = Publication(topic: "touch", payload: [], qos: 0, kind: .stream)
+        #expect(outbox.submit(stream, at: start).count == 1)
+    }
+
+    @Test("and those that the broker refuses by a reason code are counted; the log gets a limited number of topics")
+    func refused() throws {
+        var outbox = Outbox()
+        _ = outbox.connected(at: start)
+        let ticket = try #require(outbox.submit(result("1"), at: start).first?.ticket)
+        #expect(outbox.refused(ticket, at: start).isEmpty)
+        #expect(outbox.refused(nil, at: start).isEmpty)
+        #expect(outbox.queued == 0)
+        #expect(outbox.dropped.refused == 2)
+        var losses = Outbox.Losses()
+        for number in 0..<100 { losses.refused("\(number)") }
+        #expect(losses.refused == 100)
+        #expect(losses.closing.count == Outbox.Losses.mostTopics)
+    }
+}
