@@ -132,6 +132,20 @@ struct FindingTests {
         }
     }
 
+    @Test("pairs with the first of two devices without a bond that both advertise the serial")
+    func pairedAmongTwo() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .seconds(3600))
+            for number in [1, 2, 1, 2] { stage.hear(number) }
+            let connects = stage.said().filter { $0.contains("connect ") }
+            #expect(connects == ["> connect 01"])
+            stage.manager.tags[.desk]?.lastSign = .now - .seconds(6)
+            stage.hear(2)
+            #expect(stage.said().contains("> connect 02"))
+        }
+    }
+
     @Test("does not let a pairing move a tag whose bond was known before it advertised")
     func bondKnownFromStart() async throws {
         try await onLoop {

@@ -24,6 +24,10 @@ struct KnownAddresses {
         addresses[serial].map { Set($0.values) } ?? []
     }
 
+    /// How long the device at a tag's address is silent before a pairing moves the tag: of two devices that both advertise, the
+    /// first is paired.
+    private static let pairingSilence = Duration.seconds(5)
+
     /// Where a tag is, as far as a takeover of its identity goes.
     struct Holder {
         let address: BluetoothAddress
@@ -42,13 +46,13 @@ struct KnownAddresses {
     ///   - holder: the device that has it.
     ///   - isBonded: whether this host has a bond with the other one.
     ///   - now: the time.
-    /// - Returns: true if only the other one has a bond. If both or none have one, true for a pairing by the user
-    ///   without a bond, and for an address where the tag was never connected, after a silence there.
+    /// - Returns: true if only the other one has a bond. If both or none have one, true after a silence at the
+    ///   address without a bond, but only during a pairing by the user, or if the tag was never connected there.
     static func movesIdentity(from holder: Holder, toDeviceWithBond isBonded: Bool, at now: Instant) -> Bool {
         guard holder.isBonded == isBonded else { return isBonded }
         guard !isBonded else { return false }
-        if holder.isPairing { return true }
-        guard !holder.isKnown else { return false }
-        return holder.lastSign.map { now - $0 > Sightings.silence } ?? true
+        guard holder.isPairing || !holder.isKnown else { return false }
+        let silence = holder.isPairing ? pairingSilence : Sightings.silence
+        return holder.lastSign.map { now - $0 > silence } ?? true
     }
 }
