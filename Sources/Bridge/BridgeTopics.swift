@@ -50,10 +50,13 @@ public struct BridgeTopics: Hashable, Sendable {
     /// The retained topics that are published while discovery is on.
     var ofHomeAssistant: [String] { [tags, pairing, found] }
 
+    /// Those of the bridge itself that the broker retains; its state comes last.
+    var retained: [String] { [info, health, adapter, scan] + ofHomeAssistant + [state] }
+
     /// What the bridge listens to.
     var filters: [String] {
         ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
-            + ["\(base)/bridge/+/info", stateOfEveryBridge]
+            + ["\(base)/bridge/+/info", stateOfEveryBridge, "\(base)/tag/+/info"]
     }
 
     /// A filter for the state of every bridge of this base topic.
@@ -84,6 +87,8 @@ public struct BridgeTopics: Hashable, Sendable {
         switch levels.first {
         case "tag" where levels.count == 4:
             return tagSubject(tag: levels[1], command: levels[2], verb: levels[3])
+        case "tag" where levels.count == 3 && levels[2] == "info":
+            return .tagInfo(levels[1])
         case "bridge" where levels.count == 4 && levels[2] == "request" && topic.topic(below: bridge) != nil:
             return .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
         case "bridge" where levels.count == 3 && levels[2] == "info":
@@ -115,6 +120,8 @@ enum TopicSubject: Hashable, Sendable {
 
     /// Somebody wants something.
     case command(CommandAddress)
+    /// The description of a tag, of this bridge or another.
+    case tagInfo(Substring)
     /// A bridge of this base topic, perhaps this one, tells its tags.
     case neighbourInfo(instance: String)
     /// A bridge of this base topic, perhaps this one, comes or goes.

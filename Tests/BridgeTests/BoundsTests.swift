@@ -1,5 +1,6 @@
 import JacquardProtocol
 import Testing
+import Time
 
 @testable import Bridge
 
@@ -100,5 +101,80 @@ struct BoundsTests {
             $0.topic == "homeassistant/device/jacquard_bridge_attic/config"
         }
         #expect(bridges == 2)
+    }
+
+    @Test("4,096 results are stored, and the next one pushes out the oldest")
+    func storedResultCount() {
+        func key(_ number: Int) -> AnsweredCommands.Key { .init(resultTopic: "t", id: "\(number)") }
+        var answered = AnsweredCommands()
+        for number in 0..<4_096 { answered.store([1], for: key(number), at: Self.now) }
+        #expect((0..<4_096).allSatisfy { answered.result(for: key($0), at: Self.now) == [1] })
+        answered.store([2], for: key(4_096), at: Self.now)
+        #expect(answered.result(for: key(0), at: Self.now) == nil)
+        #expect(answered.result(for: key(1), at: Self.now) == [1])
+        #expect(answered.result(for: key(4_096), at: Self.now) == [2])
+    }
+
+    @Test("60,000 small events wait for the broker; 16 MiB of them and no more")
+    func events() {
+        var outbox = Outbox()
+        let event = Publication(topic: "t", payload: [1], kind: .event(lifetime: .seconds(5)))
+        for _ in 0..<60_000 { _ = outbox.submit(event, at: Self.now) }
+        #expect(outbox.queued == 60_000)
+        #expect(outbox.dropped.events == 0)
+        for _ in 0..<60_000 { _ = outbox.submit(event, at: Self.now) }
+        #expect(outbox.queued < 70_000)
+        #expect(outbox.dropped.events == 120_000 - outbox.queued)
+    }
+
+    @Test("a queue has room for those that wait, however many have passed")
+    func queue() {
+        var steady = Queue<Int>()
+        for number in 0..<10 { steady.append(number) }
+        for number in 10..<100_000 {
+            steady.append(number)
+            let first = steady.removeFirst()
+            #expect(first == number - 10)
+        }
+        #expect(steady.room <= 512)
+        var rush = Queue<Int>()
+        for number in 0..<100_000 { rush.append(number) }
+        for _ in 0..<100_000 { rush.removeFirst() }
+        #expect(rush.room <= 256)
+    }
+
+    @Test("16 refused subscriptions and 16 refused topics are remembered")
+    func refusals() {
+        var refusals = Refusals()
+        for number in 100..<200 { refusals.refused(subscription: "s\(number)") }
+        #expect(refusals.problems(at: Self.now).count == 16)
+        refusals = Refusals()
+        for number in 100..<115 { refusals.refused(messageTo: "t\(number)", "r", at: Self.now) }
+        refusals.refused(messageTo: "b", "r", at: Self.now)
+        #expect(refusals.problems(at: Self.now).map { $0.text.contains("to b (r)") } == [true])
+        refusals.refused(messageTo: "a", "r", at: Self.now)
+        #expect(refusals.problems(at: Self.now).map { $0.text.contains("to b (r)") } == [true])
+        refusals.refused(messageTo: "a", "r", at: Self.now + .seconds(600))
+        #expect(refusals.problems(at: Self.now + .seconds(600)).map { $0.text.contains("to a (r)") } == [true])
+    }
+
+    @Test("256 received tags are remembered: the one that was silent for longest goes")
+    func seenTags() {
+        var seen = SeenTags()
+        for number in 0..<300 {
+            let tag = TagAdvertisement(address: "\(number)", serial: "0001", name: nil, rssi: -60)
+            seen.heard(tag, at: Scene.beginning + .seconds(number))
+        }
+        #expect(Set(seen.all.map(\.tag.address)) == Set((44..<300).map { "\($0)" }))
+    }
+
+    @Test("a scan remembers 4,096 addresses, and then begins again")
+    func scannedAddresses() {
+        var scan = ScanState()
+        _ = scan.begin(until: Scene.beginning + .seconds(30), allowsDuplicates: false)
+        let first = (0..<4_095).map { scan.admits("\($0)") }
+        #expect(first.allSatisfy { $0 })
+        let later = ["0", "4095", "0"].map { scan.admits($0) }
+        #expect(later == [false, true, true])
     }
 }

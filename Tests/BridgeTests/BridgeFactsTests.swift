@@ -11,7 +11,7 @@ struct BridgeFactsTests {
         #expect(
             subscriptions.map(\.filter) == [
                 "jacquard/tag/+/+/set", "jacquard/tag/+/+/get", "jacquard/bridge/attic/request/+",
-                "jacquard/bridge/+/info", "jacquard/bridge/+/state",
+                "jacquard/bridge/+/info", "jacquard/bridge/+/state", "jacquard/tag/+/info",
             ])
         #expect(subscriptions.allSatisfy { $0.qos == 1 })
     }

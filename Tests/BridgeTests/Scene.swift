@@ -134,7 +134,8 @@ extension BridgeAction {
         case .perform(_, _, let token), .scan(_, let token), .stopScan(let token),
             .pair(_, _, let token), .forget(_, let token), .measure(let token):
             token
-        case .publish, .connect, .disconnect, .subscribe, .setLogLevel, .addTag, .removeTag, .remember: nil
+        case .publish, .connect, .disconnect, .subscribe, .setLogLevel, .addTag, .removeTag, .forgetInstance, .remember:
+            nil
         }
     }
 }

@@ -48,6 +48,42 @@ struct RestartTests {
         }
     }
 
+    @Test("a tag that is not listed any more and a former name of the bridge leave nothing at the broker")
+    func formerTopics() async throws {
+        try await inWorld(tags: 2) { world in
+            try await world.connected(1...2)
+            let topics = ["jacquard/tag/0002/", "homeassistant/device/jacquard_tag_0002/"]
+            try await until("it is announced") { world.observer.latest(topics[1] + "config") != nil }
+            try await world.stopDaemon()
+            var plan = WorldPlan(tagList: "  - serial: 0001")
+            _ = try world.folder.write("config.yaml", plan.configuration(port: world.broker.port))
+            try world.restartDaemon()
+            try await world.connected()
+            try await until("the last topic of the tag is cleared") {
+                world.observer.latest("jacquard/tag/0002/stats") == ""
+            }
+            let left = try await world.retainedTopics()
+            #expect(left.filter { topic in topics.contains { topic.hasPrefix($0) } } == [])
+            #expect(left.contains("homeassistant/device/jacquard_tag_0001/config"))
+            try await world.stopDaemon()
+            plan = WorldPlan(tagList: "  - serial: 0001")
+            let renamed = plan.configuration(port: world.broker.port).replacing(
+                "instance: \(World.instance)", with: "instance: cellar")
+            _ = try world.folder.write("config.yaml", renamed)
+            try world.restartDaemon()
+            try await until("the last topic of the former name is cleared") {
+                world.observer.latest(World.bridge + "/state") == ""
+            }
+            let kept = try await world.retainedTopics()
+            let former = kept.filter {
+                $0.hasPrefix(World.bridge + "/") || $0.contains("jacquard_bridge_\(World.instance)")
+            }
+            #expect(former == [])
+            #expect(kept.contains("jacquard/bridge/cellar/state"))
+            #expect(kept.contains("homeassistant/device/jacquard_tag_0001/config"))
+        }
+    }
+
     @Test("of the bridge, gestures are counted anew, and the boot tells that")
     func counting() async throws {
         try await inWorld { world in

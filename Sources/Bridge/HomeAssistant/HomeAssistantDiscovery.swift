@@ -12,6 +12,19 @@ struct HomeAssistantDiscovery: Sendable {
     /// - Returns: nil when Home Assistant is not to be told anything.
     init?(_ configuration: BridgeConfiguration, topics bridgeTopics: BridgeTopics) {
         guard let homeAssistant = configuration.homeAssistant else { return nil }
+        self.init(configuration, homeAssistant, topics: bridgeTopics)
+    }
+
+    /// For taking away what earlier runs have announced, whether or not this one announces anything.
+    init(withdrawing configuration: BridgeConfiguration, topics: BridgeTopics) {
+        let homeAssistant = HomeAssistantConfiguration(prefix: configuration.discoveryPrefix)
+        self.init(configuration, configuration.homeAssistant ?? homeAssistant, topics: topics)
+    }
+
+    private init(
+        _ configuration: BridgeConfiguration, _ homeAssistant: HomeAssistantConfiguration,
+        topics bridgeTopics: BridgeTopics
+    ) {
         topics = DiscoveryTopics(prefix: homeAssistant.prefix, form: homeAssistant.form)
         origin = OriginDocument(swVersion: configuration.version)
         bridge = DiscoveredBridge(
@@ -52,6 +65,32 @@ struct HomeAssistantDiscovery: Sendable {
     /// Takes an announced bridge and all its tags away.
     func withdrawal(of tags: [TagMirror]) -> [Publication] {
         announcedTopics(tags).map { .noFact($0) }
+    }
+
+    /// Takes a tag away in either form: an earlier run may have had the other one.
+    func withdrawalInEveryForm(ofTag entry: TagEntry) -> [Publication] {
+        withdrawalInEveryForm { form in
+            DiscoveredTag(
+                id: entry.id, name: entry.serial, serial: entry.serial, firmware: nil,
+                topics: bridge.topics.tag(entry.id), bridgeState: bridge.topics.state, form: form
+            ).device(bridgeObjectID: bridge.objectID)
+        }
+    }
+
+    /// Takes the bridge away as it was announced under another name, in either form.
+    func withdrawalInEveryForm(ofBridge instance: String) -> [Publication] {
+        let topics = BridgeTopics(base: bridge.topics.base, instance: instance)
+        return withdrawalInEveryForm { _ in
+            DiscoveredBridge(instance: instance, version: bridge.version, topics: topics).device
+        }
+    }
+
+    private func withdrawalInEveryForm(
+        of device: (HomeAssistantConfiguration.Form) -> DiscoveredDevice
+    ) -> [Publication] {
+        HomeAssistantConfiguration.Form.allCases.flatMap { form in
+            device(form).topics(DiscoveryTopics(prefix: topics.prefix, form: form)).map { .noFact($0) }
+        }
     }
 
     /// Takes over from a configuration that has announced in another form or under another prefix.

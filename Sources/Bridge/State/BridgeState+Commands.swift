@@ -11,7 +11,9 @@ extension BridgeState {
         else { return [] }
         switch subject {
         case .command(let address): return command(address, message, at: now)
+        case .tagInfo(let tag): received(tagInfo: message, of: tag)
         case .neighbourInfo(let instance):
+            former.received(info: message.payload, ofBridge: instance)
             leave(neighbours.received(info: message.payload, of: instance))
         case .neighbourState(let instance):
             leave(neighbours.received(state: message.payload, of: instance))

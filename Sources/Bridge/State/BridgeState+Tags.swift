@@ -2,7 +2,7 @@ import Time
 
 // MARK: Tags come and go
 
-/// A tag that has left and whose retained topics are still there.
+/// A tag that has left, or a former name of the bridge, whose retained topics are still there.
 struct Departure: Sendable {
     /// Who has asked for it, and gets the result.
     struct Request: Sendable {
@@ -10,11 +10,29 @@ struct Departure: Sendable {
         let data: CommandData
     }
 
-    let entry: TagEntry
+    /// The tag; nil for a former name of the bridge.
+    let entry: TagEntry?
+    /// The former name of the bridge; nil for a tag.
+    let formerInstance: String?
     /// Nil when the configuration does not list the tag any more, and nobody has asked to forget it.
     var request: Request?
     let retainedTopics: [String]
     let due: Instant
+
+    init(entry: TagEntry, request: Request?, retainedTopics: [String], due: Instant) {
+        self.entry = entry
+        formerInstance = nil
+        self.request = request
+        self.retainedTopics = retainedTopics
+        self.due = due
+    }
+
+    init(formerInstance: String, retainedTopics: [String], due: Instant) {
+        entry = nil
+        self.formerInstance = formerInstance
+        self.retainedTopics = retainedTopics
+        self.due = due
+    }
 
     /// How long Home Assistant may take to remove a device before the topics of its entities vanish.
     static let delay = Duration.seconds(1)
@@ -52,7 +70,7 @@ extension BridgeState {
     private mutating func insert(
         _ entry: TagEntry, record: TagRecord?, _ sighting: TagSighting, at now: Moment
     ) -> [BridgeAction] {
-        let emptied = finishDepartures(at: now) { $0.entry.id == entry.id }
+        let emptied = finishDepartures(at: now) { $0.entry?.id == entry.id }
         var tag = TagMirror(
             entry, record: record, topics: topics, bridge: configuration.instance, statsPayload: statsPayload,
             startedAt: now)
@@ -87,7 +105,7 @@ extension BridgeState {
     private mutating func departed(
         _ entry: TagEntry, _ request: Departure.Request, at now: Moment
     ) -> [BridgeAction] {
-        guard let index = departures.firstIndex(where: { $0.entry.serial == entry.serial && $0.request == nil }) else {
+        guard let index = departures.firstIndex(where: { $0.entry?.serial == entry.serial && $0.request == nil }) else {
             return finish(request.token, data: request.data, at: now)
         }
         departures[index].request = request
@@ -124,6 +142,12 @@ extension BridgeState {
         return due.flatMap { departure in
             publish(departure.retainedTopics.map(Publication.noFact))
                 + (departure.request.map { finish($0.token, data: $0.data, at: now) } ?? [])
+                + (departure.formerInstance.map { leave(formerInstance: $0) } ?? [])
         }
+    }
+
+    private mutating func leave(formerInstance name: String) -> [BridgeAction] {
+        former.cleared(name)
+        return [.forgetInstance(name)]
     }
 }

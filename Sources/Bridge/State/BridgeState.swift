@@ -18,6 +18,7 @@ public struct BridgeState: Sendable {
     var tags: [TagMirror]
     var desk: CommandDesk
     var neighbours: Neighbours
+    var former: FormerTopics
     var health = HealthBook()
     var adapters: [AdapterFacts]?
     var stack = StackFacts()
@@ -47,10 +48,12 @@ public struct BridgeState: Sendable {
     ///   - configuration: the tags and the names.
     ///   - records: what the state file keeps. A tag that the configuration does not list is known by it alone; what it
     ///     says of the others but id and serial counts too.
+    ///   - earlier: what is known of earlier runs, whose topics may still be at the broker.
     ///   - boot: a few characters that no other start of this bridge has had, such as `9f3c`.
     ///   - startedAt: now.
     public init(
-        configuration: BridgeConfiguration, records: [TagRecord] = [], boot: String, startedAt: Moment
+        configuration: BridgeConfiguration, records: [TagRecord] = [], earlier: EarlierRuns = EarlierRuns(),
+        boot: String, startedAt: Moment
     ) {
         self.configuration = configuration
         self.boot = boot
@@ -66,6 +69,7 @@ public struct BridgeState: Sendable {
         }
         desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)
+        former = FormerTopics(instance: configuration.instance, earlier)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestureExpirySeconds = Self.expirySeconds(configuration)
         gesturePayload = GesturePayload(boot: boot, bridge: configuration.instance)
@@ -153,7 +157,7 @@ public struct BridgeState: Sendable {
         let foundTags = found.throttle.isDue(at: now.instant) ? foundFact : []
         let again = rested.flatMap { sendWaiting(of: $0, at: now) }
         let idle = due.flatMap { restIfIdle($0, at: now) }
-        let departed = finishDepartures(at: now) { $0.due <= now.instant }
+        let departed = finishDepartures(at: now) { $0.due <= now.instant } + clearFormerTopics(at: now)
         return expired + publish(accepted + facts + foundTags + discoveryDue(at: now)) + again + idle
             + endScanInTime(at: now) + departed + records
     }
@@ -194,6 +198,7 @@ extension BridgeState {
         var earliest = desk.deadline
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: discovery?.life.deadline)
+        earliest.lower(to: former.deadline)
         earliest.lower(to: found.throttle.due)
         for departure in departures { earliest.lower(to: departure.due) }
         earliest.lower(to: agenda.next)

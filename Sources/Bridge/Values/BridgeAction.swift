@@ -33,6 +33,8 @@ public enum BridgeAction: Hashable, Sendable {
     case addTag(TagEntry)
     /// From now on this tag is not known. Its announcement is withdrawn at once, its facts a second later.
     case removeTag(TagID)
+    /// The topics of this former name of the bridge are cleared: it need not be remembered any more.
+    case forgetInstance(String)
     /// Keep this of a tag over a restart, instead of what was kept of it before.
     case remember(TagRecord)
 }

@@ -6,6 +6,9 @@ struct Queue<Element: Sendable>: Sendable {
     /// How many wait.
     var count: Int { elements.count - head }
 
+    /// For how many there is room without another allocation.
+    var room: Int { elements.capacity }
+
     var isEmpty: Bool { count == 0 }
 
     /// The one that waits longest.

@@ -27,6 +27,7 @@ extension BridgeService {
         case .removeTag(let id):
             book.remove(id)
             life.remove(id)
+        case .forgetInstance(let name): runs.forget(name)
         case .remember(let record): remember(record)
         }
     }

@@ -20,6 +20,7 @@ final class BridgeService {
     /// Another one when the broker is reached in another way.
     var client: MQTTClient
     let store: TagStore
+    let runs: RunStore
     /// What the user has decided last.
     var configuration: Configuration
     var bridge: BridgeState
@@ -53,19 +54,24 @@ final class BridgeService {
     /// - Parameters:
     ///   - configuration: what the user has decided.
     ///   - store: the tags that are remembered, already read.
+    ///   - runs: remembers the names under which the bridge has run.
+    ///   - former: the names before the present one.
     ///   - busAddress: of the bus that BlueZ is on.
     ///   - boot: tells this start from others.
     ///   - sink: where the program logs, and how much.
     init(
-        _ configuration: Configuration, store: TagStore, busAddress: String, boot: String, sink: any LogSink
+        _ configuration: Configuration, store: TagStore, runs: RunStore, former: [FormerInstance], busAddress: String,
+        boot: String, sink: any LogSink
     ) {
         self.sink = sink
         self.store = store
+        self.runs = runs
         self.configuration = configuration
         log = Logger("daemon", to: sink)
         let records = configuration.records(of: store.tags)
         bridge = BridgeState(
-            configuration: configuration.bridge, records: records, boot: boot, startedAt: .now)
+            configuration: configuration.bridge, records: records,
+            earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete), boot: boot, startedAt: .now)
         central = BlueZCentral(
             busAddress: busAddress, adapter: configuration.adapterChoice,
             resetAdapter: configuration.bluetooth.resetAdapter, log: log.labelled("bluez"))

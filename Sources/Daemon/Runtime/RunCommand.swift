@@ -85,7 +85,10 @@ struct RunCommand {
         if let complaint = DescriptorLimit.complaint(about: DescriptorLimit.raise(), tags: known) {
             log.warning("few descriptors", [(.reason, complaint)])
         }
-        let service = BridgeService(loaded.configuration, store: store, busAddress: bus, boot: boot, sink: sink)
+        let runs = RunStore(folder, log: log.labelled("state"))
+        let former = await runs.begin(loaded.configuration.instance, boot: boot)
+        let service = BridgeService(
+            loaded.configuration, store: store, runs: runs, former: former, busAddress: bus, boot: boot, sink: sink)
         await service.start()
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()

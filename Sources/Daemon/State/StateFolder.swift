@@ -8,6 +8,7 @@ struct StateFolder: Sendable {
     /// The greatest size that is read, in bytes; a hundred tags take twenty thousand.
     private static let sizeLimit = 1 << 20
     private static let fileName = "tags.json"
+    private static let runsFileName = "runs.json"
 
     /// Where it is.
     let path: String
@@ -71,9 +72,30 @@ struct StateFolder: Sendable {
     ///
     /// - Throws: ``FileError``; the file is then as it was.
     func save(_ tags: [StoredTag]) throws(FileError) {
-        let stored = StoredTags(tags: tags.sorted { $0.id < $1.id })
+        try write(StoredTags(tags: tags.sorted { $0.id < $1.id }), to: file)
+    }
+
+    /// Reads under which names the bridge has run; none when there is no file, or none that this release can read.
+    func loadRuns() -> StoredRuns {
+        guard
+            let contents = try? FileContents(
+                path: path + "/" + Self.runsFileName, limit: Self.sizeLimit, followsLinks: false)
+        else {
+            return StoredRuns()
+        }
+        return JSONValue(parsing: contents.bytes).flatMap { StoredRuns($0) } ?? StoredRuns()
+    }
+
+    /// Writes under which names the bridge has run, as ``save(_:)-([StoredTag])`` writes the tags.
+    ///
+    /// - Throws: ``FileError``; the file is then as it was.
+    func save(_ runs: StoredRuns) throws(FileError) {
+        try write(runs, to: path + "/" + Self.runsFileName)
+    }
+
+    private func write(_ document: some Encodable, to file: String) throws(FileError) {
         try create()
         try AtomicFile.write(
-            JSONText.indentedBytes(of: stored) + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
+            JSONText.indentedBytes(of: document) + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
     }
 }

@@ -16,6 +16,8 @@ final class TagStore {
     private var isWriting = false
     /// A file that could not be read is not overwritten either.
     private var mayWrite = true
+    /// Whether ``tags`` are all that were ever remembered: false after a file that is damaged or cannot be read.
+    private(set) var isComplete = true
     private let retryInterval: Duration
     private lazy var retry = LoopTimer { [unowned self] in save() }
     private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
@@ -46,9 +48,10 @@ final class TagStore {
             tags = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
             written = tags
         case .damaged(let kept, let reason):
+            isComplete = false
             log.error("the file of known tags is damaged and was set aside", [(.path, kept), (.error, reason)])
         case .unreadable(let reason):
-            mayWrite = false
+            (mayWrite, isComplete) = (false, false)
             failure = UnwritableFile(.state, folder.path, reason: reason)
             log.error("cannot read the file of known tags, and will not write it", [(.error, reason)])
         }
@@ -141,5 +144,5 @@ final class TagStore {
 
 extension HelperThread.Concern {
     /// Reading and writing the known tags.
-    fileprivate static let state = HelperThread.Concern("state")
+    static let state = HelperThread.Concern("state")
 }

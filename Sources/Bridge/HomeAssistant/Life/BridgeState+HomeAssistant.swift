@@ -6,6 +6,7 @@ extension BridgeState {
         guard !isStopped else { return [] }
         defer { updateDeadline() }
         discovery?.life.brokerConnected(at: now.instant)
+        former.brokerConnected(at: now.instant)
         health.brokerConnected()
         return publish(healthChanged(at: now))
     }

@@ -1,0 +1,142 @@
+import Testing
+
+@testable import Bridge
+
+@Suite("Topics of earlier runs")
+struct FormerTopicsTests {
+    private static let device = "homeassistant/device/jacquard_tag_0001/config"
+
+    private static func info(_ bridge: String = "attic") -> String {
+        #"{"bridge":"\#(bridge)","id":"0001","serial":"0001"}"#
+    }
+
+    private func scene(_ earlier: EarlierRuns = EarlierRuns(), hasDiscovery: Bool = true) -> Scene {
+        var scene = Scene()
+        let configuration = BridgeConfiguration(
+            instance: "attic", version: "0.1.0", tags: [.tag003R],
+            homeAssistant: hasDiscovery ? HomeAssistantConfiguration() : nil)
+        scene.state = BridgeState(
+            configuration: configuration, earlier: earlier, boot: "9f3c", startedAt: Scene.beginning)
+        scene.begin()
+        return scene
+    }
+
+    /// The topics that were cleared, in order.
+    private func cleared(_ lines: [String]) -> [String] {
+        lines.filter { $0.hasSuffix(" ") }.map { String($0.dropLast()) }
+    }
+
+    @Test(
+        "of a tag that is not known any more are cleared: discovery first, a second later everything",
+        arguments: [true, false])
+    func tag(hasDiscovery: Bool) {
+        var scene = scene(hasDiscovery: hasDiscovery)
+        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        #expect(cleared(scene.wait(.milliseconds(999))) == [])
+        let discovery = cleared(scene.wait(.milliseconds(1)))
+        #expect(discovery.first == Self.device)
+        #expect(discovery.contains("homeassistant/sensor/jacquard_tag_0001/battery/config"))
+        #expect(discovery.allSatisfy { $0.hasPrefix("homeassistant/") && $0.contains("jacquard_tag_0001") })
+        #expect(cleared(scene.wait(.milliseconds(999))) == [])
+        #expect(cleared(scene.wait(.milliseconds(1))) == scene.state.topics.tag(.known("0001")).retained)
+        #expect(scene.wait(.seconds(5)) == [])
+    }
+
+    @Test("of a known tag, of another bridge's and of one that another bridge knows stay", arguments: 0..<6)
+    func others(number: Int) {
+        var scene = scene(EarlierRuns(areTagsKnown: number != 5))
+        switch number {
+        case 0: scene.hear("jacquard/tag/003R/info", Self.info(), isRetained: true)
+        case 1: scene.hear("jacquard/tag/0001/info", Self.info("zoo"), isRetained: true)
+        case 2: scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: false)
+        case 3: scene.hear("jacquard/tag/0001/info", "{", isRetained: true)
+        default: scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        }
+        if number == 4 {
+            scene.send("bridge/zoo/info", #"{"tags":["0001"]}"#)
+            scene.send("bridge/zoo/state", "online")
+        }
+        #expect(cleared(scene.wait(.seconds(5))) == [])
+    }
+
+    @Test("of a tag that another bridge knew which is offline are cleared")
+    func offlineOwner() {
+        var scene = scene()
+        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        scene.send("bridge/zoo/info", #"{"tags":["0001"]}"#)
+        scene.send("bridge/zoo/state", "offline")
+        #expect(cleared(scene.wait(.seconds(1))).contains(Self.device))
+    }
+
+    @Test("of a tag that is added meanwhile are published again behind their clearing")
+    func added() {
+        var scene = scene()
+        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        scene.wait(.milliseconds(1_500))
+        let lines = scene.note(scene.state.add(TagEntry(id: .known("0001"), serial: "0001"), at: scene.now))
+        let availability = lines.filter { $0.hasPrefix("jacquard/tag/0001/availability") }
+        #expect(availability == ["jacquard/tag/0001/availability ", "jacquard/tag/0001/availability offline"])
+        #expect(cleared(scene.wait(.seconds(5))) == [])
+    }
+
+    @Test("are looked for on each connection, and only there")
+    func connections() {
+        var scene = scene()
+        scene.wait(.seconds(2))
+        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        #expect(cleared(scene.wait(.seconds(5))) == [])
+        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        #expect(cleared(scene.wait(.seconds(1))).contains(Self.device))
+    }
+
+    private static let runs = EarlierRuns(instances: [FormerInstance(name: "old", boots: ["aaaa", "bbbb"])])
+
+    @Test("of a former name are cleared, with its tags that are not known", arguments: ["aaaa", "bbbb"])
+    func instance(boot: String) {
+        var scene = scene(Self.runs)
+        scene.hear("jacquard/bridge/old/state", "online", isRetained: true)
+        scene.hear("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
+        scene.hear("jacquard/tag/0001/info", Self.info("old"), isRetained: true)
+        scene.send("bridge/old/state", "offline")
+        let discovery = cleared(scene.wait(.seconds(1)))
+        #expect(discovery.contains(Self.device))
+        #expect(discovery.contains("homeassistant/device/jacquard_bridge_old/config"))
+        _ = scene.takeActions()
+        let rest = cleared(scene.wait(.seconds(1)))
+        #expect(rest.contains("jacquard/tag/0001/availability"))
+        #expect(rest.filter { $0.hasPrefix("jacquard/bridge/old/") }.count == 8)
+        #expect(rest.last == "jacquard/bridge/old/state")
+        #expect(scene.takeActions() == [.forgetInstance("old")])
+        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.hear("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
+        #expect(cleared(scene.wait(.seconds(5))) == [])
+    }
+
+    @Test("of a former name that another bridge has taken stay", arguments: ["cccc", nil])
+    func takenName(boot: String?) {
+        var scene = scene(Self.runs)
+        if let boot {
+            scene.hear("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
+        }
+        scene.hear("jacquard/tag/0001/info", Self.info("old"), isRetained: true)
+        #expect(cleared(scene.wait(.seconds(5))) == [])
+        #expect(scene.takeActions() == [])
+    }
+
+    @Test("are read up to 1 MiB and 256 tags on one connection")
+    func bounds() {
+        var scene = scene()
+        for number in 0..<1_000 {
+            scene.hear("jacquard/tag/t\(number)/info", Self.info(), isRetained: true)
+        }
+        let devices = cleared(scene.wait(.seconds(1))).filter { $0.hasPrefix("homeassistant/device/") }
+        #expect(devices.count == FormerTopics.most)
+        var large = self.scene()
+        let padding = String(repeating: " ", count: 500_000)
+        for number in 0..<10 {
+            large.hear("jacquard/tag/t\(number)/info", Self.info() + padding, isRetained: true)
+        }
+        #expect(cleared(large.wait(.seconds(1))).filter { $0.hasPrefix("homeassistant/device/") }.count == 2)
+    }
+}

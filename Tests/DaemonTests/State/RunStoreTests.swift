@@ -1,0 +1,50 @@
+import Bridge
+import EventLoop
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite("The names under which the bridge has run")
+struct RunStoreTests {
+    @LoopActor
+    private func begin(_ instance: String, boot: String, in folder: StateFolder) async -> [FormerInstance] {
+        await RunStore(folder, log: Logger("state", to: MemorySink())).begin(instance, boot: boot)
+    }
+
+    @Test("are known after a restart, with the boots of each, until their topics are cleared")
+    func restart() async throws {
+        let temporary = try ScratchFolder()
+        let folder = StateFolder(option: temporary.path + "/state", environment: [:])
+        try await onLoop {
+            #expect(await begin("old", boot: "a", in: folder) == [])
+            #expect(await begin("old", boot: "b", in: folder) == [])
+            #expect(await begin("new", boot: "c", in: folder) == [FormerInstance(name: "old", boots: ["b", "a"])])
+            let store = RunStore(folder, log: Logger("state", to: MemorySink()))
+            #expect(await store.begin("new", boot: "d") == [FormerInstance(name: "old", boots: ["b", "a"])])
+            store.forget("old")
+            try await until("the file says so") { folder.loadRuns().instances.map(\.name) == ["new"] }
+            #expect(await begin("new", boot: "e", in: folder) == [])
+        }
+    }
+
+    @Test("are at most 8, with 8 boots each")
+    func bounds() {
+        var runs = StoredRuns()
+        for number in 0..<20 { runs.started("old", boot: "\(number)") }
+        #expect(runs.instances.map(\.boots) == [(12..<20).reversed().map { "\($0)" }])
+        for number in 0..<20 { runs.started("n\(number)", boot: "x") }
+        #expect(runs.instances.map(\.name) == (12..<20).reversed().map { "n\($0)" })
+    }
+
+    @Test(
+        "are none where the file is damaged or of another release",
+        arguments: ["", "{", #"{"version":2,"instances":[]}"#])
+    func damaged(text: String) throws {
+        let temporary = try ScratchFolder()
+        _ = try temporary.write("runs.json", text)
+        #expect(StateFolder(option: temporary.path, environment: [:]).loadRuns() == StoredRuns())
+    }
+}
