@@ -5,7 +5,7 @@ internal import Synchronization
 /// The thread for everything that may block: name resolution, files, `fsync`. The loop goes on meanwhile.
 ///
 /// Each piece of work belongs to a ``Concern``. Pieces of one concern run one after the other, in the order in which they were
-/// submitted. One thread serves all concerns. If a piece holds it up for longer than ``patience`` and work of another concern
+/// submitted. One thread serves all concerns. If a piece holds it up for longer than 50 ms and work of another concern
 /// is waiting, a further thread starts; it ends when the first one is back. There are at most as many threads as concerns.
 /// Nothing waits for the threads at the end of the process.
 public final class HelperThread: Sendable {
@@ -55,7 +55,7 @@ public final class HelperThread: Sendable {
     ///
     /// - Parameters:
     ///   - concern: what the work is about.
-    ///   - refusal: the result if ``HelperQueue/mostWaiting`` pieces wait already.
+    ///   - refusal: the result if the queue is full.
     ///   - body: the work.
     /// - Returns: the result of the work, or `refusal`.
     @LoopActor
