@@ -40,7 +40,7 @@ public final class MQTTClient {
     public var receiveMaximum: Int { connection?.receiveMaximum ?? Int(UInt16.max) }
 
     /// Whether acknowledgements of received messages wait while the broker owes one of ours; see
-    /// ``MQTTConnection/withholdsAcknowledgements``. Lasts until the end of the connection.
+    /// `MQTTConnection.withholdsAcknowledgements`. Lasts until the end of the connection.
     public var withholdsAcknowledgements: Bool {
         get { connection?.withholdsAcknowledgements ?? false }
         set {

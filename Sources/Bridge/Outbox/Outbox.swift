@@ -53,7 +53,7 @@ public struct Outbox: Sendable {
     /// How commands are to be taken now.
     ///
     /// A result is never dropped while the broker is connected. So the broker has to wait with commands while their results
-    /// pile up. From ``mostResultBytes`` until half of it, intake is restrained: publications leave in batches, the next
+    /// pile up. From `mostResultBytes` until half of it, intake is restrained: publications leave in batches, the next
     /// one when the last is acknowledged, and acknowledgements of commands leave with them. Each batch lets in at most as
     /// many commands as the broker may have unacknowledged, which is fewer than the batch holds results. Commands
     /// that come without acknowledgement (QoS 0) are not held up by that, nor is a broker that exceeds the receive maximum, as
