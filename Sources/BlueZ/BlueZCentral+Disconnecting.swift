@@ -87,8 +87,11 @@ extension BlueZCentral {
 
     /// Drops all links for good, at the end.
     func leave(within limit: Duration) async {
-        let addresses = peripherals.values.filter { $0.phase != .waiting }.map(\.address)
-        guard state == .poweredOn, !addresses.isEmpty else { return }
+        let all = peripherals.values.filter { $0.phase != .waiting }
+        guard state == .poweredOn, !all.isEmpty else { return }
+        all.forEach(releaseNotifications)
+        let addresses = all.filter { !$0.isShared }.map(\.address)
+        guard !addresses.isEmpty else { return }
         await withCheckedContinuation { continuation in
             var left = addresses.count
             var timer: LoopTimer?
@@ -106,6 +109,16 @@ extension BlueZCentral {
                 }
             }
         }
+    }
+
+    /// Returns the notifications of a device to bluetoothd while the link is up. Before 5.86 bluetoothd frees the state of a
+    /// descriptor when its client leaves the bus, uses that state again when the descriptor closes, and crashes.
+    /// Source: BlueZ 5.66, `notify_client_disconnect` and `notify_io_destroy` in `src/gatt-client.c`.
+    private func releaseNotifications(_ peripheral: Peripheral) {
+        if peripheral.phase == .linked {
+            for path in peripheral.acquiring.sorted() { takeBack(path, of: peripheral) }
+        }
+        peripheral.close()
     }
 
     // MARK: The bond

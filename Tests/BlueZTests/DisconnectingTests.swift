@@ -1,5 +1,7 @@
 import Bluetooth
+import DBus
 import EventLoop
+import Logging
 import TagSimulator
 import TestSupport
 import Testing
@@ -102,6 +104,54 @@ struct DisconnectingTests {
             if !hangs { try await until("the tag is free") { bench.tags[0].broadcast != nil } }
             bench.central.perform(.connect(CentralBench.address(2)))
             await bench.central.stop()
+        }
+    }
+
+    @Test("at the end closes descriptors first: bluetoothd crashes when a client leaves the bus before it closes them")
+    func stopWithDescriptors() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            var isOn = true
+            bench.tags[0].onEvent = { if case .subscribed(_, let on) = $0.kind { isOn = on } }
+            // The link stays up: only the central can end the notifications.
+            bench.blueZ.faults.unanswered = ["Disconnect"]
+            await bench.central.stop(within: .milliseconds(100))
+            try await until("notifications are off") { !isOn }
+        }
+    }
+
+    @Test("at the end takes back a subscription that bluetoothd has not answered")
+    func stopWhileSubscribing() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            bench.blueZ.faults.unanswered = ["AcquireNotify"]
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await until("the call") { bench.calls.contains { $0.hasPrefix("AcquireNotify") } }
+            await bench.central.stop()
+            let members = bench.calls.map { $0.prefix { $0 != " " } }
+            #expect(members.suffix(3) == ["AcquireNotify", "StopNotify", "Disconnect"])
+        }
+    }
+
+    @Test("at the end leaves a link that another client uses")
+    func stopShared() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            let path = try #require(
+                bench.central.peripherals[CentralBench.address(1)]?.characteristics[CentralBench.notify])
+            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let descriptor = try await other.call(
+                .call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "AcquireNotify", [.properties([])]))
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribeFailed 1 inUse")
+            await bench.central.stop()
+            #expect(!bench.calls.contains { $0.hasPrefix("Disconnect") })
+            _ = descriptor
         }
     }
 

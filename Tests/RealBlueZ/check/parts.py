@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -115,6 +116,15 @@ class BlueZ:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
 
+    def crashes(self) -> int:
+        """How often bluetoothd has ended since the guest came up."""
+        return (LOGS / "bluetoothd").read_text(errors="replace").count("]: Bluetooth daemon ") - 1
+
+    def kernel_has_failed(self) -> bool:
+        """Whether the guest's kernel has found a fault of its own; nothing can be said about Bluetooth behind it."""
+        oops = 1 << 7
+        return bool(int(pathlib.Path("/proc/sys/kernel/tainted").read_text()) & oops)
+
     def process(self) -> str:
         """The process of bluetoothd; the guest starts another one when it has ended."""
         return subprocess.run(["busybox", "pidof", "bluetoothd"], capture_output=True, text=True).stdout.strip()
@@ -134,11 +144,20 @@ class BlueZ:
         return [str(path) for path in pathlib.Path("/var/lib/bluetooth").glob(f"*/{address(serial)}/info")]
 
     def forget(self, serial: str) -> None:
-        """Removes a device with its bond, as `bluetoothctl remove` does; nothing happens if there is none."""
+        """Removes a device with its bond, as `bluetoothctl remove` does; nothing happens if there is none.
+
+        Repeats that until no key is left: a bluetoothd that crashes over it keeps the bond for its successor."""
         destination = ["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/org/bluez/hci0"]
         path = "objpath:/org/bluez/hci0/dev_" + address(serial).replace(":", "_")
         method = [*destination, "org.bluez.Adapter1.RemoveDevice", path]
-        subprocess.run(method, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        deadline = time.monotonic() + 30
+        while True:
+            subprocess.run(method, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            if not self.keys(serial):
+                return
+            if time.monotonic() > deadline:
+                raise Failure(f"bluetoothd keeps the bond with tag {serial}")
+            time.sleep(0.1)
 
     def power(self, is_on: bool) -> None:
         """Switches the adapter on or off."""
