@@ -18,7 +18,7 @@ extension BlueZCentral {
         }
     }
 
-    /// Drops the link, or gives the attempt up, and tells when that is done.
+    /// Drops the link, or cancels the attempt, and reports when that is done.
     ///
     /// - Parameters:
     ///   - peripheral: whose.
@@ -48,16 +48,16 @@ extension BlueZCentral {
         }
     }
 
-    /// A device is not connected any more, or will not be.
+    /// A device is disconnected, or its attempt has failed.
     ///
     /// - Parameters:
-    ///   - peripheral: which. Nothing happens when its end has been told already.
+    ///   - peripheral: which. Nothing happens if its end has been reported already.
     ///   - error: why, unless it was on its way down for another reason.
     func lost(_ peripheral: Peripheral, _ error: BluetoothError?) {
         let address = peripheral.address
         guard peripherals[address] === peripheral else { return }
         peripheral.drain()
-        // Whoever got the last values may have asked for something.
+        // The handler of the last values may have made requests.
         guard peripherals[address] === peripheral else { return }
         connects.remove(address)
         peripherals[address] = nil

@@ -4,6 +4,9 @@ import Logging
 import TestSupport
 import Testing
 
+import func CDBus.dbus_connection_get_max_received_size
+import func CDBus.dbus_connection_get_max_received_unix_fds
+
 @testable import DBus
 
 /// A bus with a service and a client on it.
@@ -117,6 +120,15 @@ struct DBusConnectionTests {
             #expect(nobody?.name == "org.freedesktop.DBus.Error.ServiceUnknown")
             let nothing = await #expect(throws: DBusError.self) { try await pair.client.call(pair.call("X")) }
             #expect(nothing?.name == "org.freedesktop.DBus.Error.UnknownMethod")
+        }
+    }
+
+    @Test("reads at most 16 MiB and 64 descriptors of messages that are not handled yet")
+    func receivingLimit() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            #expect(dbus_connection_get_max_received_size(pair.client.pointer) == 16 << 20)
+            #expect(dbus_connection_get_max_received_unix_fds(pair.client.pointer) == 64)
         }
     }
 

@@ -1,0 +1,44 @@
+import Bluetooth
+import Testing
+import Time
+
+@testable import BlueZ
+
+@Suite("Remembered devices")
+struct RememberedDevicesTests {
+    private let start = Instant(sinceBoot: .seconds(3_600))
+
+    private func address(_ number: Int) throws -> BluetoothAddress {
+        let digits = String(number + 10_000)
+        return try #require(
+            BluetoothAddress("F0:00:00:0\(digits.prefix(1)):\(digits.dropFirst().prefix(2)):\(digits.suffix(2))"))
+    }
+
+    @Test("that require a bond are at most 1,000")
+    func bonds() throws {
+        var wishes = BondWishes()
+        for number in 1...1_000 { wishes.note(try address(number), wantsBond: true) }
+        wishes.note(try address(1_000), wantsBond: true)
+        #expect(wishes.wantsBond(try address(1)))
+        wishes.note(try address(1_001), wantsBond: true)
+        #expect(!wishes.wantsBond(try address(1)))
+        #expect(wishes.wantsBond(try address(1_001)))
+    }
+
+    @Test("whose links were dropped are at most 1,000, and those of the last ten minutes stay while there is room")
+    func drops() throws {
+        var rivals = LinkRivals()
+        func mayDrop(_ number: Int, after time: Duration) throws -> Bool {
+            rivals.mayDropLink(of: try address(number), isAcquired: false, at: start + time)
+        }
+        for number in 2...1_000 { #expect(try mayDrop(number, after: .zero)) }
+        #expect(try mayDrop(1, after: .seconds(500)))
+        #expect(try mayDrop(1, after: .seconds(500)))
+        #expect(try !mayDrop(1, after: .seconds(500)))
+        // The others are older than ten minutes and make room.
+        for number in 1_001...1_999 { #expect(try mayDrop(number, after: .seconds(700))) }
+        #expect(try !mayDrop(1, after: .seconds(700)))
+        #expect(try mayDrop(2_000, after: .seconds(700)))
+        #expect(try mayDrop(1, after: .seconds(700)))
+    }
+}
