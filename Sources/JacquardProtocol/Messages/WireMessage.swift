@@ -98,7 +98,8 @@ extension WireMessage {
 
 /// Stores one field in the variable with its number. After the last field, checks that the required fields were found.
 ///
-/// Each call compares the number before anything else, because most calls are for another field.
+/// Each call compares the number before anything else, because most calls are for another field. Storing has functions of its
+/// own: without optimization, a generic function looks up the types of its variables at its beginning.
 private struct FieldReader: FieldVisitor {
     /// Stands for the number of a field after the last one; no field has it.
     static let end: UInt32 = 0
@@ -115,22 +116,35 @@ private struct FieldReader: FieldVisitor {
     mutating func optional<Scalar: WireScalar>(
         _ number: UInt32, _ variable: inout Scalar?
     ) throws(MessageError) {
-        guard number == self.number, let scalar = Scalar(wireValue: value) else { return }
-        variable = scalar
+        guard number == self.number else { return }
+        store(in: &variable)
+    }
+
+    private func store<Scalar: WireScalar>(in variable: inout Scalar?) {
+        if let scalar = Scalar(wireValue: value) { variable = scalar }
     }
 
     mutating func optional<Number: RawRepresentable<UInt32>>(
         _ number: UInt32, _ variable: inout Number?
     ) throws(MessageError) {
-        guard number == self.number, let read = UInt32(wireValue: value).flatMap(Number.init) else { return }
-        variable = read
+        guard number == self.number else { return }
+        store(in: &variable)
+    }
+
+    private func store<Number: RawRepresentable<UInt32>>(in variable: inout Number?) {
+        if let read = UInt32(wireValue: value).flatMap(Number.init) { variable = read }
     }
 
     mutating func required<Scalar: WireScalar>(
         _ number: UInt32, _ variable: inout Scalar, _ name: StaticString
     ) throws(MessageError) {
         if self.number == Self.end { return try check(number, name) }
-        guard number == self.number, let scalar = Scalar(wireValue: value) else { return }
+        guard number == self.number else { return }
+        store(in: &variable)
+    }
+
+    private mutating func store<Scalar: WireScalar>(in variable: inout Scalar) {
+        guard let scalar = Scalar(wireValue: value) else { return }
         variable = scalar
         found |= 1 << number
     }
@@ -139,7 +153,12 @@ private struct FieldReader: FieldVisitor {
         _ number: UInt32, _ variable: inout Number, _ name: StaticString
     ) throws(MessageError) {
         if self.number == Self.end { return try check(number, name) }
-        guard number == self.number, let read = UInt32(wireValue: value).flatMap(Number.init) else { return }
+        guard number == self.number else { return }
+        store(in: &variable)
+    }
+
+    private mutating func store<Number: RawRepresentable<UInt32>>(in variable: inout Number) {
+        guard let read = UInt32(wireValue: value).flatMap(Number.init) else { return }
         variable = read
         found |= 1 << number
     }
@@ -151,7 +170,12 @@ private struct FieldReader: FieldVisitor {
     mutating func optional<Message: WireMessage>(
         _ number: UInt32, _ variable: inout Message?
     ) throws(MessageError) {
-        guard number == self.number, var reader = message else { return }
+        guard number == self.number else { return }
+        try store(in: &variable)
+    }
+
+    private func store<Message: WireMessage>(in variable: inout Message?) throws(MessageError) {
+        guard var reader = message else { return }
         variable = try Message(&reader)
     }
 
