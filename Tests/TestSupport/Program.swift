@@ -42,7 +42,11 @@ public final class Program: Sendable {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // A test run in the background ignores some signals, and a program would inherit that.
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let words = ([name] + arguments).map { strdup($0) } + [nil]
         let variables = merged.map { strdup("\($0)=\($1)") } + [nil]
