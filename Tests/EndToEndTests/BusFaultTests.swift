@@ -59,7 +59,9 @@ struct BusFaultTests {
                 #expect(health["status"] as? String == "failed")
                 let texts = (health["problems"] as? [[String: Any]] ?? []).compactMap { $0["text"] as? String }
                 #expect(texts.allSatisfy { $0.contains("jacquard2mqtt doctor") })
-                #expect(world.observer.latest(World.bridge + "/adapter")?.contains("unauthorized") == true)
+                try await until("the adapter") {
+                    world.observer.latest(World.bridge + "/adapter")?.contains("unauthorized") == true
+                }
             }
         }
     }

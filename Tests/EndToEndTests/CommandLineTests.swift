@@ -27,7 +27,8 @@ struct CommandLineTests {
     }
 
     @Test(
-        "ends with 2 for what it does not know", arguments: [[], ["fly"], ["run", "--fast"], ["check-config", "x"]])
+        "ends with 2 for what it does not know",
+        arguments: [[], ["fly"], ["run", "--fast"], ["check-config", "x", "y"]])
     func usage(arguments: [String]) async throws {
         let ended = try await run(arguments)
         #expect(ended.status == 2)
