@@ -88,7 +88,7 @@ public final class Program: Sendable {
 
     /// Closes its standard input.
     public func closeInput() {
-        // Once: the number may soon be somebody else's.
+        // Once: the kernel may soon give the number to another process.
         input.withLock { descriptor in
             if let number = descriptor { close(number) }
             descriptor = nil
