@@ -6,7 +6,7 @@ import Jacquard
 import JacquardProtocol
 import Logging
 
-/// Connects the first tag that is heard, waits for a gesture, and answers it with two seconds of green light.
+/// Connects the first tag that is found, waits for a gesture, and then lights the LED green for two seconds.
 @LoopActor
 func run() async throws {
     let bus = getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
@@ -44,7 +44,7 @@ func run() async throws {
     await central.stop()
 }
 
-/// The first gesture is answered by light; a tag that lies in a drawer is waited for.
+/// Prints notifications. After the first gesture it lights the LED and returns.
 @LoopActor
 func play(with tag: ConnectedTag) async throws {
     for await notification in tag.notifications {
