@@ -17,8 +17,6 @@ struct FactMirror: Sendable {
         let payload: [UInt8]
         let qos: UInt8
         var progress: Progress
-        /// Whether the broker has closed a connection with it in flight: it may be the reason.
-        var isSuspect: Bool
         /// Where its topic is in ``order``.
         var place: Int
 
@@ -30,6 +28,9 @@ struct FactMirror: Sendable {
     /// The topics; a cleared one leaves nil, so that clearing one costs the same however many there are.
     private var order: [ExactText?] = []
     private var facts: [ExactText: Fact] = [:]
+    /// The topics whose facts were in flight when the broker closed a connection: one may be the reason. Almost always
+    /// empty, and asked for with every publication.
+    private var suspects: Set<ExactText> = []
 
     /// Keeps a fact.
     ///
@@ -39,8 +40,7 @@ struct FactMirror: Sendable {
         let topic = ExactText(publication.topic)
         guard let known = facts[topic] else {
             facts[topic] = Fact(
-                payload: publication.payload, qos: publication.qos, progress: .stale, isSuspect: false,
-                place: order.count)
+                payload: publication.payload, qos: publication.qos, progress: .stale, place: order.count)
             order.append(topic)
             return true
         }
@@ -49,7 +49,7 @@ struct FactMirror: Sendable {
         let isWaiting = known.progress == .waiting
         facts[topic] = Fact(
             payload: publication.payload, qos: publication.qos, progress: isWaiting ? .waiting : .stale,
-            isSuspect: known.isSuspect, place: known.place)
+            place: known.place)
         return !isWaiting
     }
 
@@ -105,16 +105,16 @@ struct FactMirror: Sendable {
 
 extension FactMirror {
     /// Whether the topic's fact may make the broker close the connection.
-    func isSuspect(_ topic: String) -> Bool { facts[ExactText(topic)]?.isSuspect == true }
+    func isSuspect(_ topic: String) -> Bool { !suspects.isEmpty && suspects.contains(ExactText(topic)) }
 
     /// The broker has closed a connection with the topic's fact in flight.
     mutating func suspect(_ topic: String) {
-        facts[ExactText(topic)]?.isSuspect = true
+        suspects.insert(ExactText(topic))
     }
 
     /// The broker has acknowledged the topic's fact.
     mutating func clearSuspicion(_ topic: String) {
-        if isSuspect(topic) { facts[ExactText(topic)]?.isSuspect = false }
+        if !suspects.isEmpty { suspects.remove(ExactText(topic)) }
     }
 
     /// The topic's fact has made the broker close two connections. Another fact of the topic is suspect from the start.
