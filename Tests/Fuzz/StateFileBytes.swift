@@ -1,20 +1,24 @@
 import Bridge
 import Glibc
 
-/// The bytes of `tags.json`: tags, or a file that is set aside; what was read is read again after it was written.
+/// The bytes of `tags.json`: tags, or a file that is set aside; what was read is read again after it was written. The same
+/// bytes are those of `runs.json`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let path = "/dev/shm/jacquard2mqtt-fuzz-\(getpid())"
     let file = path + "/tags.json"
+    let runs = path + "/runs.json"
     mkdir(path, 0o700)
     defer {
-        for name in [file, "\(file).damaged", "\(file).new"] { unlink(name) }
+        for name in [file, "\(file).damaged", "\(file).new", runs] { unlink(name) }
         rmdir(path)
     }
     guard let stream = fopen(file, "w") else { return 0 }
     fwrite(start, 1, count, stream)
     fclose(stream)
+    link(file, runs)
     let folder = StateFolder(option: path, environment: [:])
+    _ = folder.loadRuns()
     guard case .tags(let tags) = folder.load() else { return 0 }
     _ = tags.map(\.record)
     do throws(FileError) {

@@ -1,0 +1,44 @@
+import JSON
+
+/// Which names this bridge has run under, as it stands in `runs.json`.
+struct StoredRuns: Encodable, Hashable, Sendable {
+    /// One name in topics, with the `boot` of the latest starts under it.
+    struct Instance: Encodable, Hashable, Sendable {
+        var name: String
+        var boots: [String]
+    }
+
+    /// The version of the format.
+    static let version = 1
+    /// The most names, and the most starts of each, that are kept.
+    static let most = 8
+
+    /// A file of a later version is not read.
+    var version = Self.version
+    /// The present name first; then former ones whose topics may still be at the broker.
+    var instances: [Instance] = []
+
+    /// Takes a start under a name.
+    mutating func started(_ name: String, boot: String) {
+        var instance = instances.first { $0.name == name } ?? Instance(name: name, boots: [])
+        instance.boots = ([boot] + instance.boots).prefix(Self.most).map(\.self)
+        instances = ([instance] + instances.filter { $0.name != name }).prefix(Self.most).map(\.self)
+    }
+}
+
+extension StoredRuns {
+    /// Reads a file of this version; nil for anything else.
+    init?(_ document: JSONValue) {
+        guard document["version"]?.integer == Int64(Self.version), let elements = document["instances"]?.elements else {
+            return nil
+        }
+        self.init(instances: elements.prefix(Self.most).compactMap { Instance($0) })
+    }
+}
+
+extension StoredRuns.Instance {
+    fileprivate init?(_ document: JSONValue) {
+        guard let name = document["name"]?.string, let boots = document["boots"]?.elements else { return nil }
+        self.init(name: name, boots: boots.compactMap(\.string))
+    }
+}
