@@ -1,10 +1,15 @@
 """Tests of the mutation tool itself: `Tests/mutate --self-test`."""
 
+import subprocess
+import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 import schemata
 from mutants import Finder, Mutant, changed_number, enum_cases, ordered
 from swift_source import SwiftSource
+from trials import Outcome, Trials
 
 
 def mutants(text: str) -> list[Mutant]:
@@ -134,6 +139,77 @@ class SchemataTests(unittest.TestCase):
         self.assertEqual(blamed(4), ["drop"])
         self.assertEqual(blamed(5), ["constant"])
         self.assertEqual(schemata.blamed(found, texts, "Sources/Part/Other.swift", 3), [])
+
+
+class TrialTests(unittest.TestCase):
+    """Each program stands for the tests. It starts processes in groups of their own, which hold its output open."""
+
+    ORPHANS = """
+        for number in 1 2; do
+            (setsid sh -c 'echo $$ >> processes; while :; do sleep 0.01; done' &)
+        done
+        until [ "$(cat processes 2> /dev/null | wc -l)" = 2 ]; do sleep 0.01; done
+        """
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def run_tests(self, script: str, limit: float = 60) -> Outcome:
+        program = self.folder / "tests"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        return Trials(program, self.folder, [], 1)._run(1, "", limit)
+
+    def assert_none_is_left(self):
+        processes = (self.folder / "processes").read_text().split()
+        self.assertEqual(len(processes), 2)
+        self.assertEqual([number for number in processes if Path("/proc", number).exists()], [])
+
+    def test_tests_that_pass_leave_no_process(self):
+        outcome = self.run_tests(self.ORPHANS + "echo 'Test run with 3 tests in 1 suite passed after 1 seconds.'")
+        self.assertEqual((outcome.reason, outcome.tests), ("", 3))
+        self.assert_none_is_left()
+
+    def test_tests_that_fail_leave_no_process(self):
+        outcome = self.run_tests(self.ORPHANS + "echo '✘ Test a() recorded an issue'; sleep 1000")
+        self.assertEqual((outcome.reason, outcome.is_timeout), ("a()", False))
+        self.assert_none_is_left()
+
+    def test_tests_that_hang_end_with_all_their_processes(self):
+        outcome = self.run_tests(self.ORPHANS + "sleep 1000", limit=5)
+        self.assertEqual((outcome.reason, outcome.is_timeout), ("no end after 5 s", True))
+        self.assert_none_is_left()
+
+    def test_end_of_the_caller_ends_all_processes(self):
+        enclosure = Path(__file__).with_name("enclosure.py")
+        script = f"{self.ORPHANS}\necho started\nsleep 1000"
+        with subprocess.Popen(
+            [sys.executable, enclosure, "sh", "-c", script], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as process:
+            self.assertEqual(process.stdout.readline(), b"started\n")
+            process.stdin.close()
+            self.assertEqual(process.stdout.read(), b"")
+        self.assert_none_is_left()
+
+    def test_crash_is_a_kill(self):
+        self.assertEqual(self.run_tests("kill -SEGV $$").reason, "exit status 139")
+
+    def test_run_that_is_too_slow_is_repeated_alone(self):
+        trials = Trials(Path("tests"), self.folder, ["a"], 2)
+        trials.limits["a"], runs, reports = 1, [], []
+
+        def run(number: int, name: str, limit: float) -> Outcome:
+            runs.append(number)
+            is_first = runs.count(number) == 1
+            return Outcome("no end", 0, 1, True) if number == slow.number and is_first else Outcome("", 1, 1)
+
+        trials._run = run
+        slow, quick = mutants("func f() {\n    a.b()\n    c.d()\n}")
+        trials.judge([slow, quick], lambda mutant, reason: reports.append((mutant.before, reason)))
+        self.assertEqual(runs[-1], slow.number)
+        self.assertEqual(reports, [("c.d()", ""), ("a.b()", "")])
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +20,7 @@ _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _ISSUE = re.compile(r"^✘ +Test (.+?) (?:recorded an issue|failed after)")
 _PASSED = re.compile(r"Test run with (\d+) tests?.* passed after")
 _MEMORY = 4 << 30
+_ENCLOSURE = Path(__file__).with_name("enclosure.py")
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Outcome:
     """Why the mutant is killed; empty if it has survived."""
     tests: int
     seconds: float
+    is_timeout: bool = False
 
 
 class TestFailure(Exception):
@@ -54,40 +56,44 @@ class Trials:
             print(f"  {name}: {outcome.tests} tests, {outcome.seconds:.1f} s without a mutant", flush=True)
 
     def judge(self, mutants: list[Mutant], report: Callable[[Mutant, str], None]) -> None:
-        """Runs every mutant, several at a time, and reports each reason for a kill, or "" for a survivor."""
-        lock = threading.Lock()
+        """Runs every mutant, several at a time, and reports each reason for a kill, or "" for a survivor.
+
+        A run that does not end in time is repeated alone at the end: the others may have slowed it down.
+        """
+        lock, slow = threading.Lock(), []
 
         def trial(mutant: Mutant) -> None:
-            reason = next((found for name in self.filters if (found := self._killed(mutant, name))), "")
+            outcome = self._outcome(mutant)
             with lock:
-                report(mutant, reason)
+                slow.append(mutant) if outcome.is_timeout else report(mutant, outcome.reason)
 
         with ThreadPoolExecutor(self.jobs) as pool:
             for done in [pool.submit(trial, mutant) for mutant in mutants]:
                 done.result()
+        for mutant in slow:
+            report(mutant, self._outcome(mutant).reason)
 
-    def _killed(self, mutant: Mutant, name: str) -> str:
-        return self._run(mutant.number, name, self.limits[name]).reason
+    def _outcome(self, mutant: Mutant) -> Outcome:
+        """Of the first filter whose tests notice the mutant, or of the last one."""
+        for name in self.filters:
+            outcome = self._run(mutant.number, name, self.limits[name])
+            if outcome.reason:
+                break
+        return outcome
 
     def _run(self, number: int, name: str, limit: float) -> Outcome:
-        """Ends the tests at their first failure, or at the limit."""
+        """Ends the tests at their first failure, or at the limit, with every process that they have started."""
         begin = time.monotonic()
         process = subprocess.Popen(
-            ["prlimit", f"--data={_MEMORY}", self.program, "--testing-library", "swift-testing", "--filter", name],
+            [sys.executable, _ENCLOSURE, "prlimit", f"--data={_MEMORY}",
+             self.program, "--testing-library", "swift-testing", "--filter", name],
             cwd=self.tree, env={**os.environ, schemata.VARIABLE: str(number)}, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             encoding="utf-8", errors="replace",
         )
+        # The enclosure kills the tests once its standard input ends.
         too_late = threading.Event()
-
-        def stop() -> None:
-            # The programs that the tests have started are in the same process group.
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-
-        timer = threading.Timer(limit, lambda: (too_late.set(), stop()))
+        timer = threading.Timer(limit, lambda: (too_late.set(), process.stdin.close()))
         timer.start()
         tests, reason = 0, ""
         for line in (_COLOR.sub("", line) for line in process.stdout):
@@ -96,12 +102,12 @@ class Trials:
                 break
             if match := _PASSED.search(line):
                 tests = int(match.group(1))
-        stop() if reason else process.wait()
         timer.cancel()
-        stop()
+        process.stdin.close()
+        process.stdout.close()
         process.wait()
         if not reason and too_late.is_set():
-            reason = f"no end after {limit:.0f} s"
+            return Outcome(f"no end after {limit:.0f} s", tests, time.monotonic() - begin, True)
         if not reason and process.returncode:
             reason = f"exit status {process.returncode}"
         return Outcome(reason, tests, time.monotonic() - begin)
