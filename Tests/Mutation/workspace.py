@@ -20,6 +20,10 @@ class BuildError(Exception):
     """The copy does not build, and no mutant can be blamed for it."""
 
 
+def _is_compiled(name: str) -> bool:
+    return name.startswith(("Package.", "Sources/")) and ".docc/" not in name or name.endswith(".swift")
+
+
 class Refused:
     """The mutants that the compiler has refused, kept for the next run."""
 
@@ -40,6 +44,8 @@ class Workspace:
         self.folder = project / ".build" / "mutation"
         self.tree = self.folder / "tree"
         self.products = self.folder / "build" / "debug"
+        self.built = self.folder / "built"
+        """Exists while the programs are those of the copy."""
         self.sources: dict[str, str] = {}
         self.refused = Refused(self.folder / "refused.json")
 
@@ -72,8 +78,9 @@ class Workspace:
 
     # Copying
 
-    def copy(self, mutants: dict[str, list[Mutant]]) -> None:
-        """Brings the copy up to date. A file that is the same keeps its time, and is not compiled again."""
+    def copy(self, mutants: dict[str, list[Mutant]]) -> set[str]:
+        """Brings the copy up to date, and returns the files that have changed. The others keep their time of change."""
+        changed = set()
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=self.project, check=True, capture_output=True,
@@ -89,20 +96,27 @@ class Workspace:
             elif name == "Package.swift":
                 # A mutant may leave a value unused.
                 content = content.replace(b"    .treatAllWarnings(as: .error),\n", b"")
-            self._write(name, content, (self.project / name).stat().st_mode)
+            if self._write(name, content, (self.project / name).stat().st_mode):
+                changed.add(name)
         for name, text in generated.items():
-            self._write(name, text.encode(), 0o644)
+            if self._write(name, text.encode(), 0o644):
+                changed.add(name)
         for path in [p for p in self.tree.rglob("*") if not p.is_dir()]:
             name = str(path.relative_to(self.tree))
             if name not in wanted and name not in generated:
                 path.unlink()
+                changed.add(name)
+        return changed
 
-    def _write(self, name: str, content: bytes, mode: int) -> None:
+    def _write(self, name: str, content: bytes, mode: int) -> bool:
+        """Returns whether the file had another content, or none."""
         path = self.tree / name
-        if not path.exists() or path.read_bytes() != content:
+        is_new = not path.exists() or path.read_bytes() != content
+        if is_new:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         path.chmod(mode & 0o777)
+        return is_new
 
     # Building
 
@@ -110,9 +124,8 @@ class Workspace:
         """Builds the tests with every mutant that compiles, and takes the others out of the choice."""
         self.folder.mkdir(parents=True, exist_ok=True)
         everything = {module: self._numbered(seeds) for module, seeds in chosen.items()}
-        for target in [*self._in_order_of_imports(list(chosen)), None]:
-            while output := self._compile(everything, target):
-                self._take_out(output, everything, chosen)
+        while output := self._compile(everything):
+            self._take_out(output, everything, chosen)
 
     @staticmethod
     def _numbered(seeds: dict[int, list[Mutant]]) -> list[Mutant]:
@@ -122,28 +135,21 @@ class Workspace:
             seeds[seed] = [unique.setdefault(mutant.key, mutant) for mutant in mutants]
         return list(unique.values())
 
-    def _in_order_of_imports(self, modules: list[str]) -> list[str]:
-        def imported(module: str) -> set[str]:
-            texts = [text for name, text in self.sources.items() if name.startswith(f"Sources/{module}/")]
-            return {word for text in texts for word in re.findall(r"^(?:\w+ )?import (\w+)", text, re.MULTILINE)}
-
-        rest, result = {module: imported(module) & set(modules) for module in modules}, []
-        while rest:
-            module = next(name for name in rest if not rest[name] & set(rest) - {name})
-            result.append(module)
-            del rest[module]
-        return result
-
-    def _compile(self, mutants: dict[str, list[Mutant]], target: str | None) -> str | None:
-        """Builds one target, or all with the tests. Returns the output if that fails."""
-        self.copy(mutants)
-        what = ["--build-tests"] if target is None else ["--target", target]
-        command = ["swift", "build", "-j", str(self.jobs), "--scratch-path", str(self.folder / "build"), *what]
-        print(f"building {target or 'the tests'} with {sum(map(len, mutants.values()))} mutants", flush=True)
+    def _compile(self, mutants: dict[str, list[Mutant]]) -> str | None:
+        """Builds the tests, unless nothing has changed since the last time. Returns the output if that fails."""
+        if any(map(_is_compiled, self.copy(mutants))):
+            self.built.unlink(missing_ok=True)
+        if self.built.exists():
+            return None
+        command = ["swift", "build", "-j", str(self.jobs), "--scratch-path", str(self.folder / "build"), "--build-tests"]
+        print(f"building the tests with {sum(map(len, mutants.values()))} mutants", flush=True)
         result = subprocess.run(
             command, cwd=self.tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
         (self.folder / "build.log").write_text(result.stdout)
-        return result.stdout if result.returncode else None
+        if result.returncode:
+            return result.stdout
+        self.built.touch()
+        return None
 
     def _take_out(
         self, output: str, everything: dict[str, list[Mutant]], chosen: dict[str, dict[int, list[Mutant]]]
