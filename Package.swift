@@ -30,7 +30,7 @@ let linking: [LinkerSetting] = [
             "-use-ld=lld",
             // Relocations in the packed form; it needs glibc 2.36.
             "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-            // What no library calls is not offered to libraries: the linker may leave out what nobody uses then.
+            // Exports no symbols to libraries, so that the linker can leave out unused functions.
             "-Xlinker", "--no-export-dynamic",
             // What runs stands side by side: the kernel maps 64 kB around each page that is touched.
             "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/deploy/functions.order",
@@ -68,6 +68,7 @@ let package = Package(
         module("EventLoop", "CSystemd", "Time"),
         module("Logging", "CSystemd", "JSON", "Time"),
         module("JSON"),
+        module("Text", "JSON"),
         module("ProtobufWire"),
         module("JacquardProtocol", "ProtobufWire", "Time"),
         module("Bluetooth"),
@@ -77,10 +78,11 @@ let package = Package(
         module("MQTT", "CMosquitto", "EventLoop", "Logging", "Time"),
         module("Bridge", "JSON", "JacquardProtocol", "Time"),
         module("TagSimulator", "JSON", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Time"),
+        module("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
         module(
-            "Daemon", "BlueZ", "Bluetooth", "Bridge", "CYAML", "DBus", "EventLoop", "JSON", "Jacquard",
-            "JacquardProtocol",
-            "Logging", "MQTT", "CSystemd", "Time"),
+            "Daemon", "BlueZ", "Bluetooth", "Bridge", "CSystemd", "Configuration", "DBus", "EventLoop", "JSON",
+            "Jacquard",
+            "JacquardProtocol", "Logging", "MQTT", "Text", "Time"),
 
         .executableTarget(
             name: "jacquard2mqtt", dependencies: ["Daemon"], swiftSettings: settings, linkerSettings: linking),
@@ -97,6 +99,7 @@ let package = Package(
         tests("EventLoop", "Time"),
         tests("Logging", "Time"),
         tests("JSON"),
+        tests("Text"),
         tests("ProtobufWire"),
         tests("JacquardProtocol", "ProtobufWire", "Time"),
         tests("Bluetooth"),
@@ -106,7 +109,8 @@ let package = Package(
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("Bridge", "JSON", "JacquardProtocol", "Time"),
         tests("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Time"),
-        tests("Daemon", "DBus", "EventLoop", "JSON", "Logging", "MQTT"),
+        tests("Configuration", "JacquardProtocol", "Text"),
+        tests("Daemon", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Text"),
         .executableTarget(
             name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport"], path: "Tests/Soak",
             swiftSettings: settings),

@@ -1,5 +1,5 @@
 /// One product of the configuration's list `gear`. A key that is not set stays as the built-in catalogue has it.
-struct GearConfiguration: Hashable, Sendable {
+public struct GearSettings: Hashable, Sendable {
     /// The keys of an item of `gear`.
     enum Key: String, ConfigurationKey {
         case vendorID = "vendor_id"
@@ -8,7 +8,7 @@ struct GearConfiguration: Hashable, Sendable {
     }
 
     /// What gear can do, as `T/gear` spells it.
-    enum Capability: String, CaseIterable, Sendable {
+    public enum Capability: String, CaseIterable, Sendable {
         case led, gesture
         case touchDataStream = "touch_data_stream"
         case haptic
@@ -18,13 +18,13 @@ struct GearConfiguration: Hashable, Sendable {
     static let mostItems = 64
 
     /// Four pairs of hexadecimal digits such as `74-a8-ce-54`, lower case, as in `T/gear`.
-    var vendorID: String
+    public var vendorID: String
     /// The same for the product.
-    var productID: String
+    public var productID: String
     /// The vendor's name.
-    var vendor: String?
+    public var vendor: String?
     /// The product's name.
-    var product: String?
+    public var product: String?
     /// What it can do; commands for anything else are refused.
-    var capabilities: Set<Capability>?
+    public var capabilities: Set<Capability>?
 }

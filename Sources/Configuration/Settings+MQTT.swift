@@ -1,6 +1,6 @@
-extension Configuration {
+extension Settings {
     /// How the broker is reached.
-    struct MQTT: Hashable, Sendable {
+    public struct MQTT: Hashable, Sendable {
         /// The keys of `mqtt`.
         enum Key: String, ConfigurationKey {
             case host, port, version
@@ -13,7 +13,7 @@ extension Configuration {
         }
 
         /// The protocol spoken with the broker.
-        enum Version: String, CaseIterable, Sendable {
+        public enum Version: String, CaseIterable, Sendable {
             /// MQTT 5, and 3.1.1 when the broker refuses it.
             case automatic = "auto"
             /// MQTT 5 only.
@@ -23,34 +23,34 @@ extension Configuration {
         }
 
         /// Name or address, without a port.
-        var host = "127.0.0.1"
+        public var host = "127.0.0.1"
         /// 1 to 65535; 1883, and with TLS 8883, unless it is configured.
-        var port = 1883
+        public var port = 1883
         /// Which protocol.
-        var version = Version.automatic
+        public var version = Version.automatic
         /// What every topic of the bridge begins with; no slash at either end.
-        var baseTopic = "jacquard"
+        public var baseTopic = "jacquard"
         /// The client id; `jacquard-<instance>` unless it is configured.
-        var clientID: String
+        public var clientID: String
         /// The user name, if the broker asks for one.
-        var username: String?
+        public var username: String?
         /// The password, wherever it came from.
-        var password: Secret?
+        public var password: Secret?
         /// The file that the password was read from, as the configuration names it.
-        var passwordFile: String?
+        public var passwordFile: String?
         /// Whether the password stands in the configuration file itself, so that who may read the file knows it.
-        var isPasswordInFile = false
+        public var isPasswordInFile = false
         /// After how much silence a ping is sent; whole seconds.
-        var keepalive: Duration = .seconds(30)
+        public var keepalive: Duration = .seconds(30)
         /// nil: no TLS.
-        var tls: TLS?
+        public var tls: TLS?
 
         /// The client id where none is configured.
-        static func clientID(of instance: String) -> String { "jacquard-\(instance)" }
+        public static func clientID(of instance: String) -> String { "jacquard-\(instance)" }
     }
 
     /// How the connection to the broker is secured.
-    struct TLS: Hashable, Sendable {
+    public struct TLS: Hashable, Sendable {
         /// The keys of `mqtt.tls`.
         enum Key: String, ConfigurationKey {
             case authorityFile = "ca_file"
@@ -60,12 +60,29 @@ extension Configuration {
         }
 
         /// Certificates of the authorities to trust; nil: the system's store.
-        var authorityFile: String?
+        public var authorityFile: String?
         /// The bridge's own certificate; only together with `keyFile`.
-        var certificateFile: String?
+        public var certificateFile: String?
         /// The private key of `certificateFile`.
-        var keyFile: String?
+        public var keyFile: String?
         /// Whether the broker's name is left unchecked.
-        var isInsecure = false
+        public var isInsecure = false
     }
+}
+
+/// A text that must not be seen: however it is printed, only that it is one can be read.
+public struct Secret: Hashable, Sendable {
+    /// The text itself; for the call that needs it, never for a message.
+    public let value: String
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Always `(redacted)`.
+    public var description: String { "(redacted)" }
+
+    /// Always `(redacted)`.
+    public var debugDescription: String { description }
+
+    /// No children: `dump` and failed expectations look into a value, not at its description.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,11 +1,13 @@
-extension Configuration {
+import Text
+
+extension Settings {
     /// The values of a key, as they could be written in the file.
     ///
     /// - Parameter path: the key in dotted form. Below `tags` and `gear`, `N` stands for every item, a number
     ///   for one.
     /// - Returns: one text, empty where there is no value; for `tags.N.serial` one for each tag; nil for an unknown key, a
     ///   section, a number past the end of the list, and for `mqtt.password`, which is never printed.
-    func values(of path: String) -> [String]? {
+    public func values(of path: String) -> [String]? {
         let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let key = Key(rawValue: parts[0]) else { return nil }
         switch (key, parts.count) {
@@ -16,11 +18,11 @@ extension Configuration {
         case (.bluetooth, 2): return Bluetooth.Key(rawValue: parts[1]).map { [bluetooth.text(of: $0)] }
         case (.homeAssistant, 2): return HomeAssistant.Key(rawValue: parts[1]).map { [homeAssistant.text(of: $0)] }
         case (.tags, 3):
-            return TagConfiguration.Key(rawValue: parts[2]).flatMap { key in
+            return TagSettings.Key(rawValue: parts[2]).flatMap { key in
                 Self.values(of: tags, parts[1]) { $0.text(of: key) }
             }
         case (.gear, 3):
-            return GearConfiguration.Key(rawValue: parts[2]).flatMap { key in
+            return GearSettings.Key(rawValue: parts[2]).flatMap { key in
                 Self.values(of: gear, parts[1]) { $0.text(of: key) }
             }
         case (.log, 2): return Log.Key(rawValue: parts[1]).map { [log.text(of: $0)] }
@@ -35,7 +37,7 @@ extension Configuration {
     }
 
     /// The keys that ``values(of:)`` knows, in the order of the documentation.
-    static var printableKeys: [String] {
+    public static var printableKeys: [String] {
         let secret = "\(Key.mqtt.rawValue).\(MQTT.Key.password.rawValue)"
         let tls = "\(Key.mqtt.rawValue).\(MQTT.Key.tls.rawValue)"
         let paths = Key.paths.filter { $0 != secret }
@@ -51,7 +53,7 @@ extension Configuration {
     }
 }
 
-extension Configuration.MQTT {
+extension Settings.MQTT {
     fileprivate func text(of key: Key) -> String? {
         switch key {
         case .host: host
@@ -68,7 +70,7 @@ extension Configuration.MQTT {
     }
 }
 
-extension Configuration.TLS {
+extension Settings.TLS {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .authorityFile: authorityFile ?? ""
@@ -79,7 +81,7 @@ extension Configuration.TLS {
     }
 }
 
-extension Configuration.Bluetooth {
+extension Settings.Bluetooth {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .adapter:
@@ -93,7 +95,7 @@ extension Configuration.Bluetooth {
     }
 }
 
-extension Configuration.HomeAssistant {
+extension Settings.HomeAssistant {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .discovery: "\(discovery)"
@@ -104,7 +106,7 @@ extension Configuration.HomeAssistant {
     }
 }
 
-extension TagConfiguration {
+extension TagSettings {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .serial: serial
@@ -116,7 +118,7 @@ extension TagConfiguration {
     }
 }
 
-extension GearConfiguration {
+extension GearSettings {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .vendorID: vendorID
@@ -129,7 +131,7 @@ extension GearConfiguration {
     }
 }
 
-extension Configuration.Log {
+extension Settings.Log {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .level: level.rawValue
@@ -138,7 +140,7 @@ extension Configuration.Log {
     }
 }
 
-extension Configuration.Defaults {
+extension Settings.Defaults {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .ledOn: ledOn.decimalSeconds
@@ -146,7 +148,7 @@ extension Configuration.Defaults {
     }
 }
 
-extension Configuration.Limits {
+extension Settings.Limits {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .gesturesWhileBrokerAway: gesturesWhileBrokerAway.decimalSeconds
@@ -155,22 +157,11 @@ extension Configuration.Limits {
     }
 }
 
-extension Configuration.Metrics {
+extension Settings.Metrics {
     fileprivate func text(of key: Key) -> String {
         switch key {
         case .file: file ?? ""
         case .interval: interval.decimalSeconds
         }
-    }
-}
-
-extension Duration {
-    /// Seconds with as many decimals as they need, at most three: `5`, `0.25`.
-    var decimalSeconds: String {
-        let (seconds, attoseconds) = components
-        guard attoseconds > 0 else { return "\(seconds)" }
-        var digits = "\(1000 + attoseconds / 1_000_000_000_000_000)".dropFirst()
-        while digits.last == "0" { digits.removeLast() }
-        return "\(seconds).\(digits)"
     }
 }

@@ -1,12 +1,12 @@
 /// Classes of bytes; letters beyond ASCII belong to none.
-enum ASCII {
+public enum ASCII {
     /// `0` to `9`.
-    static func isDigit(_ byte: UInt8) -> Bool {
+    public static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     /// `a` to `z`.
-    static func isLowercase(_ byte: UInt8) -> Bool {
+    public static func isLowercase(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
     }
 
@@ -16,17 +16,17 @@ enum ASCII {
     }
 
     /// A digit or a letter.
-    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    public static func isAlphanumeric(_ byte: UInt8) -> Bool {
         isDigit(byte) || isLowercase(byte) || isUppercase(byte)
     }
 
     /// `0` to `9`, `a` to `f`, `A` to `F`.
-    static func isHexadecimal(_ byte: UInt8) -> Bool {
+    public static func isHexadecimal(_ byte: UInt8) -> Bool {
         isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
     }
 
     /// The text without spaces at its ends.
-    static func trimmed(_ text: Substring) -> String {
+    public static func trimmed(_ text: Substring) -> String {
         var text = text
         while text.first == " " { text.removeFirst() }
         while text.last == " " { text.removeLast() }
@@ -34,7 +34,7 @@ enum ASCII {
     }
 
     /// 0 to 31 and 127.
-    static func isControl(_ byte: UInt8) -> Bool {
+    public static func isControl(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x7F
     }
 }

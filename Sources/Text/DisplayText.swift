@@ -1,29 +1,29 @@
 import JSON
 
 /// Makes words of the user fit for one line of a message on a terminal.
-enum DisplayText {
+public enum DisplayText {
     /// Longer values are cut: they name no place that line and column do not name better.
     private static let limit = 40
 
     /// In double quotes, at most 40 characters, control characters escaped.
-    static func quoted(_ text: String) -> String {
+    public static func quoted(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(limit)
         let rest = start.endIndex < text.endIndex ? "..." : ""
         return "\"\(escaped(String(start)))\(rest)\""
     }
 
     /// Escapes what could move the cursor, colour a terminal or turn the direction of writing.
-    static func escaped(_ text: String) -> String { TerminalText.escaped(text) }
+    public static func escaped(_ text: String) -> String { TerminalText.escaped(text) }
 
     /// Appends a key to a key in dotted form.
     ///
     /// To YAML `password:secret`, without a blank, is a key: only what looks like one is repeated in a message.
-    static func path(_ path: String, _ key: String) -> String {
+    public static func path(_ path: String, _ key: String) -> String {
         [path, isKey(key) ? key : ""].filter { !$0.isEmpty }.joined(separator: ".")
     }
 
     /// Whether the word looks like a key: 1 to 40 ASCII letters, digits, `_` and `-`.
-    static func isKey(_ word: String) -> Bool {
+    public static func isKey(_ word: String) -> Bool {
         (1...40).contains(word.utf8.count)
             && word.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
     }

@@ -1,26 +1,51 @@
 /// What one value of the configuration may be, and what it becomes.
-struct ScalarRule<Value> {
+public struct ScalarRule<Value> {
     /// Completes "allowed: ...".
-    let allowed: String
+    public let allowed: String
     /// Whether a refused value is quoted in the message; false for what is or may hold a secret.
-    var showsValue = true
+    let showsValue: Bool
     /// The value's meaning, or why it has none.
-    let parse: (String) throws(Rejection) -> Value
+    public let parse: (String) throws(Rejection) -> Value
+
+    /// Creates a rule.
+    ///
+    /// - Parameters:
+    ///   - allowed: completes "allowed: ...".
+    ///   - showsValue: whether a refused value is quoted in the message.
+    ///   - parse: returns the value's meaning, or throws why it has none.
+    public init(
+        allowed: String, showsValue: Bool = true, parse: @escaping (String) throws(Rejection) -> Value
+    ) {
+        self.allowed = allowed
+        self.showsValue = showsValue
+        self.parse = parse
+    }
 
     /// The same rule for a value in another form.
-    func map<Result>(_ transform: @escaping (Value) throws(Rejection) -> Result) -> ScalarRule<Result> {
+    public func map<Result>(_ transform: @escaping (Value) throws(Rejection) -> Result) -> ScalarRule<Result> {
         ScalarRule<Result>(allowed: allowed, showsValue: showsValue) { text throws(Rejection) in
             try transform(try parse(text))
         }
     }
 
     /// The same rule for a value that no message may hold.
-    func hidden() -> ScalarRule {
+    public func hidden() -> ScalarRule {
         ScalarRule(allowed: allowed, showsValue: false, parse: parse)
     }
 
     /// The sentence for a value that was refused.
-    func problem(with text: String, _ rejection: Rejection) -> String {
+    public func problem(with text: String, _ rejection: Rejection) -> String {
         "\(showsValue ? DisplayText.quoted(text) : "the value") \(rejection.reason)"
+    }
+}
+
+/// Why a value is refused; reads on after the value: `is not a number`.
+public struct Rejection: Error, Hashable {
+    /// The predicate of the sentence; never holds the value.
+    public let reason: String
+
+    /// States the reason.
+    public init(_ reason: String) {
+        self.reason = reason
     }
 }

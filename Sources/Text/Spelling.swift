@@ -1,7 +1,7 @@
-/// Finds the word that somebody may have meant.
-enum Spelling {
+/// Finds the known word closest to a misspelled one.
+public enum Spelling {
     /// The candidate that differs by the fewest letters: at most two, and fewer than the word has.
-    static func nearest(to word: String, in candidates: [String]) -> String? {
+    public static func nearest(to word: String, in candidates: [String]) -> String? {
         let limit = min(2, word.count - 1)
         let close = candidates.filter { abs($0.count - word.count) <= limit }
         let distances = close.map { (word: $0, distance: distance(Array(word), Array($0))) }
@@ -9,7 +9,7 @@ enum Spelling {
     }
 
     /// ` (did you mean WORD?)`, or nothing.
-    static func hint(for word: String, in candidates: [String]) -> String {
+    public static func hint(for word: String, in candidates: [String]) -> String {
         nearest(to: word, in: candidates).map { " (did you mean \($0)?)" } ?? ""
     }
 

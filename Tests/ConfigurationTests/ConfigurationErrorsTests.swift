@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("Configuration errors")
 struct ConfigurationErrorsTests {

@@ -1,7 +1,8 @@
 import Glibc
+import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("Configuration file")
 struct ConfigurationFileTests {

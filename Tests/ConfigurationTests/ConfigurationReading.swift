@@ -1,4 +1,6 @@
-@testable import Daemon
+import Text
+
+@testable import Configuration
 
 /// Reads a text as the configuration file `x.yaml` of the host `Attic`.
 func readConfiguration(
@@ -6,7 +8,7 @@ func readConfiguration(
     environment: [String: String] = [:],
     hostName: String = "Attic",
     readPassword: @escaping (String) throws(Rejection) -> Secret = { _ throws(Rejection) in Secret(value: "from-file") }
-) -> Result<Configuration, ConfigurationErrors> {
+) -> Result<Settings, ConfigurationErrors> {
     ConfigurationReader.read(
         yaml: Array(yaml.utf8), file: "/etc/x.yaml", environment: environment, hostName: hostName,
         readPassword: readPassword)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("Errors of the configuration's structure")
 struct ConfigurationStructureErrorsTests {

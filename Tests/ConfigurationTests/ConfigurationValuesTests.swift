@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("Configuration values")
 struct ConfigurationValuesTests {
@@ -9,7 +9,7 @@ struct ConfigurationValuesTests {
         arguments: ["", "\n# nothing\n", "---\n", "mqtt:\ntags:\nlog: ~\n", "{}", "\u{FEFF}"])
     func defaults(yaml: String) throws {
         let configuration = try readConfiguration(yaml).get()
-        #expect(configuration == Configuration(instance: "attic", mqtt: .init(clientID: "jacquard-attic")))
+        #expect(configuration == Settings(instance: "attic", mqtt: .init(clientID: "jacquard-attic")))
         #expect(configuration.mqtt.host == "127.0.0.1")
         #expect(configuration.mqtt.port == 1883)
         #expect(configuration.mqtt.version == .automatic)
@@ -57,15 +57,15 @@ struct ConfigurationValuesTests {
             limits: {gestures_while_broker_away_s: 0, commands_per_tag: 1}
             """
         ).get()
-        let tls = Configuration.TLS(
+        let tls = Settings.TLS(
             authorityFile: "/ca.pem", certificateFile: "/etc/own.pem", keyFile: "/etc/keys/own.key", isInsecure: true)
-        let mqtt = Configuration.MQTT(
+        let mqtt = Settings.MQTT(
             host: "broker.lan", port: 2883, version: .v311, baseTopic: "home/jacquard", clientID: "me",
             username: "bridge", password: Secret(value: "0123"), isPasswordInFile: true, keepalive: .seconds(60),
             tls: tls)
-        let tag = TagConfiguration(
+        let tag = TagSettings(
             serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:0A", connect: .onDemand)
-        let expected = Configuration(
+        let expected = Settings(
             instance: "cellar", mqtt: mqtt,
             bluetooth: .init(adapter: .name("hci1"), connectTimeout: .seconds(20), resetAdapter: true),
             homeAssistant: .init(discovery: false, prefix: "ha", form: .single, statusTopic: "ha/birth"), tags: [tag],
@@ -100,7 +100,7 @@ struct ConfigurationValuesTests {
         ])
     func tls(yaml: String, port: Int) throws {
         let mqtt = try readConfiguration(yaml).get().mqtt
-        #expect(mqtt.tls == Configuration.TLS())
+        #expect(mqtt.tls == Settings.TLS())
         #expect(mqtt.port == port)
     }
 
@@ -115,7 +115,7 @@ struct ConfigurationValuesTests {
         arguments: ["0001", "1234", "1e10", "0x1F", "true", "-b-a"])
     func serial(text: String) throws {
         let tag = try #require(try readConfiguration("tags:\n  - serial: \(text)\n").get().tags.first)
-        #expect(tag == TagConfiguration(serial: text, id: text))
+        #expect(tag == TagSettings(serial: text, id: text))
     }
 
     @Test("two tags may share a serial if each has an id and an address")
@@ -133,12 +133,12 @@ struct ConfigurationValuesTests {
     @Test(
         "an adapter is auto, a name or an address",
         arguments: [
-            ("auto", Configuration.Bluetooth.Adapter.automatic),
+            ("auto", Settings.Bluetooth.Adapter.automatic),
             ("hci0", .name("hci0")),
             ("hci12", .name("hci12")),
             ("f0:00:00:00:00:ab", .address("F0:00:00:00:00:AB")),
         ])
-    func adapter(text: String, expected: Configuration.Bluetooth.Adapter) throws {
+    func adapter(text: String, expected: Settings.Bluetooth.Adapter) throws {
         #expect(try readConfiguration("bluetooth: {adapter: \"\(text)\"}").get().bluetooth.adapter == expected)
     }
 

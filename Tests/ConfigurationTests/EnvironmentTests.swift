@@ -1,10 +1,10 @@
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("Environment of the configuration")
 struct EnvironmentTests {
-    @Test("every key can be set", arguments: Configuration.Key.paths)
+    @Test("every key can be set", arguments: Settings.Key.paths)
     func everyKey(path: String) throws {
         let name = "JACQUARD2MQTT_" + path.split(separator: ".").joined(separator: "__").uppercased()
         let variable = name.split(separator: "__N__").joined(separator: "__0__")
@@ -32,7 +32,7 @@ struct EnvironmentTests {
     @Test("a key of tls switches TLS on")
     func tls() throws {
         let mqtt = try readConfiguration("", environment: ["JACQUARD2MQTT_MQTT__TLS__INSECURE": "false"]).get().mqtt
-        #expect(mqtt.tls == Configuration.TLS())
+        #expect(mqtt.tls == Settings.TLS())
         #expect(mqtt.port == 8883)
     }
 
@@ -48,22 +48,22 @@ struct EnvironmentTests {
         let added = Dictionary(uniqueKeysWithValues: (1...11).map { ("JACQUARD2MQTT_TAGS__\($0)__SERIAL", "000\($0)") })
         let environment = added.merging(["JACQUARD2MQTT_TAGS__0__ID": "sleeve"]) { first, _ in first }
         let tags = try readConfiguration("tags: [{serial: 003R}]", environment: environment).get().tags
-        #expect(tags.first == TagConfiguration(serial: "003R", id: "sleeve"))
+        #expect(tags.first == TagSettings(serial: "003R", id: "sleeve"))
         #expect(tags.dropFirst().map(\.serial) == (1...11).map { "000\($0)" })
     }
 
     @Test(
         "a variable switches TLS on and off, and keeps the keys of the file",
         arguments: [
-            ("", ["TLS": "true"], Configuration.TLS()),
+            ("", ["TLS": "true"], Settings.TLS()),
             ("", ["TLS": "false"], nil),
             ("mqtt: {tls: {ca_file: /a}}", ["TLS": "false"], nil),
-            ("mqtt: {tls: {ca_file: /a}}", ["TLS": "true"], Configuration.TLS(authorityFile: "/a")),
-            ("", ["TLS": "true", "TLS__CA_FILE": "/b"], Configuration.TLS(authorityFile: "/b")),
-            ("mqtt: {tls: true}", ["TLS__CA_FILE": "/b"], Configuration.TLS(authorityFile: "/b")),
+            ("mqtt: {tls: {ca_file: /a}}", ["TLS": "true"], Settings.TLS(authorityFile: "/a")),
+            ("", ["TLS": "true", "TLS__CA_FILE": "/b"], Settings.TLS(authorityFile: "/b")),
+            ("mqtt: {tls: true}", ["TLS__CA_FILE": "/b"], Settings.TLS(authorityFile: "/b")),
             ("mqtt: {tls: false}", [:], nil),
-        ] as [(String, [String: String], Configuration.TLS?)])
-    func tls(yaml: String, variables: [String: String], tls: Configuration.TLS?) throws {
+        ] as [(String, [String: String], Settings.TLS?)])
+    func tls(yaml: String, variables: [String: String], tls: Settings.TLS?) throws {
         let environment = Dictionary(
             uniqueKeysWithValues: variables.map { ("JACQUARD2MQTT_MQTT__\($0.key)", $0.value) })
         let mqtt = try readConfiguration(yaml, environment: environment).get().mqtt

@@ -4,7 +4,7 @@ import FoundationEssentials
 enum ExampleConfiguration {
     /// Where it is in this source tree.
     static let path =
-        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
+        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
         + "/config/jacquard2mqtt.yaml"
 
     /// Its text.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("Example configuration")
 struct ExampleConfigurationTests {
@@ -16,22 +16,22 @@ struct ExampleConfigurationTests {
         expected.mqtt.username = "bridge"
         expected.mqtt.password = Secret(value: "secret")
         expected.mqtt.isPasswordInFile = true
-        expected.mqtt.tls = Configuration.TLS(
+        expected.mqtt.tls = Settings.TLS(
             authorityFile: "/etc/jacquard2mqtt/ca.pem", certificateFile: "/etc/jacquard2mqtt/bridge.pem",
             keyFile: "/etc/jacquard2mqtt/bridge.key")
         expected.metrics.file = "/var/lib/prometheus/node-exporter/jacquard2mqtt.prom"
         expected.tags = [
-            TagConfiguration(serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:01")
+            TagSettings(serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:01")
         ]
         expected.gear = [
-            GearConfiguration(
+            GearSettings(
                 vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", vendor: "Levi's", product: "Trucker Jacket",
                 capabilities: [.gesture, .touchDataStream, .haptic])
         ]
         #expect(configuration == expected)
     }
 
-    @Test("each value is printed as it is written", arguments: Configuration.printableKeys)
+    @Test("each value is printed as it is written", arguments: Settings.printableKeys)
     func printed(path: String) throws {
         var findings = ConfigurationFindings()
         let text = try ExampleConfiguration.uncommented()
@@ -57,7 +57,7 @@ struct ExampleConfigurationTests {
         #expect(try readConfiguration("mqtt: {password: p}").get().values(of: path) == nil)
     }
 
-    @Test("it holds every key", arguments: Configuration.Key.paths)
+    @Test("it holds every key", arguments: Settings.Key.paths)
     func everyKey(path: String) throws {
         var findings = ConfigurationFindings()
         let text = try ExampleConfiguration.uncommented()

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("Contents of a file")
 struct FileContentsTests {

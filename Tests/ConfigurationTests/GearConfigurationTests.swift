@@ -1,7 +1,6 @@
-import JacquardProtocol
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("Gear of the configuration")
 struct GearConfigurationTests {
@@ -21,13 +20,13 @@ struct GearConfigurationTests {
         ).get().gear
         #expect(
             gear == [
-                GearConfiguration(
+                GearSettings(
                     vendorID: "00-00-00-01", productID: "00-00-00-0a", vendor: "Somebody", product: "Bag",
                     capabilities: [.led, .haptic]),
-                GearConfiguration(vendorID: "74-a8-ce-54", productID: "8a-66-50-f4"),
-                GearConfiguration(
+                GearSettings(vendorID: "74-a8-ce-54", productID: "8a-66-50-f4"),
+                GearSettings(
                     vendorID: "00-00-00-01", productID: "00-00-00-02", capabilities: [.gesture, .touchDataStream]),
-                GearConfiguration(vendorID: "00-00-00-01", productID: "00-00-00-03", capabilities: []),
+                GearSettings(vendorID: "00-00-00-01", productID: "00-00-00-03", capabilities: []),
             ])
     }
 
@@ -43,7 +42,7 @@ struct GearConfigurationTests {
         ).get().gear
         #expect(
             gear == [
-                GearConfiguration(
+                GearSettings(
                     vendorID: "00-00-00-01", productID: "00-00-00-02", product: "Bag", capabilities: [.led, .gesture])
             ])
     }
@@ -103,28 +102,5 @@ struct GearConfigurationTests {
         }
         #expect(errorLines(yaml(64)) == [])
         #expect(errorLines(yaml(65)) == ["/etc/x.yaml:66:3: gear.64: one item too many; allowed: at most 64 items"])
-    }
-
-    @Test("extends the catalogue, and keeps what that knows where a key is not set")
-    func catalogue() throws {
-        let catalogue = try readConfiguration(
-            """
-            gear:
-              - {vendor_id: 74-a8-ce-54, product_id: 8a-66-50-f4, product: My jacket}
-              - {vendor_id: 74-a8-ce-54, product_id: 00-00-00-02, product: Vest, capabilities: [haptic]}
-              - {\(Self.numbers), vendor: Somebody}
-            """
-        ).get().catalogue
-        func component(_ vendor: UInt32, _ product: UInt32) -> [String] {
-            let gear = catalogue.component(
-                vendorID: JacquardIdentifier(rawValue: vendor), productID: JacquardIdentifier(rawValue: product),
-                componentID: 1)
-            let capabilities = gear.capabilities.map(\.rawValue).sorted().map(String.init)
-            return [gear.vendor.name, gear.product.name] + capabilities
-        }
-        #expect(component(0x74A8_CE54, 0x8A66_50F4) == ["Levi's", "My jacket", "1", "2", "3"])
-        #expect(component(0x74A8_CE54, 2) == ["Levi's", "Vest", "3"])
-        #expect(component(1, 10) == ["Somebody", ""])
-        #expect(component(0x1178_30C8, 0x092F_41AB) == ["Google", "Patch B0", "0", "1", "2", "3"])
     }
 }

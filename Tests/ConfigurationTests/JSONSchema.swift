@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Daemon
+@testable import Configuration
 
 /// As much of JSON Schema (draft 7) as the schema of the configuration uses; a word that is not known here is an error.
 struct JSONSchema {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 /// `config/jacquard2mqtt.schema.json` beside the code: both know the same keys, defaults, ranges and words.
 @Suite("Configuration schema")
@@ -46,7 +46,7 @@ struct SchemaTests {
 
     @Test("knows the keys of the code and no others")
     func keys() {
-        #expect(Set(schema.leaves.keys) == Set(Configuration.Key.paths))
+        #expect(Set(schema.leaves.keys) == Set(Settings.Key.paths))
     }
 
     @Test("takes the example, as delivered and with every key set, and refuses what the code refuses")
@@ -81,7 +81,7 @@ struct SchemaTests {
             try ExampleConfiguration.text().hasPrefix("# yaml-language-server: $schema=./jacquard2mqtt.schema.json\n"))
     }
 
-    @Test("has the ranges of the code", arguments: Configuration.Key.paths)
+    @Test("has the ranges of the code", arguments: Settings.Key.paths)
     func ranges(path: String) throws {
         let leaf = try #require(schema.leaves[path])
         guard let low = leaf["minimum"] as? NSNumber, let high = leaf["maximum"] as? NSNumber else { return }
@@ -95,14 +95,14 @@ struct SchemaTests {
         #expect(try agree(Self.yaml(path, "\(Int(low.doubleValue) + 1).5")) == (leaf["type"] as? String == "number"))
     }
 
-    @Test("has the words of the code", arguments: Configuration.Key.paths)
+    @Test("has the words of the code", arguments: Settings.Key.paths)
     func words(path: String) throws {
         let leaf = try #require(schema.leaves[path])
         for word in leaf["enum"] as? [Any] ?? [] { #expect(try agree(Self.yaml(path, "\(word)")), "\(path): \(word)") }
         let all: [any CaseIterable.Type] = [
-            Configuration.Log.Level.self, Configuration.Log.Format.self, Configuration.MQTT.Version.self,
-            Configuration.HomeAssistant.Form.self, TagConfiguration.ConnectPolicy.self,
-            GearConfiguration.Capability.self,
+            Settings.Log.Level.self, Settings.Log.Format.self, Settings.MQTT.Version.self,
+            Settings.HomeAssistant.Form.self, TagSettings.ConnectPolicy.self,
+            GearSettings.Capability.self,
         ]
         for word in all.flatMap(Self.words) { _ = try agree(Self.yaml(path, word)) }
     }
@@ -114,7 +114,7 @@ struct SchemaTests {
         return raw(type)
     }
 
-    @Test("has the defaults of the code", arguments: Configuration.Key.paths)
+    @Test("has the defaults of the code", arguments: Settings.Key.paths)
     func defaults(path: String) throws {
         let leaf = try #require(schema.leaves[path])
         guard let value = leaf["default"] else { return }
@@ -196,6 +196,6 @@ struct SchemaTests {
     func textKeys() {
         let others = schema.leaves.filter { $0.value["enum"] != nil || $0.value["minimum"] != nil }.keys
         let flags = schema.leaves.filter { $0.value["type"] as? String == "boolean" }.keys
-        #expect(Set(Self.samples.keys).union(others).union(flags) == Set(Configuration.Key.paths))
+        #expect(Set(Self.samples.keys).union(others).union(flags) == Set(Settings.Key.paths))
     }
 }

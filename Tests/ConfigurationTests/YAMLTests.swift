@@ -1,6 +1,7 @@
 import Testing
+import Text
 
-@testable import Daemon
+@testable import Configuration
 
 @Suite("YAML of the configuration")
 struct YAMLTests {
@@ -121,7 +122,7 @@ struct YAMLTests {
         }
     }
 
-    private func read(_ bytes: [UInt8]) -> Result<Configuration, ConfigurationErrors> {
+    private func read(_ bytes: [UInt8]) -> Result<Settings, ConfigurationErrors> {
         ConfigurationReader.read(yaml: bytes, file: "/etc/x.yaml", environment: [:], hostName: "attic") {
             _ throws(Rejection) in throw Rejection("cannot be read")
         }

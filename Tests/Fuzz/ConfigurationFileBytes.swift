@@ -1,3 +1,7 @@
+import Text
+
+@testable import Configuration
+
 /// The bytes of a configuration file: a configuration, or findings that name a place; never a crash.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

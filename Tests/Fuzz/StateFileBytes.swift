@@ -1,4 +1,5 @@
 import Bridge
+import Configuration
 import Glibc
 
 /// The bytes of `tags.json`: tags, or a file that is set aside; what was read is read again after it was written. The same

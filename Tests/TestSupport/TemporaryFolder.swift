@@ -1,12 +1,12 @@
 import FoundationEssentials
 
 /// A folder of a test's own that goes with it.
-final class TemporaryFolder: Sendable {
+public final class TemporaryFolder: Sendable {
     /// Absolute, without a slash at its end.
-    let path: String
+    public let path: String
 
     /// Makes an empty folder.
-    init() throws {
+    public init() throws {
         path = "/tmp/jacquard2mqtt-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     }
@@ -16,12 +16,12 @@ final class TemporaryFolder: Sendable {
     }
 
     /// The path of a file in the folder, whether or not it is there.
-    func path(_ name: String) -> String {
+    public func path(_ name: String) -> String {
         "\(path)/\(name)"
     }
 
     /// Writes a file, with the permissions of an ordinary secret.
-    func write(_ text: String, to name: String, mode: Int = 0o600) throws {
+    public func write(_ text: String, to name: String, mode: Int = 0o600) throws {
         try Data(text.utf8).write(to: URL(filePath: path(name)))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path(name))
     }

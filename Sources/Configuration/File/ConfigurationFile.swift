@@ -1,19 +1,20 @@
 import Glibc
+import Text
 
 /// A configuration and where it came from.
-struct LoadedConfiguration: Hashable, Sendable {
+public struct LoadedConfiguration: Hashable, Sendable {
     /// What the user has decided.
-    let configuration: Configuration
+    public var configuration: Settings
     /// The file that was looked for, whether or not it is there.
-    let file: String
+    public let file: String
     /// What is allowed but should be known; one sentence each.
-    let notices: [String]
+    public let notices: [String]
 }
 
 /// Finds and reads the configuration file: the one place that touches files for the configuration.
-enum ConfigurationFile {
+public enum ConfigurationFile {
     /// The file of an installed bridge; only this one may be missing.
-    static let defaultPath = "/etc/jacquard2mqtt/config.yaml"
+    public static let defaultPath = "/etc/jacquard2mqtt/config.yaml"
     /// The greatest size in bytes; a hundred tags take ten thousand.
     static let sizeLimit = 1 << 20
 
@@ -24,7 +25,7 @@ enum ConfigurationFile {
     ///   - environment: all variables of the process.
     ///   - defaultPath: the file that may be missing.
     /// - Returns: the configuration, or everything that is wrong with it.
-    static func load(
+    public static func load(
         path: String?, environment: [String: String], defaultPath: String = defaultPath
     ) -> Result<LoadedConfiguration, ConfigurationErrors> {
         let named = path ?? environment[EnvironmentSetting.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
@@ -66,7 +67,7 @@ enum ConfigurationFile {
         }
     }
 
-    private static func notices(_ contents: FileContents?, _ configuration: Configuration) -> [String] {
+    private static func notices(_ contents: FileContents?, _ configuration: Settings) -> [String] {
         guard let contents else { return ["there is no such file: every key has its default"] }
         guard contents.isReadableByOthers, configuration.mqtt.isPasswordInFile else { return [] }
         return ["every user may read the file, and mqtt.password stands in it: chmod o-r, or use mqtt.password_file"]
@@ -77,5 +78,21 @@ enum ConfigurationFile {
         var buffer = [CChar](repeating: 0, count: 65)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// Where relative paths of the configuration count from.
+struct ConfigurationFolder: Hashable, Sendable {
+    /// The folder of the configuration file, ending in a slash; empty for the working directory.
+    let prefix: String
+
+    /// The folder of this file, by its name alone.
+    init(of file: String) {
+        prefix = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+    }
+
+    /// The path as the process can open it.
+    func resolve(_ path: String) -> String {
+        path.hasPrefix("/") ? path : prefix + path
     }
 }

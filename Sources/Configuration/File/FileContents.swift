@@ -1,9 +1,9 @@
-import Glibc
+public import Glibc
 
 /// A small regular file that was read as a whole.
-struct FileContents: Hashable, Sendable {
+public struct FileContents: Hashable, Sendable {
     /// Everything in it.
-    let bytes: [UInt8]
+    public let bytes: [UInt8]
     /// Whether users beside owner and group may read it.
     let isReadableByOthers: Bool
 
@@ -14,7 +14,7 @@ struct FileContents: Hashable, Sendable {
     ///   - limit: the greatest length that is read, in bytes.
     ///   - followsLinks: whether the path may be a symbolic link to a file.
     /// - Throws: `FileError`.
-    init(path: String, limit: Int, followsLinks: Bool = true) throws(FileError) {
+    public init(path: String, limit: Int, followsLinks: Bool = true) throws(FileError) {
         let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = open(path, flags)
         guard descriptor >= 0 else {
@@ -45,14 +45,14 @@ struct FileContents: Hashable, Sendable {
 }
 
 /// Why a file could not be read or written: an error number of the kernel.
-struct FileError: Error, Hashable {
+public struct FileError: Error, Hashable {
     /// Such as `ENOENT`.
-    let code: Int32
+    public let code: Int32
     /// What is wrong, such as `No such file or directory`.
-    let reason: String
+    public let reason: String
 
     /// Wraps the error number, with the words of the C library.
-    init(_ code: Int32) {
+    public init(_ code: Int32) {
         self.code = code
         reason = String(cString: strerror(code))
     }
@@ -65,7 +65,7 @@ struct FileError: Error, Hashable {
     /// A path that names something else than a regular file.
     ///
     /// - Parameter mode: `st_mode` of what is there.
-    init(notRegular mode: mode_t) {
+    public init(notRegular mode: mode_t) {
         let kind =
             switch mode & S_IFMT {
             case S_IFLNK: "a symbolic link"
@@ -79,12 +79,12 @@ struct FileError: Error, Hashable {
     }
 
     /// A disk or a file server that has not answered.
-    static let overdue = FileError(ETIMEDOUT, "the disk has not answered for \(patience.components.seconds) s")
+    public static let overdue = FileError(ETIMEDOUT, "the disk has not answered for \(patience.components.seconds) s")
     /// How long a disk may take for a small file.
-    static let patience = Duration.seconds(10)
+    public static let patience = Duration.seconds(10)
 
     /// Whether there is no such file.
-    var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+    public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
     /// Whether this user may not open it.
     var isForbidden: Bool { code == EACCES || code == EPERM }
@@ -95,7 +95,7 @@ extension FileError {
     ///
     /// - Parameter path: the file.
     /// - Returns: such as `Permission denied; use sudo, or join the group jacquard2mqtt: ...`.
-    func reason(for path: String) -> String {
+    public func reason(for path: String) -> String {
         guard isForbidden else { return reason }
         guard let group = FileError.group(of: path), group != "root" else { return "\(reason); use sudo" }
         return "\(reason); use sudo, or join the group \(group): sudo adduser \"$USER\" \(group), then log in again"
@@ -111,5 +111,22 @@ extension FileError {
         }
         // libc's own memory, valid until the next call.
         return getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
+    }
+}
+
+/// What lies in a folder.
+public enum FolderEntries {
+    /// The names in no order, without `.` and `..`; none where the folder cannot be read.
+    public static func names(in path: String) -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
     }
 }

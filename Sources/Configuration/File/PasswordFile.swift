@@ -1,3 +1,5 @@
+import Text
+
 /// Fetches the broker's password from a file of one line, or from a credential of systemd.
 struct PasswordFile {
     /// The greatest length, in bytes: that of a password of MQTT and its newline. Source: MQTT 5.0, 1.5.4.

@@ -1,3 +1,6 @@
+public import JSON
+import Text
+
 /// One thing that is wrong with the configuration.
 struct ConfigurationError: Hashable, Sendable {
     /// Where.
@@ -27,19 +30,109 @@ struct ConfigurationError: Hashable, Sendable {
 }
 
 /// Everything that is wrong with the configuration, at least one thing.
-struct ConfigurationErrors: Error, Hashable, CustomStringConvertible {
+public struct ConfigurationErrors: Error, Hashable, CustomStringConvertible {
     /// The file that was read, as the user named it.
-    let file: String
+    public let file: String
     /// In the order of the file, then of the environment.
     let errors: [ConfigurationError]
     /// How many more there are.
     let omitted: Int
 
     /// One line for each error, without newlines.
-    var lines: [String] {
+    public var lines: [String] {
         errors.map { $0.line(in: file) } + (omitted > 0 ? ["\(DisplayText.escaped(file)): and \(omitted) more"] : [])
     }
 
     /// The lines, joined.
-    var description: String { lines.joined(separator: "\n") }
+    public var description: String { lines.joined(separator: "\n") }
+}
+
+extension ConfigurationErrors {
+    /// For machines: `{"file","status","errors","notices","omitted"}`.
+    public var document: JSONValue {
+        [
+            "file": .string(file), "status": "error", "notices": [],
+            "errors": .array(errors.map(JSONValue.init)), "omitted": .integer(Int64(omitted)),
+        ]
+    }
+}
+
+extension JSONValue {
+    /// One error: `line` and `column` where it stands in the file, `variable` where it comes from the environment.
+    fileprivate init(_ error: ConfigurationError) {
+        var object: [String: JSONValue] = [
+            "key": .string(error.path), "text": .string(error.problem),
+            "allowed": error.allowed.map(JSONValue.string) ?? .null,
+            "line": .null, "column": .null, "variable": .null,
+        ]
+        switch error.origin {
+        case .file: break
+        case .position(let position):
+            object["line"] = .integer(Int64(position.line))
+            object["column"] = .integer(Int64(position.column))
+        case .variable(let name): object["variable"] = .string(name)
+        }
+        self = .object(object)
+    }
+}
+
+/// Where a part of the configuration was written.
+enum ConfigurationOrigin: Hashable, Sendable {
+    /// The file as a whole.
+    case file
+    /// A place in the file.
+    case position(YAMLPosition)
+    /// The environment variable of this name.
+    case variable(String)
+}
+
+extension ConfigurationOrigin: Comparable {
+    /// The file from top to bottom, then the environment by name.
+    static func < (left: ConfigurationOrigin, right: ConfigurationOrigin) -> Bool {
+        switch (left, right) {
+        case (.position(let left), .position(let right)): left < right
+        case (.variable(let left), .variable(let right)): left < right
+        default: left.rank < right.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .file: 0
+        case .position: 1
+        case .variable: 2
+        }
+    }
+}
+
+/// Collects what is wrong while the configuration is read, so that all of it is reported and not only the first.
+struct ConfigurationFindings {
+    /// A file of a megabyte can hold more errors than anyone reads.
+    static let limit = 100
+
+    private var errors: [ConfigurationError] = []
+    private var omitted = 0
+
+    /// Notes an error.
+    ///
+    /// - Parameters:
+    ///   - problem: what is wrong; a value in it has passed `DisplayText`.
+    ///   - path: the key in dotted form; empty: no single key.
+    ///   - origin: where.
+    ///   - allowed: what would be right; nil: the problem says it.
+    mutating func add(_ problem: String, path: String = "", at origin: ConfigurationOrigin, allowed: String? = nil) {
+        guard errors.count < Self.limit else {
+            omitted += 1
+            return
+        }
+        errors.append(ConfigurationError(origin: origin, path: path, problem: problem, allowed: allowed))
+    }
+
+    /// Whether nothing is wrong.
+    var isEmpty: Bool { errors.isEmpty }
+
+    /// What was noted, in reading order.
+    func errors(in file: String) -> ConfigurationErrors {
+        ConfigurationErrors(file: file, errors: errors.sorted { $0.origin < $1.origin }, omitted: omitted)
+    }
 }

@@ -19,27 +19,43 @@ extension ConfigurationKey {
     }
 }
 
-extension Configuration.Key {
+extension Settings.Key {
     /// The keys of the section of that name; those of a tag and of gear stand below `N`, the number in the list.
     var subkeys: [String] {
         switch self {
         case .instance: []
-        case .mqtt: Configuration.MQTT.Key.paths
-        case .bluetooth: Configuration.Bluetooth.Key.paths
-        case .homeAssistant: Configuration.HomeAssistant.Key.paths
-        case .tags: TagConfiguration.Key.paths.map { "N.\($0)" }
-        case .gear: GearConfiguration.Key.paths.map { "N.\($0)" }
-        case .log: Configuration.Log.Key.paths
-        case .defaults: Configuration.Defaults.Key.paths
-        case .limits: Configuration.Limits.Key.paths
-        case .metrics: Configuration.Metrics.Key.paths
+        case .mqtt: Settings.MQTT.Key.paths
+        case .bluetooth: Settings.Bluetooth.Key.paths
+        case .homeAssistant: Settings.HomeAssistant.Key.paths
+        case .tags: TagSettings.Key.paths.map { "N.\($0)" }
+        case .gear: GearSettings.Key.paths.map { "N.\($0)" }
+        case .log: Settings.Log.Key.paths
+        case .defaults: Settings.Defaults.Key.paths
+        case .limits: Settings.Limits.Key.paths
+        case .metrics: Settings.Metrics.Key.paths
         }
     }
 }
 
-extension Configuration.MQTT.Key {
+extension Settings.MQTT.Key {
     /// Only `tls` is a section.
     var subkeys: [String] {
-        self == .tls ? Configuration.TLS.Key.paths : []
+        self == .tls ? Settings.TLS.Key.paths : []
+    }
+}
+
+/// Finds keys of the configuration by their names in the dotted form that messages and environment variables use.
+enum ConfigurationPath {
+    /// The dotted form of the first key or section of that name, in the order of the documentation.
+    ///
+    /// - Parameter name: such as `host`.
+    /// - Returns: such as `mqtt.host`, with 0 for the number of a list's item; nil if there is no such key.
+    static func path(toKey name: String) -> String? {
+        for path in Settings.Key.paths {
+            let parts = path.split(separator: ".")
+            guard let index = parts.firstIndex(where: { $0 == name }) else { continue }
+            return parts[...index].map { $0 == "N" ? "0" : $0 }.joined(separator: ".")
+        }
+        return nil
     }
 }

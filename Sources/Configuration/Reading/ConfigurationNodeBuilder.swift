@@ -1,3 +1,5 @@
+import Text
+
 /// Builds the tree of the configuration from the events of libyaml.
 ///
 /// Of YAML it takes mappings, lists and values. Aliases, anchors, types and further documents are reported: a

@@ -1,3 +1,5 @@
+import Text
+
 /// Makes a configuration of texts: the file's and the environment's. Opens nothing itself.
 enum ConfigurationReader {
     /// Reads, checks and completes a configuration.
@@ -17,15 +19,15 @@ enum ConfigurationReader {
         hostName: String,
         readPassword: @escaping (String) throws(Rejection) -> Secret,
         checkFile: @escaping (String) throws(Rejection) -> Void = { _ throws(Rejection) in }
-    ) -> Result<Configuration, ConfigurationErrors> {
+    ) -> Result<Settings, ConfigurationErrors> {
         var findings = ConfigurationFindings()
         let written = ConfigurationNodeBuilder.build(yaml, &findings)
         let root = EnvironmentOverlay(environment).applied(to: written, &findings)
         let context = ReadingContext(
             folder: ConfigurationFolder(of: file), hostName: hostName, readPassword: readPassword,
             checkFile: checkFile)
-        let section = Section<Configuration.Key>(root, path: "", &findings)
-        let configuration = Configuration(section, context, &findings)
+        let section = Section<Settings.Key>(root, path: "", &findings)
+        let configuration = Settings(section, context, &findings)
         return findings.isEmpty ? .success(configuration) : .failure(findings.errors(in: file))
     }
 }

@@ -1,3 +1,5 @@
+import Text
+
 /// The rule for the bridge's name in topics. Source: the MQTT contract, `[a-z0-9-]{1,32}`.
 enum InstanceName {
     /// In characters.

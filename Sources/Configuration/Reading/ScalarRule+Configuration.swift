@@ -1,3 +1,6 @@
+import JacquardProtocol
+public import Text
+
 extension ScalarRule where Value == String {
     /// A Bluetooth address; becomes upper case.
     static var address: ScalarRule {
@@ -63,7 +66,7 @@ extension ScalarRule where Value == String {
     }
 }
 
-extension ScalarRule where Value == Configuration.Bluetooth.Adapter {
+extension ScalarRule where Value == Settings.Bluetooth.Adapter {
     /// `auto`, a name of the kernel, or an address.
     static var adapter: ScalarRule {
         let address = ScalarRule<String>.address
@@ -77,6 +80,37 @@ extension ScalarRule where Value == Configuration.Bluetooth.Adapter {
             }
             guard let address = try? address.parse(text) else { throw Rejection("is not an adapter") }
             return .address(address)
+        }
+    }
+}
+
+extension ScalarRule where Value == String {
+    /// The bridge's name in topics. Source: the MQTT contract, `[a-z0-9-]{1,32}`.
+    static var instance: ScalarRule {
+        word(limit: InstanceName.lengthLimit, alphabet: "a-z 0-9 -", where: InstanceName.isAllowed)
+    }
+
+    /// A pairing serial: the 63 letters of its code on the air. Of the whole number that is printed on the tag, such as
+    /// `0-07-9324FLHBK0003R-1903`, the serial is taken. Source: the Protocol article, "Serials".
+    public static var serial: ScalarRule {
+        word(limit: 32, alphabet: "0-9 A-Z a-z -") { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+            .map { text throws(Rejection) in PairingSerial(printed: text)?.description ?? text }
+    }
+
+    /// A vendor or product number as `T/gear` shows it; becomes lower case.
+    static var gearNumber: ScalarRule {
+        ScalarRule(allowed: "four pairs of hexadecimal digits such as 74-a8-ce-54") { text throws(Rejection) in
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            let arePairs = parts.allSatisfy { $0.utf8.count == 2 && $0.utf8.allSatisfy(ASCII.isHexadecimal) }
+            guard parts.count == 4, arePairs else { throw Rejection("is not a number of gear") }
+            return text.lowercased()
+        }
+    }
+
+    /// A tag's name in topics and in Home Assistant's object ids.
+    static var tagID: ScalarRule {
+        word(limit: 64, alphabet: "0-9 A-Z a-z _ -") {
+            ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
         }
     }
 }

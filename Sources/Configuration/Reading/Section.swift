@@ -1,3 +1,5 @@
+import Text
+
 /// A section of the configuration while it is read: hands out its values by key and notes what is wrong with them.
 struct Section<Key: ConfigurationKey> {
     /// The section's own key in dotted form; empty at the top of the file.

@@ -1,3 +1,5 @@
+import Text
+
 /// What a file cannot say about itself but its meaning depends on.
 struct ReadingContext {
     /// Where relative paths count from.
@@ -10,7 +12,7 @@ struct ReadingContext {
     let checkFile: (String) throws(Rejection) -> Void
 }
 
-extension Configuration {
+extension Settings {
     /// Reads the top of the file.
     init(_ section: Section<Key>, _ context: ReadingContext, _ findings: inout ConfigurationFindings) {
         let instance = section.value(.instance, .instance, &findings) ?? InstanceName.derived(from: context.hostName)
@@ -28,7 +30,7 @@ extension Configuration {
     }
 }
 
-extension Configuration.Bluetooth {
+extension Settings.Bluetooth {
     /// Reads the section `bluetooth`.
     init(_ section: Section<Key>, _ findings: inout ConfigurationFindings) {
         section.read(.adapter, .adapter, into: &adapter, &findings)
@@ -37,7 +39,7 @@ extension Configuration.Bluetooth {
     }
 }
 
-extension Configuration.HomeAssistant {
+extension Settings.HomeAssistant {
     /// Reads the section `home_assistant`.
     init(_ section: Section<Key>, _ findings: inout ConfigurationFindings) {
         section.read(.discovery, .boolean, into: &discovery, &findings)
@@ -47,7 +49,7 @@ extension Configuration.HomeAssistant {
     }
 }
 
-extension Configuration.Log {
+extension Settings.Log {
     /// Reads the section `log`.
     init(_ section: Section<Key>, _ findings: inout ConfigurationFindings) {
         section.read(.level, .choice, into: &level, &findings)
@@ -55,7 +57,7 @@ extension Configuration.Log {
     }
 }
 
-extension Configuration.Metrics {
+extension Settings.Metrics {
     /// Reads the section `metrics`.
     init(
         _ section: Section<Key>, in folder: ConfigurationFolder, _ findings: inout ConfigurationFindings
@@ -65,14 +67,14 @@ extension Configuration.Metrics {
     }
 }
 
-extension Configuration.Defaults {
+extension Settings.Defaults {
     /// Reads the section `defaults`.
     init(_ section: Section<Key>, _ findings: inout ConfigurationFindings) {
         section.read(.ledOn, .seconds(milliseconds: 100...3_600_000), into: &ledOn, &findings)
     }
 }
 
-extension Configuration.Limits {
+extension Settings.Limits {
     /// Reads the section `limits`.
     init(_ section: Section<Key>, _ findings: inout ConfigurationFindings) {
         let gestures = ScalarRule.seconds(milliseconds: 0...300_000)

@@ -1,4 +1,6 @@
-extension Configuration.MQTT {
+import Text
+
+extension Settings.MQTT {
     /// Reads the section `mqtt`.
     init(
         _ section: Section<Key>, instance: String, _ context: ReadingContext, _ findings: inout ConfigurationFindings
@@ -25,13 +27,13 @@ extension Configuration.MQTT {
     ) {
         if let node = section[.tls], !node.isNull, case .scalar = node.content {
             let rule = ScalarRule<Bool>(
-                allowed: "true, false, or the keys \(Configuration.TLS.Key.names.joined(separator: ", "))"
+                allowed: "true, false, or the keys \(Settings.TLS.Key.names.joined(separator: ", "))"
             ) {
                 text throws(Rejection) in try ScalarRule.boolean.parse(text)
             }
-            if section.value(.tls, rule, &findings) == true { tls = Configuration.TLS() }
+            if section.value(.tls, rule, &findings) == true { tls = Settings.TLS() }
         } else {
-            tls = Configuration.TLS(section.section(.tls, &findings), context, &findings)
+            tls = Settings.TLS(section.section(.tls, &findings), context, &findings)
         }
     }
 
@@ -58,7 +60,7 @@ extension Configuration.MQTT {
     }
 }
 
-extension Configuration.TLS {
+extension Settings.TLS {
     /// Reads the section `mqtt.tls`.
     init(_ section: Section<Key>, _ context: ReadingContext, _ findings: inout ConfigurationFindings) {
         let file = ScalarRule<String>.path(in: context.folder).map { path throws(Rejection) in

@@ -1,6 +1,8 @@
-/// Reads the list `tags` and finds items that cannot be told apart.
+import Text
+
+/// Reads the list `tags` and finds items that cannot be distinguished.
 struct TagListReader {
-    private typealias Key = TagConfiguration.Key
+    private typealias Key = TagSettings.Key
 
     private var findings: ConfigurationFindings
     private var serials: [String: Section<Key>] = [:]
@@ -9,15 +11,15 @@ struct TagListReader {
 
     /// Reads each item; one without a serial is noted and left out.
     static func read(
-        _ sections: [Section<TagConfiguration.Key>], _ findings: inout ConfigurationFindings
-    ) -> [TagConfiguration] {
+        _ sections: [Section<TagSettings.Key>], _ findings: inout ConfigurationFindings
+    ) -> [TagSettings] {
         var reader = TagListReader(findings: findings)
         let tags = sections.compactMap { reader.read($0) }
         findings = reader.findings
         return tags
     }
 
-    private mutating func read(_ section: Section<Key>) -> TagConfiguration? {
+    private mutating func read(_ section: Section<Key>) -> TagSettings? {
         guard let tag = values(of: section) else { return nil }
         let hasOwnSerial = checkSerial(tag, section)
         let idKey = section[.id] == nil ? Key.serial : .id
@@ -31,22 +33,22 @@ struct TagListReader {
         return tag
     }
 
-    private mutating func values(of section: Section<Key>) -> TagConfiguration? {
+    private mutating func values(of section: Section<Key>) -> TagSettings? {
         let serial = section.value(.serial, .serial, &findings)
         let id = section.value(.id, .tagID, &findings)
         if section[.serial] == nil {
             let path = section.path(of: .serial)
             findings.add("missing", path: path, at: section.origin, allowed: "the serial printed on the tag")
         }
-        var tag = TagConfiguration(serial: serial ?? "", id: id ?? serial ?? "")
+        var tag = TagSettings(serial: serial ?? "", id: id ?? serial ?? "")
         section.read(.name, .text(bytes: 128), into: &tag.name, &findings)
         section.read(.address, .address, into: &tag.address, &findings)
         section.read(.connect, .choice, into: &tag.connect, &findings)
         return serial == nil ? nil : tag
     }
 
-    /// Serials of four letters do meet. Such tags need an id for their topics and an address to be told apart.
-    private mutating func checkSerial(_ tag: TagConfiguration, _ section: Section<Key>) -> Bool {
+    /// Two tags can have the same serial of four letters. Such tags need an id for their topics and an address.
+    private mutating func checkSerial(_ tag: TagSettings, _ section: Section<Key>) -> Bool {
         guard let other = serials.updateValue(section, forKey: tag.serial) else { return true }
         guard ![section, other].allSatisfy({ $0[.id] != nil && $0[.address] != nil }) else { return true }
         let allowed = "a serial for one tag, or an id and an address for each that shares it"

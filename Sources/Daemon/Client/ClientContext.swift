@@ -1,10 +1,11 @@
+import Configuration
 import EventLoop
 import Logging
 
 /// What every command of the client has at hand.
 struct ClientContext: Sendable {
     /// What the user has decided; the same that the bridge reads.
-    let configuration: Configuration
+    let configuration: Settings
     /// Where to print.
     let printer: Printer
     /// Of the bus that BlueZ is on.

@@ -1,4 +1,6 @@
+import Configuration
 import JSON
+import Text
 
 /// Why a command of the client has not done what it should, and with which status the process ends.
 struct ClientFailure: Error, Hashable, Sendable {
@@ -10,7 +12,7 @@ struct ClientFailure: Error, Hashable, Sendable {
     let text: String
     /// What to do about it, where that is known.
     var hint: String?
-    /// Whether standard output has its document already, so that machines shall not get a second one.
+    /// Whether standard output has its document already, so that no second one is printed.
     var isPrinted = false
 
     /// What goes to standard error.

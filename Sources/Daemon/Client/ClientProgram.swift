@@ -1,4 +1,5 @@
 import Bridge
+import Configuration
 import EventLoop
 import Glibc
 import JSON
@@ -30,7 +31,7 @@ struct ClientProgram {
         }
     }
 
-    private func context(_ configuration: Configuration) -> ClientContext {
+    private func context(_ configuration: Settings) -> ClientContext {
         ClientContext(
             configuration: configuration,
             printer: Printer(

@@ -1,3 +1,5 @@
+import Configuration
+
 /// What a user wants of the bridge.
 enum ClientRequest: Hashable, Sendable {
     /// Which tags are in reach, after listening for so long.

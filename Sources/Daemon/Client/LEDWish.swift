@@ -1,11 +1,12 @@
 import Bridge
 import EventLoop
 import JSON
+import Text
 import Time
 
 /// What the command line says about an LED, and the payload of `led/set` that says the same.
 struct LEDWish: Hashable, Sendable {
-    /// What an LED can be told in a word.
+    /// The lights that one word selects.
     enum Light: Hashable, Sendable {
         case on
         case off

@@ -12,7 +12,7 @@ enum LoopRun {
     ///
     /// - Returns: what it gave.
     static func exitCode(of work: @escaping @LoopActor @Sendable () async -> ExitCode) -> ExitCode {
-        // A peer that has gone is told by the return value of the call that wrote to it.
+        // A write to a closed connection returns an error instead.
         signal(SIGPIPE, SIG_IGN)
         let outcome = Outcome()
         EventLoop.shared.begin {

@@ -1,4 +1,6 @@
+import Configuration
 import JSON
+import Text
 
 /// `check-config`: reads the configuration as the bridge would and says what it thinks of it.
 struct CheckConfigCommand {
@@ -68,34 +70,5 @@ struct CheckConfigCommand {
             return .object(document)
         case .failure(let failure): return failure.document
         }
-    }
-}
-
-extension ConfigurationErrors {
-    /// For machines: `{"file","status","errors","notices","omitted"}`.
-    var document: JSONValue {
-        [
-            "file": .string(file), "status": "error", "notices": [],
-            "errors": .array(errors.map(JSONValue.init)), "omitted": .integer(Int64(omitted)),
-        ]
-    }
-}
-
-extension JSONValue {
-    /// One error: `line` and `column` where it stands in the file, `variable` where it comes from the environment.
-    fileprivate init(_ error: ConfigurationError) {
-        var object: [String: JSONValue] = [
-            "key": .string(error.path), "text": .string(error.problem),
-            "allowed": error.allowed.map(JSONValue.string) ?? .null,
-            "line": .null, "column": .null, "variable": .null,
-        ]
-        switch error.origin {
-        case .file: break
-        case .position(let position):
-            object["line"] = .integer(Int64(position.line))
-            object["column"] = .integer(Int64(position.column))
-        case .variable(let name): object["variable"] = .string(name)
-        }
-        self = .object(object)
     }
 }

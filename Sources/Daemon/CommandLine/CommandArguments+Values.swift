@@ -1,3 +1,6 @@
+import Configuration
+import Text
+
 /// Reads values by the rules of the configuration's keys.
 extension CommandArguments {
     /// The value of an option; nil if the option was not given.

@@ -1,3 +1,5 @@
+import Text
+
 /// Reads a command line by a table of commands.
 ///
 /// Not by glibc's `getopt_long`: Swift's Glibc module leaves `getopt.h` out, and the function keeps its place in

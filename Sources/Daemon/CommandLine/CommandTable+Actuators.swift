@@ -1,4 +1,6 @@
 import Bridge
+import Configuration
+import Text
 
 /// The commands that let a tag do something that is seen or felt.
 extension CommandTable {
@@ -64,16 +66,4 @@ extension CommandTable {
         name: "--duration", value: "SECONDS", details: ["How long the light lasts, with up to three decimals."])
     private static let component = OptionDescription(
         name: "--component", value: "NAME", details: ["Whose LED: tag or gear. Default: tag."])
-}
-
-extension ScalarRule where Value == String {
-    /// One of a few words.
-    static func choice(of words: [String]) -> ScalarRule {
-        ScalarRule(allowed: words.joined(separator: ", ")) { text throws(Rejection) in
-            guard words.contains(text) else {
-                throw Rejection("is not one of these\(Spelling.hint(for: text, in: words))")
-            }
-            return text
-        }
-    }
 }

@@ -1,4 +1,6 @@
 import Bridge
+import Configuration
+import Text
 
 extension CommandTable {
     /// The commands that ask the running bridge, and the one that looks for trouble.

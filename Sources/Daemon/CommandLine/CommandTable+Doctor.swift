@@ -1,3 +1,5 @@
+import Configuration
+
 extension CommandTable {
     /// `doctor`.
     static let doctor = CommandDescription(

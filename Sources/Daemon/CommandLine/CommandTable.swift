@@ -1,3 +1,6 @@
+import Configuration
+import Text
+
 /// The commands of the program: each is one row, from which the command line is read and the help is made.
 enum CommandTable {
     /// In the order of the help.
@@ -62,7 +65,7 @@ enum CommandTable {
     /// The keys of `--print`, each of which has to be known.
     private static func printedKeys(_ list: String?) throws(UsageError) -> [String] {
         let keys = list?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
-        let known = Configuration.printableKeys
+        let known = Settings.printableKeys
         for key in keys {
             let parts = key.split(separator: ".", omittingEmptySubsequences: false)
             let general = parts.enumerated().map {
@@ -110,7 +113,7 @@ enum CommandTable {
         value: "LEVEL",
         details: [
             "How much is logged, whatever the configuration says:",
-            ScalarRule<Configuration.Log.Level>.choice.allowed + ".",
+            ScalarRule<Settings.Log.Level>.choice.allowed + ".",
         ])
 
     /// For machines.

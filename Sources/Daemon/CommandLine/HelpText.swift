@@ -1,3 +1,5 @@
+import Configuration
+
 /// The pages of `--help`, in the order and with the titles of a manual page.
 struct HelpText {
     /// What there is to explain.

@@ -1,7 +1,9 @@
+import Configuration
+
 /// What the command line asks for.
 enum Invocation: Hashable, Sendable {
     /// Be the bridge, with what the command line puts in the place of defaults and configuration.
-    case run(config: String?, state: String?, logLevel: Configuration.Log.Level?)
+    case run(config: String?, state: String?, logLevel: Settings.Log.Level?)
     /// Say what is wrong with the configuration, or print the values of keys.
     case checkConfig(config: String?, isJSON: Bool = false, keys: [String] = [])
     /// Ask the running bridge for something, or look at what it publishes.

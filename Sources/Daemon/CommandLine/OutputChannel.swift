@@ -9,7 +9,7 @@ enum OutputChannel: Int32, Hashable, Sendable {
 
     /// Prints a line.
     ///
-    /// - Returns: whether it could be printed; what could not is lost, for there is nobody to tell.
+    /// - Returns: whether it could be printed; otherwise the line is lost.
     @discardableResult
     func write(_ line: String) -> Bool {
         var line = line + "\n"

@@ -1,3 +1,5 @@
+import Configuration
+
 /// What the doctor looks at, in the order of its report. The raw values are part of the public interface.
 enum Check: String, CaseIterable, Sendable {
     case configuration

@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// All findings, for people and for machines.
 struct DoctorReport: Hashable, Sendable {

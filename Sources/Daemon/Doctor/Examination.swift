@@ -1,7 +1,8 @@
+import Configuration
 import EventLoop
 import Logging
 
-/// Where a machine tells what the doctor wants to know; a test has another one.
+/// Where the doctor finds facts about the machine; tests use other paths.
 struct Machine: Sendable {
     /// The kernel's list of radios.
     var radios = "/sys/class/rfkill"
@@ -23,7 +24,7 @@ struct Examination: Sendable {
     let busAddress: String
     /// Where the bridge remembers its tags.
     let stateFolder: String
-    /// Where this machine tells things.
+    /// Where the facts of this machine are.
     var machine = Machine()
     /// For what the libraries report.
     let log: Logger
@@ -42,7 +43,7 @@ struct Examination: Sendable {
         }
     }
 
-    private var configuration: Configuration? {
+    private var configuration: Settings? {
         try? loaded.get().configuration
     }
 

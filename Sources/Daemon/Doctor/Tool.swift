@@ -39,7 +39,7 @@ enum Tool {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The helper thread blocks all signals; its children shall not.
+        // The helper thread blocks all signals; its children must not.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)

@@ -1,4 +1,5 @@
 import Bridge
+import Configuration
 import EventLoop
 import Logging
 
@@ -7,11 +8,11 @@ import Logging
 final class MetricsWriter {
     private let log: Logger
     private let text: () -> String
-    private var settings = Configuration.Metrics()
+    private var settings = Settings.Metrics()
     private var isWriting = false
     private lazy var timer = LoopTimer { [unowned self] in write() }
     private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
-    /// Called when the file cannot be written any more, and when it can be written again.
+    /// Called when writing the file begins to fail, and when it works again.
     var onChange: (@LoopActor () -> Void)?
     /// Why the file cannot be written; nil while it can.
     private(set) var failure: UnwritableFile? {
@@ -19,7 +20,7 @@ final class MetricsWriter {
     }
 
     /// - Parameters:
-    ///   - log: told when it fails, and when it works again.
+    ///   - log: gets a line when writing fails, and when it works again.
     ///   - text: makes the metrics of the moment.
     init(log: Logger, text: @escaping () -> String) {
         self.log = log
@@ -27,7 +28,7 @@ final class MetricsWriter {
     }
 
     /// Begins, goes on elsewhere, or ends, as the settings say.
-    func follow(_ settings: Configuration.Metrics) {
+    func follow(_ settings: Settings.Metrics) {
         guard settings != self.settings else { return }
         // A failure of one file says nothing about another.
         if settings.file != self.settings.file { failure = nil }

@@ -1,28 +1,30 @@
-/// One thing that a configuration wants otherwise than the one before it.
+import Configuration
+
+/// One difference between two configurations, as the action that applies it.
 enum ConfigurationChange: Hashable, Sendable {
-    /// The tag with this id is not the bridge's any more, or is another tag from now on.
+    /// The tag with this id was removed, or another tag has the id now.
     case tagRemoved(id: String)
     /// Something of `home_assistant`, `defaults` or `limits`.
     case settings
     /// The names or capabilities of gear.
     case gear
     /// A known tag has another name, or is connected at other times.
-    case tagChanged(TagConfiguration)
+    case tagChanged(TagSettings)
     /// A tag that the bridge does not know yet.
-    case tagAdded(TagConfiguration)
-    /// Where the metrics are written; nil: nowhere any more.
+    case tagAdded(TagSettings)
+    /// Where the metrics are written; nil: they are no longer written.
     case metricsFile(String?)
     /// How often the metrics are written, to the same file.
     case metricsInterval
     /// What is logged.
-    case logLevel(Configuration.Log.Level)
+    case logLevel(Settings.Log.Level)
     /// Something of `mqtt`: how the broker is reached.
     case broker
     /// The value of this key, which counts from the next start on.
     case nextStart(key: String)
 }
 
-extension Configuration {
+extension Settings {
     /// What has to happen for another configuration to hold.
     ///
     /// - Parameters:
@@ -32,7 +34,7 @@ extension Configuration {
     /// - Returns: the changes, in the order in which they have to be made: tags go before anything is announced otherwise,
     ///   and come afterwards.
     func changes(
-        to new: Configuration, paired: [TagConfiguration], known: Set<String>
+        to new: Settings, paired: [TagSettings], known: Set<String>
     ) -> [ConfigurationChange] {
         let next = new.keepingWhatHolds(from: self)
         let tags = TagChanges(
@@ -49,7 +51,7 @@ extension Configuration {
     }
 
     /// This configuration with the values of a running one where only a start can change them.
-    func keepingWhatHolds(from running: Configuration) -> Configuration {
+    func keepingWhatHolds(from running: Settings) -> Settings {
         var copy = self
         copy.instance = running.instance
         if mqtt.clientID == MQTT.clientID(of: instance) { copy.mqtt.clientID = MQTT.clientID(of: running.instance) }
@@ -63,7 +65,7 @@ extension Configuration {
     }
 
     /// The keys whose values are others in a configuration that was read again.
-    private func keysOfNextStart(in new: Configuration) -> [String] {
+    private func keysOfNextStart(in new: Settings) -> [String] {
         let keys: [(String, Bool)] = [
             ("instance", instance == new.instance),
             ("mqtt.base_topic", mqtt.baseTopic == new.mqtt.baseTopic),
@@ -81,12 +83,12 @@ extension Configuration {
         return next.file == nil || next.interval == metrics.interval ? [] : [.metricsInterval]
     }
 
-    private func hasSettings(of other: Configuration) -> Bool {
+    private func hasSettings(of other: Settings) -> Bool {
         homeAssistant == other.homeAssistant && defaults == other.defaults && limits == other.limits
     }
 
     /// The listed tags, then those that were paired by command and are not among them.
-    private func allTags(_ paired: [TagConfiguration]) -> [TagConfiguration] {
+    private func allTags(_ paired: [TagSettings]) -> [TagSettings] {
         tags + paired.filter { tag in !tags.contains { $0.serial == tag.serial || $0.id == tag.id } }
     }
 }
@@ -94,10 +96,10 @@ extension Configuration {
 /// How two lists of tags differ, each in the order of its list.
 private struct TagChanges {
     let removed: [String]
-    let changed: [TagConfiguration]
-    let added: [TagConfiguration]
+    let changed: [TagSettings]
+    let added: [TagSettings]
 
-    init(from old: [TagConfiguration], to new: [TagConfiguration]) {
+    init(from old: [TagSettings], to new: [TagSettings]) {
         let before = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
         let staying = new.filter { tag in before[tag.id].map { tag.isSameTag(as: $0) } ?? false }
         let stayingIDs = Set(staying.map(\.id))
@@ -107,9 +109,9 @@ private struct TagChanges {
     }
 }
 
-extension TagConfiguration {
+extension TagSettings {
     /// Whether both are the same piece of hardware, as far as can be said of it.
-    fileprivate func isSameTag(as other: TagConfiguration) -> Bool {
+    fileprivate func isSameTag(as other: TagSettings) -> Bool {
         serial == other.serial && address == other.address
     }
 }

@@ -1,3 +1,4 @@
+import Configuration
 import EventLoop
 import Glibc
 import Logging
@@ -36,7 +37,7 @@ final class ConfigurationReload {
         readIfAsked()
     }
 
-    /// The service is on its way out: nothing is read for it any more, and nothing that is being read counts.
+    /// The service is stopping: later signals, and a read that is under way, have no effect.
     func end() {
         service = nil
     }

@@ -1,9 +1,11 @@
+import Configuration
+
 /// Where the configuration of a running bridge comes from: the same every time it is read.
 struct ConfigurationSource: Sendable {
     /// The file of `--config`; nil: wherever the bridge looks.
     let path: String?
     /// The level of `--log-level`, which wins over that of the file; nil: the file's.
-    let logLevel: Configuration.Log.Level?
+    let logLevel: Settings.Log.Level?
     /// All variables of the process.
     let environment: [String: String]
 
@@ -13,9 +15,9 @@ struct ConfigurationSource: Sendable {
     func load() -> Result<LoadedConfiguration, ConfigurationErrors> {
         ConfigurationFile.load(path: path, environment: environment).map { loaded in
             guard let logLevel else { return loaded }
-            var configuration = loaded.configuration
-            configuration.log.level = logLevel
-            return LoadedConfiguration(configuration: configuration, file: loaded.file, notices: loaded.notices)
+            var result = loaded
+            result.configuration.log.level = logLevel
+            return result
         }
     }
 }

@@ -1,5 +1,6 @@
 import Bluetooth
 import Bridge
+import Configuration
 import EventLoop
 import Jacquard
 import JacquardProtocol

@@ -1,13 +1,14 @@
 import BlueZ
 import Bluetooth
 import Bridge
+import Configuration
 import EventLoop
 import Jacquard
 import JacquardProtocol
 import Logging
 import Time
 
-/// What the radio tells.
+/// Events of the radio.
 extension BridgeService {
     func handle(_ event: JacquardManager.Event) {
         switch event {

@@ -1,5 +1,6 @@
 import Bluetooth
 import Bridge
+import Configuration
 import EventLoop
 import Jacquard
 import Logging
@@ -10,9 +11,9 @@ extension BridgeService {
     /// Changes what is different, and nothing else.
     ///
     /// - Returns: how many changes there were.
-    func adopt(_ new: Configuration) async -> Int {
+    func adopt(_ new: Settings) async -> Int {
         let paired = store.tags.values.filter(\.paired).sorted { $0.id < $1.id }
-            .map { TagConfiguration(serial: $0.serial, id: $0.id) }
+            .map { TagSettings(serial: $0.serial, id: $0.id) }
         let known = Set(bridge.knownTags.map(\.entry.id.text))
         let changes = configuration.changes(to: new, paired: paired, known: known)
         configuration = new.keepingWhatHolds(from: configuration)
@@ -57,7 +58,7 @@ extension BridgeService {
         }
     }
 
-    private func add(_ tag: TagConfiguration) {
+    private func add(_ tag: TagSettings) {
         guard let entry = tag.entry else { return }
         reloadLog.notice("a tag is listed", [(.tag, tag.id)])
         let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? $0.record : nil }
@@ -89,7 +90,7 @@ extension BridgeService {
 }
 
 extension ConfigurationChange {
-    /// Whether a tag goes, which the old settings still have to tell.
+    /// Whether a tag is removed; the old settings name it.
     fileprivate var isDeparture: Bool {
         if case .tagRemoved = self { true } else { false }
     }

@@ -1,6 +1,7 @@
 import BlueZ
 import Bluetooth
 import Bridge
+import Configuration
 import EventLoop
 import Jacquard
 import JacquardProtocol
@@ -22,13 +23,13 @@ final class BridgeService {
     let store: TagStore
     let runs: RunStore
     /// What the user has decided last.
-    var configuration: Configuration
+    var configuration: Settings
     var bridge: BridgeState
     /// Whether Bluetooth can be used.
     var centralState = CentralState.unknown
     var outbox = Outbox()
     var book = TagBook()
-    /// Who is told when a pairing or a forgetting has ended.
+    /// Called when pairing or forgetting has ended.
     var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?)] = [:]
     var departures: [TagIdentity: UInt64] = [:]
     var newcomers = Newcomers()
@@ -57,10 +58,10 @@ final class BridgeService {
     ///   - runs: remembers the names under which the bridge has run.
     ///   - former: the names before the present one.
     ///   - busAddress: of the bus that BlueZ is on.
-    ///   - boot: tells this start from others.
+    ///   - boot: distinguishes this start from others.
     ///   - sink: where the program logs, and how much.
     init(
-        _ configuration: Configuration, store: TagStore, runs: RunStore, former: [FormerInstance], busAddress: String,
+        _ configuration: Settings, store: TagStore, runs: RunStore, former: [FormerInstance], busAddress: String,
         boot: String, sink: any LogSink
     ) {
         self.sink = sink
@@ -107,7 +108,7 @@ final class BridgeService {
         await central.start()
     }
 
-    /// The bus does not tell BlueZ's version; the program that comes with it does.
+    /// The bus has no property with BlueZ's version; `bluetoothctl` prints it.
     private func askVersion() async {
         let output = await HelperThread.shared.run(.programs) { BlueZVersionCheck.probe() }
         guard let version = BlueZVersionCheck.version(in: output) else { return }
@@ -155,7 +156,7 @@ final class BridgeService {
             unwritable: [store.failure, metrics.failure].compactMap(\.self))
     }
 
-    /// A file cannot be written any more, or can be written again.
+    /// Writing a file has begun to fail, or works again.
     private func measureFiles() {
         carryOut { bridge, now in bridge.measured(measurement, at: now) }
     }

@@ -1,4 +1,5 @@
 import Bridge
+import Configuration
 import EventLoop
 import Glibc
 import Logging
@@ -10,7 +11,7 @@ struct RunCommand {
     /// The folder of `--state`; nil: that of the service manager, or of an installed bridge.
     let state: String?
     /// The level of `--log-level`; nil: that of the configuration.
-    let logLevel: Configuration.Log.Level?
+    let logLevel: Settings.Log.Level?
     /// All variables of the process.
     let environment: [String: String]
 
@@ -30,7 +31,7 @@ struct RunCommand {
     }
 
     private func serve(_ loaded: LoadedConfiguration, _ source: ConfigurationSource) -> ExitCode {
-        // A peer that has gone is told by the return value of the call that wrote to it.
+        // A write to a closed connection returns an error instead.
         signal(SIGPIPE, SIG_IGN)
         let sink = CalmSink(
             sink(loaded.configuration.log), answering: [ConfigurationReload.logLabel], now: { .now })
@@ -101,7 +102,7 @@ struct RunCommand {
         log.notice("stopped")
     }
 
-    private func sink(_ settings: Configuration.Log) -> any LogSink {
+    private func sink(_ settings: Settings.Log) -> any LogSink {
         let level = LogLevel(settings.level)
         let now: @Sendable () -> String = { ClockText.utc(Moment.now.unixMilliseconds) }
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])

@@ -1,4 +1,5 @@
 import CSystemd
+import Configuration
 import Glibc
 
 /// Words to the service manager (sd_notify(3)); without one they go nowhere.

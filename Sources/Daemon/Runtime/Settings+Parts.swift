@@ -1,13 +1,14 @@
 import BlueZ
 import Bluetooth
 import Bridge
+import Configuration
 import Jacquard
 import JacquardProtocol
 import Logging
 import MQTT
 
 /// What the user has decided, in the words of each part.
-extension Configuration {
+extension Settings {
     /// For the bridge as a client of the broker.
     func client(will: Publication) -> MQTTConfiguration {
         var client = client(identifier: mqtt.clientID)
@@ -84,7 +85,7 @@ extension Configuration {
     }
 }
 
-extension Configuration.HomeAssistant {
+extension Settings.HomeAssistant {
     /// For the announcements of the bridge.
     fileprivate var parts: HomeAssistantConfiguration {
         let form: HomeAssistantConfiguration.Form =
@@ -96,7 +97,7 @@ extension Configuration.HomeAssistant {
     }
 }
 
-extension GearConfiguration {
+extension GearSettings {
     /// For the catalogue; never nil for one that was read, whose numbers were checked then.
     fileprivate var entry: GearCatalogue.Entry? {
         guard let vendorID = JacquardIdentifier(vendorID), let productID = JacquardIdentifier(productID) else {
@@ -111,7 +112,7 @@ extension GearConfiguration {
     }
 }
 
-extension GearConfiguration.Capability {
+extension GearSettings.Capability {
     fileprivate var capability: JacquardProtocol.Capability {
         switch self {
         case .led: .led
@@ -122,7 +123,7 @@ extension GearConfiguration.Capability {
     }
 }
 
-extension TagConfiguration {
+extension TagSettings {
     /// For the mapping of tags to topics; never nil for one that was read, whose id was checked then.
     var entry: TagEntry? {
         TagID(id).map { TagEntry(id: $0, serial: serial, name: name, connect: policy) }
@@ -164,7 +165,7 @@ extension IncomingMessage {
 }
 
 extension AdapterFacts {
-    /// What the stack tells of an adapter, as the bridge publishes it.
+    /// The stack's facts of an adapter, as the bridge publishes them.
     init(_ adapter: Adapter) {
         self.init(
             id: adapter.id,
@@ -192,7 +193,7 @@ extension AdapterFacts.State {
 
 extension LogLevel {
     /// The configuration's word for it is the logger's.
-    init(_ level: Configuration.Log.Level) {
+    init(_ level: Settings.Log.Level) {
         self = LogLevel(rawValue: level.rawValue) ?? .info
     }
 }

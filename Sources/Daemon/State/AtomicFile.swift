@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 
 /// A file that readers see as a whole: the old one or the new one.

@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 
 /// Reserves a state folder for one bridge: two with the same folder would take the tags away from each other.

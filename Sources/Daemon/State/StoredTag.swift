@@ -1,4 +1,5 @@
 import Bridge
+import Configuration
 import JSON
 
 /// What the bridge remembers of a tag over a restart, as it stands in `tags.json`.
@@ -35,9 +36,9 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var id: String
     /// The address at which it was last; nil when it was never seen.
     var address: String?
-    /// Its own name; nil until it has told one.
+    /// Its own name; nil until the tag has reported one.
     var name: String?
-    /// Whether somebody has disconnected it until further notice.
+    /// Whether a command has disconnected it until further notice.
     var held: Bool
     /// Whether it was paired by command: such a tag is known although no configuration lists it.
     var paired: Bool

@@ -1,5 +1,6 @@
 import Bluetooth
 import Bridge
+import Configuration
 import EventLoop
 import Logging
 
@@ -21,7 +22,7 @@ final class TagStore {
     private let retryInterval: Duration
     private lazy var retry = LoopTimer { [unowned self] in save() }
     private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
-    /// Called when the file cannot be written any more, and when it can be written again.
+    /// Called when writing the file begins to fail, and when it works again.
     var onChange: (@LoopActor () -> Void)?
     /// Why the file cannot be written; nil while it can.
     private(set) var failure: UnwritableFile? {
@@ -75,8 +76,8 @@ final class TagStore {
         save()
     }
 
-    /// Waits until what it was told is on the disk, or the time is over: what the bridge has said to be so is so after a
-    /// restart, too.
+    /// Waits until all changes are on the disk, or the time is over: what the bridge has published also holds after a
+    /// restart.
     func finish(within limit: Duration = .seconds(2)) async {
         guard isWriting, finishing == nil else { return }
         await withCheckedContinuation { continuation in

@@ -4,6 +4,7 @@ import MQTT
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Commands that ask the bridge")
@@ -18,8 +19,8 @@ struct ClientCommandTests {
 
     @Test(
         "get the answer with either version of MQTT, and with MQTT 5 from a topic of their own",
-        arguments: [(.v5, false), (.v5, true), (.v311, false)] as [(Configuration.MQTT.Version, Bool)])
-    func answer(version: Configuration.MQTT.Version, isPrivate: Bool) async throws {
+        arguments: [(.v5, false), (.v5, true), (.v311, false)] as [(Settings.MQTT.Version, Bool)])
+    func answer(version: Settings.MQTT.Version, isPrivate: Bool) async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
             let bridge = try await FakeBridge(broker)

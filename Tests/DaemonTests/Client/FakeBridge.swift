@@ -7,9 +7,10 @@ import MQTT
 import Synchronization
 import TestSupport
 
+@testable import Configuration
 @testable import Daemon
 
-/// A bridge of the instance `attic` that answers as it is told to.
+/// A bridge of the instance `attic` with configurable answers.
 @LoopActor
 final class FakeBridge {
     /// One message that the bridge publishes: where below `jacquard/`, or beside it after `../`, and what. `ID` stands for
@@ -41,7 +42,7 @@ final class FakeBridge {
         answers[topic] = publications
     }
 
-    /// Publishes something that nobody asked for.
+    /// Publishes a message without a request.
     func publish(_ publication: Publication, isRetained: Bool = false) {
         tickets += 1
         let outside = "../"
@@ -121,7 +122,7 @@ final class Written: Sendable {
 extension ClientContext {
     /// A context for the instance `attic` at a broker of a test.
     static func test(
-        _ port: UInt16, _ written: Written, isJSON: Bool = false, version: Configuration.MQTT.Version = .automatic,
+        _ port: UInt16, _ written: Written, isJSON: Bool = false, version: Settings.MQTT.Version = .automatic,
         interruption: Interruption = Interruption()
     ) -> ClientContext {
         ClientContext(
@@ -130,12 +131,12 @@ extension ClientContext {
     }
 }
 
-extension Configuration {
+extension Settings {
     /// The instance `attic` at a broker of a test.
-    static func test(_ port: UInt16, version: MQTT.Version = .automatic) -> Configuration {
+    static func test(_ port: UInt16, version: MQTT.Version = .automatic) -> Settings {
         var mqtt = MQTT(clientID: "jacquard-attic")
         mqtt.port = Int(port)
         mqtt.version = version
-        return Configuration(instance: "attic", mqtt: mqtt)
+        return Settings(instance: "attic", mqtt: mqtt)
     }
 }

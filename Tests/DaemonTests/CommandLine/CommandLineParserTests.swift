@@ -1,6 +1,7 @@
 import JSON
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Command line")

@@ -1,6 +1,8 @@
 import DBus
+import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Doctor: Bluetooth")
@@ -96,8 +98,8 @@ struct BluetoothChecksTests {
             (facts { _ in }, .address("F0:00:00:00:00:03"), .failed),
             (facts { $0.adapters = [] }, .automatic, .failed), (facts { $0.adapters = [hci1] }, .automatic, .failed),
             (facts { $0.callError = silent }, .automatic, .skipped),
-        ] as [(BluetoothFacts, Configuration.Bluetooth.Adapter, Finding.Verdict)])
-    func adapter(facts: BluetoothFacts, choice: Configuration.Bluetooth.Adapter, verdict: Finding.Verdict) {
+        ] as [(BluetoothFacts, Settings.Bluetooth.Adapter, Finding.Verdict)])
+    func adapter(facts: BluetoothFacts, choice: Settings.Bluetooth.Adapter, verdict: Finding.Verdict) {
         #expect(AdapterCheck.finding(facts, choice).verdict == verdict)
     }
 

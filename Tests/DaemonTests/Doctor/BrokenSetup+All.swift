@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 
+@testable import Configuration
 @testable import Daemon
 
 extension BrokenSetup {

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 /// A set-up in which one thing is wrong: what the doctor has to find, and how the set-up is made, of real parts.
@@ -25,7 +26,7 @@ struct BrokenSetup: Sendable, CustomTestStringConvertible {
 @LoopActor
 final class Bench {
     let folder: ScratchFolder
-    var configuration = Configuration.test(1)
+    var configuration = Settings.test(1)
     var bus = "unix:path=/nonexistent/bus"
     var machine = Machine()
     private var parts: [any Sendable] = []
@@ -43,7 +44,7 @@ final class Bench {
         configuration.mqtt.host = "localhost"
     }
 
-    /// A port at which nobody listens.
+    /// A port without a listener.
     func noBroker() throws {
         let nobody = try ReservedPort()
         parts.append(nobody)
@@ -56,7 +57,7 @@ final class Bench {
         parts.append(certificates)
         if isExpired { try await certificates.expireBroker() }
         try await broker(certificates.brokerOptions + options)
-        configuration.mqtt.tls = Configuration.TLS(authorityFile: certificates.path("authority.crt"))
+        configuration.mqtt.tls = Settings.TLS(authorityFile: certificates.path("authority.crt"))
         return certificates
     }
 

@@ -5,6 +5,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Doctor: broken set-ups")

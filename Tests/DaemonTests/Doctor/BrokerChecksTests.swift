@@ -1,12 +1,14 @@
 import MQTT
+import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Doctor: broker")
 struct BrokerChecksTests {
-    private static func mqtt(_ change: (inout Configuration.MQTT) -> Void = { _ in }) -> Configuration.MQTT {
-        var mqtt = Configuration.MQTT(clientID: "jacquard-attic")
+    private static func mqtt(_ change: (inout Settings.MQTT) -> Void = { _ in }) -> Settings.MQTT {
+        var mqtt = Settings.MQTT(clientID: "jacquard-attic")
         change(&mqtt)
         return mqtt
     }
@@ -57,10 +59,10 @@ struct BrokerChecksTests {
                     $0.password = Secret(value: "x")
                 }, .warning
             ),
-            (mqtt { $0.tls = Configuration.TLS() }, .ok),
-            (mqtt { $0.tls = Configuration.TLS(isInsecure: true) }, .warning),
-        ] as [(Configuration.MQTT, Finding.Verdict)])
-    func encryption(mqtt: Configuration.MQTT, verdict: Finding.Verdict) {
+            (mqtt { $0.tls = Settings.TLS() }, .ok),
+            (mqtt { $0.tls = Settings.TLS(isInsecure: true) }, .warning),
+        ] as [(Settings.MQTT, Finding.Verdict)])
+    func encryption(mqtt: Settings.MQTT, verdict: Finding.Verdict) {
         #expect(BrokerTLSCheck.finding(mqtt, .accepted(.v5)).verdict == verdict)
     }
 
@@ -91,7 +93,7 @@ struct BrokerChecksTests {
     func homeAssistant(status: String?, isWanted: Bool, verdict: Finding.Verdict) {
         var facts = BrokerFacts(contact: .accepted(.v5))
         facts.homeAssistantStatus = status
-        var settings = Configuration.HomeAssistant()
+        var settings = Settings.HomeAssistant()
         settings.discovery = isWanted
         #expect(HomeAssistantCheck.finding(settings, facts).verdict == verdict)
         facts.contact = .silent

@@ -3,6 +3,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Doctor")
@@ -26,8 +27,8 @@ struct ExaminationTests {
 
     @Test(
         "finds what the broker's access control forbids",
-        arguments: [.automatic, .v311] as [Configuration.MQTT.Version])
-    func accessControl(version: Configuration.MQTT.Version) async throws {
+        arguments: [.automatic, .v311] as [Settings.MQTT.Version])
+    func accessControl(version: Settings.MQTT.Version) async throws {
         let folder = try ScratchFolder()
         let rules = try folder.write("acl", "topic readwrite jacquard/#\n")
         try await onLoop {
@@ -63,7 +64,7 @@ struct ExaminationTests {
 
     @LoopActor
     private static func findings(
-        _ bus: String, _ port: UInt16, _ version: Configuration.MQTT.Version = .automatic
+        _ bus: String, _ port: UInt16, _ version: Settings.MQTT.Version = .automatic
     ) async -> [Finding] {
         let loaded = LoadedConfiguration(configuration: .test(port, version: version), file: "c.yaml", notices: [])
         let examination = Examination(

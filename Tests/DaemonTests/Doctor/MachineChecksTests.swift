@@ -1,7 +1,9 @@
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Doctor: machine")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 extension TemporaryFolder {
     /// Makes a folder of small files, as the kernel shows an object.

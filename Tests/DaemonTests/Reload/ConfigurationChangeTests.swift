@@ -1,27 +1,27 @@
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Changes of a configuration")
 struct ConfigurationChangeTests {
-    private static let sleeve = TagConfiguration(serial: "003R", id: "sleeve", name: "Left sleeve")
-    private static let bag = TagConfiguration(serial: "0002", id: "0002")
+    private static let sleeve = TagSettings(serial: "003R", id: "sleeve", name: "Left sleeve")
+    private static let bag = TagSettings(serial: "0002", id: "0002")
 
     /// What a configuration that lists two tags becomes, and what has to be done for it.
     struct Row: Sendable {
-        let change: @Sendable (inout Configuration) -> Void
+        let change: @Sendable (inout Settings) -> Void
         let expected: [ConfigurationChange]
     }
 
-    private static var running: Configuration {
-        var configuration = Configuration(instance: "attic", mqtt: .init(clientID: "jacquard-attic"))
+    private static var running: Settings {
+        var configuration = Settings(instance: "attic", mqtt: .init(clientID: "jacquard-attic"))
         configuration.tags = [sleeve, bag]
         configuration.metrics.file = "/m.prom"
         return configuration
     }
 
-    private static func changed(_ tag: TagConfiguration, _ change: (inout TagConfiguration) -> Void) -> TagConfiguration
-    {
+    private static func changed(_ tag: TagSettings, _ change: (inout TagSettings) -> Void) -> TagSettings {
         var copy = tag
         change(&copy)
         return copy
@@ -33,8 +33,8 @@ struct ConfigurationChangeTests {
         Row(change: { $0.tags = [sleeve] }, expected: [.tagRemoved(id: "0002")]),
         Row(change: { $0.tags = [] }, expected: [.tagRemoved(id: "sleeve"), .tagRemoved(id: "0002")]),
         Row(
-            change: { $0.tags.append(TagConfiguration(serial: "0003", id: "0003")) },
-            expected: [.tagAdded(TagConfiguration(serial: "0003", id: "0003"))]),
+            change: { $0.tags.append(TagSettings(serial: "0003", id: "0003")) },
+            expected: [.tagAdded(TagSettings(serial: "0003", id: "0003"))]),
         Row(change: { $0.tags[0].name = nil }, expected: [.tagChanged(changed(sleeve) { $0.name = nil })]),
         Row(change: { $0.tags[1].connect = .never }, expected: [.tagChanged(changed(bag) { $0.connect = .never })]),
         Row(
@@ -58,7 +58,7 @@ struct ConfigurationChangeTests {
         Row(change: { $0.limits.gesturesWhileBrokerAway = .seconds(9) }, expected: [.settings]),
         Row(
             change: {
-                $0.gear = [GearConfiguration(vendorID: "00-00-00-01", productID: "00-00-00-02", product: "Bag")]
+                $0.gear = [GearSettings(vendorID: "00-00-00-01", productID: "00-00-00-02", product: "Bag")]
             },
             expected: [.gear]),
         Row(change: { $0.log.level = .debug }, expected: [.logLevel(.debug)]),
@@ -69,7 +69,7 @@ struct ConfigurationChangeTests {
         Row(change: { $0.mqtt.username = "bridge" }, expected: [.broker]),
         Row(change: { $0.mqtt.password = Secret(value: "new") }, expected: [.broker]),
         Row(change: { $0.mqtt.keepalive = .seconds(5) }, expected: [.broker]),
-        Row(change: { $0.mqtt.tls = Configuration.TLS() }, expected: [.broker]),
+        Row(change: { $0.mqtt.tls = Settings.TLS() }, expected: [.broker]),
         Row(change: { $0.mqtt.isPasswordInFile = true }, expected: []),
         Row(change: { $0.metrics.file = "/n.prom" }, expected: [.metricsFile("/n.prom")]),
         Row(change: { $0.metrics.file = nil }, expected: [.metricsFile(nil)]),
@@ -96,7 +96,7 @@ struct ConfigurationChangeTests {
     @Test("are ordered: tags go, the rest is said, tags come, the broker is last")
     func order() {
         var new = Self.running
-        new.tags = [TagConfiguration(serial: "0003", id: "0003"), Self.changed(Self.bag) { $0.name = "Bag" }]
+        new.tags = [TagSettings(serial: "0003", id: "0003"), Self.changed(Self.bag) { $0.name = "Bag" }]
         new.homeAssistant.discovery = false
         new.mqtt.port = 1884
         new.log.level = .error
@@ -119,7 +119,7 @@ struct ConfigurationChangeTests {
     func paired() {
         var new = Self.running
         new.tags = [Self.bag]
-        let paired = [TagConfiguration(serial: "003R", id: "sleeve")]
+        let paired = [TagSettings(serial: "003R", id: "sleeve")]
         let changes = Self.running.changes(to: new, paired: paired, known: ["sleeve", "0002"])
         #expect(changes == [.tagChanged(paired[0])])
     }
@@ -127,19 +127,19 @@ struct ConfigurationChangeTests {
     @Test("give a tag that was paired by command the id under which it is listed")
     func listedLater() {
         var new = Self.running
-        let listed = TagConfiguration(serial: "0007", id: "collar")
+        let listed = TagSettings(serial: "0007", id: "collar")
         new.tags.append(listed)
-        let paired = [TagConfiguration(serial: "0007", id: "0007")]
+        let paired = [TagSettings(serial: "0007", id: "0007")]
         let changes = Self.running.changes(to: new, paired: paired, known: ["sleeve", "0002", "0007"])
         #expect(changes == [.tagRemoved(id: "0007"), .tagAdded(listed)])
     }
 
     @Test("of the instance leave the client id alone that was made of it")
     func instance() throws {
-        let attic = try readConfiguration("instance: attic").get()
-        let cellar = try readConfiguration("instance: cellar").get()
+        let attic = try settings("instance: attic")
+        let cellar = try settings("instance: cellar")
         #expect(attic.changes(to: cellar, paired: [], known: []) == [.nextStart(key: "instance")])
-        let named = try readConfiguration("instance: cellar\nmqtt:\n  client_id: mine").get()
+        let named = try settings("instance: cellar\nmqtt:\n  client_id: mine")
         #expect(attic.changes(to: named, paired: [], known: []) == [.broker, .nextStart(key: "instance")])
         #expect(named.changes(to: attic, paired: [], known: []) == [.broker, .nextStart(key: "instance")])
         #expect(attic.keepingWhatHolds(from: named).mqtt.clientID == "jacquard-cellar")

@@ -6,6 +6,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Metrics writer")
@@ -21,7 +22,7 @@ struct MetricsWriterTests {
         }
 
         func follow(_ file: String) {
-            var settings = Configuration.Metrics()
+            var settings = Settings.Metrics()
             settings.file = file
             settings.interval = .milliseconds(5)
             writer.follow(settings)

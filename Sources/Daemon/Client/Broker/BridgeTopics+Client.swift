@@ -1,10 +1,11 @@
 import Bridge
+import Configuration
 import MQTT
 
 /// What a client of the bridge needs beside the topics themselves.
 extension BridgeTopics {
     /// The topics that a configuration leads to.
-    init(_ configuration: Configuration) {
+    init(_ configuration: Settings) {
         self.init(base: configuration.mqtt.baseTopic, instance: configuration.instance)
     }
 
@@ -22,7 +23,7 @@ extension BridgeTopics {
     /// A filter for everything of a tag; nil: of all tags, whichever bridge has them.
     func everything(of tag: String?) -> String { "\(base)/tag/\(tag ?? "+")/#" }
 
-    /// Where a client waits for answers that are for nobody else (MQTT 5).
+    /// The response topic of one client (MQTT 5).
     func answers(to client: String) -> String { "\(clients)/\(client)/response" }
     /// A filter for the answers to all clients.
     var everythingOfClients: String { "\(clients)/#" }
@@ -50,7 +51,7 @@ enum TopicOwner: Hashable, Sendable {
 }
 
 extension BridgeTopics {
-    /// Whose topic it is, and its part behind that; nil for a topic of somebody else.
+    /// The owner of a topic, and the part behind it; nil for a topic of another program.
     func split(_ topic: String) -> (owner: TopicOwner, rest: String)? {
         let tags = "\(base)/tag/"
         if topic.hasPrefix(bridge + "/") { return (.bridge, String(topic.dropFirst(bridge.count + 1))) }

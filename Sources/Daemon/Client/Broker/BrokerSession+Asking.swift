@@ -1,4 +1,5 @@
 import Bridge
+import Configuration
 import EventLoop
 import JSON
 import MQTT
@@ -22,7 +23,7 @@ extension BrokerSession {
     ///
     /// - Parameters:
     ///   - request: what.
-    ///   - progress: is told what happens meanwhile.
+    ///   - progress: shows what happens meanwhile.
     ///   - announce: says what to do once the request is on its way; nil: that the answer is waited for.
     ///   - observe: gets the messages that come meanwhile.
     /// - Returns: the document of the result, whose status is `ok`.

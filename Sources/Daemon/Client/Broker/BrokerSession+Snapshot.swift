@@ -6,7 +6,7 @@ extension BrokerSession {
     /// Subscribes, and waits until everything that is retained has come.
     ///
     /// A broker answers in order: what it retains for a subscription is on its way before it answers a message that was
-    /// published afterwards, even if it refuses that. The message goes to ``answers``, where nobody else reads.
+    /// published afterwards, even if it refuses that. The message goes to ``answers``, where no other client reads.
     ///
     /// - Returns: all messages that have come meanwhile.
     /// - Throws: `noConnection` when the broker does not answer.

@@ -1,4 +1,5 @@
 import Bridge
+import Configuration
 import EventLoop
 import Logging
 import MQTT
@@ -11,7 +12,7 @@ final class BrokerSession {
     enum Signal: Sendable {
         /// The broker has accepted us, at first or again.
         case connected(MQTTVersion)
-        /// There is no connection (any more).
+        /// There is no connection, or it was lost.
         case lost(MQTTError)
         /// A message has come.
         case message(MQTTMessage)
@@ -38,7 +39,7 @@ final class BrokerSession {
     private(set) var version = MQTTVersion.v5
 
     /// Prepares a visit to the broker of a configuration.
-    init(_ configuration: Configuration, log: Logger) {
+    init(_ configuration: Settings, log: Logger) {
         let name = "jacquard-client-" + String(UInt64.random(in: .min ... .max), radix: 36)
         topics = BridgeTopics(configuration)
         answers = topics.answers(to: name)
@@ -105,7 +106,7 @@ final class BrokerSession {
             message.responseTopic = answers
             message.correlationData = Array(correlation.utf8)
         }
-        // What cannot be published now has no connection, which is told by a signal of its own.
+        // It fails only without a connection, which has its own signal.
         try? client.publish(message, ticket: lastTicket)
         return lastTicket
     }

@@ -1,5 +1,6 @@
 import BlueZ
 import Bluetooth
+import Configuration
 import EventLoop
 import JSON
 import Jacquard
@@ -19,7 +20,7 @@ struct AdapterScan: Sendable {
         case interrupted
     }
 
-    /// How long BlueZ may take to tell its adapters.
+    /// How long BlueZ may take to list its adapters.
     private static let patience = Duration.seconds(5)
 
     /// Listens; Ctrl-C ends it early, with what was heard.
@@ -92,7 +93,7 @@ struct AdapterScan: Sendable {
         let end = Instant.now + duration
         while let signal = await mailbox.next(until: end) {
             switch signal {
-            // BlueZ also tells of devices that it remembers; those have no signal strength.
+            // BlueZ also reports devices that it remembers; those have no signal strength.
             case .heard(let tag): if tag.rssi != nil { report.take(Self.advertisement(tag, known)) }
             case .interrupted: return report
             case .state: break

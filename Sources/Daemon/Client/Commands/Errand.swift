@@ -1,6 +1,7 @@
 import Bridge
 import EventLoop
 import JSON
+import Text
 
 /// A command that is one request to the bridge and one sentence about its result.
 ///
@@ -8,7 +9,7 @@ import JSON
 struct Errand: Sendable {
     /// The request.
     let request: BridgeRequest
-    /// What to tell people when the result is `ok`.
+    /// The sentence for people when the result is `ok`.
     let sentence: @Sendable (JSONValue) -> String
 
     /// Asks the bridge and prints the result.

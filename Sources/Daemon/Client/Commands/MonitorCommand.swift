@@ -1,4 +1,5 @@
 import Bridge
+import Configuration
 import EventLoop
 import MQTT
 
@@ -10,7 +11,7 @@ struct MonitorCommand: Sendable {
     /// Whether what was retained before is left out.
     var isNewOnly = false
 
-    /// Shows, until the user wants an end or nobody reads any more.
+    /// Prints events until Ctrl-C, or until standard output is closed.
     ///
     /// - Throws: `noConnection` when the broker does not take us at the beginning.
     @LoopActor
@@ -46,7 +47,7 @@ struct MonitorCommand: Sendable {
         }
     }
 
-    /// - Returns: whether somebody still reads.
+    /// - Returns: whether standard output is still open.
     private func show(_ message: MQTTMessage, isInitial: Bool) -> Bool {
         if isNewOnly, message.isRetained { return true }
         let printer = context.printer

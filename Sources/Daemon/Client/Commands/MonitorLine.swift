@@ -1,5 +1,6 @@
 import Bridge
 import JSON
+import Text
 
 /// A line of `monitor` for people: the time, the tag or bridge, and a sentence about it.
 struct MonitorLine: Hashable, Sendable {
@@ -10,7 +11,7 @@ struct MonitorLine: Hashable, Sendable {
 
     /// Puts a message into words.
     ///
-    /// - Returns: nil for one that says nothing new, or is of somebody else.
+    /// - Returns: nil for a message without news, or of another program.
     init?(_ record: MonitorRecord, _ topics: BridgeTopics) {
         guard let (owner, kind) = topics.split(record.topic) else { return nil }
         guard let words = MonitorWords.words(kind, JSONValue(payload: record.payload), owner) else { return nil }

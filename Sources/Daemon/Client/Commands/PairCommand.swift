@@ -1,6 +1,7 @@
 import Bridge
 import EventLoop
 import JSON
+import Text
 import Time
 
 /// `pair`: asks the bridge to pair a tag, says what to do with the tag, and counts down while the bridge looks for it.

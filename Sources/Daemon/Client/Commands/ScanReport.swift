@@ -21,7 +21,7 @@ struct ScanReport: Hashable, Sendable {
     /// How many tags were heard.
     var count: Int { tags.count }
 
-    /// Takes a signal, in the form of the bridge's advertisements; what is not known any more stays as it was.
+    /// Takes an advertisement, in the form of the bridge's; values that are missing in it stay as they were.
     ///
     /// - Returns: whether the tag is new.
     @discardableResult

@@ -1,5 +1,6 @@
 import Bridge
 import JSON
+import Text
 
 /// What `status` prints.
 ///

@@ -1,3 +1,5 @@
+import Text
+
 /// Completes command lines that a hint names.
 struct CommandHint: Hashable, Sendable {
     /// The file of `--config`, as it was typed; nil: none was.

@@ -1,6 +1,6 @@
 import JSON
 
-/// Where a command prints, and for whom.
+/// Where a command prints, and in which form.
 struct Printer: Sendable {
     /// Whether machines read standard output.
     let isJSON: Bool
@@ -8,7 +8,7 @@ struct Printer: Sendable {
     var isTerminal = false
     /// The file of `--config`, for command lines in hints; nil: none was given.
     var config: String?
-    /// Takes a line without its newline; false if nobody reads any more.
+    /// Takes a line without its newline; false if the channel is closed.
     var output: @Sendable (OutputChannel, String) -> Bool = { $0.write($1) }
 
     /// Prints a line, its control characters escaped.
@@ -17,7 +17,7 @@ struct Printer: Sendable {
     ///   - channel: where.
     ///   - line: the line without its newline.
     ///   - isEmphasized: whether the line is bold on a terminal.
-    /// - Returns: whether anything still reads the channel.
+    /// - Returns: whether the channel is still open.
     @discardableResult
     func write(_ channel: OutputChannel, _ line: String, isEmphasized: Bool = false) -> Bool {
         let text = TerminalText.escaped(line)
@@ -26,7 +26,7 @@ struct Printer: Sendable {
 
     /// Prints a document on one line of standard output.
     ///
-    /// - Returns: whether anything still reads standard output.
+    /// - Returns: whether standard output is still open.
     @discardableResult
     func write(_ document: JSONValue) -> Bool {
         output(.standardOutput, TerminalText.escapedJSON(document.text))

@@ -1,4 +1,5 @@
 import EventLoop
+import Text
 import Time
 
 /// Prints what happens while a user waits, one line each on standard error; nothing about what takes less than a second.
@@ -27,7 +28,7 @@ final class Progress {
         }
     }
 
-    /// There is nothing to wait for any more.
+    /// Ends the wait; no further line is printed.
     func end() {
         timer.disarm()
     }
@@ -62,7 +63,7 @@ final class Countdown {
         arm()
     }
 
-    /// Ends; nothing is said any more.
+    /// Ends; no further line is printed.
     func end() {
         timer.disarm()
     }

@@ -1,3 +1,5 @@
+import Text
+
 /// Aligns rows of words in columns.
 struct TextTable: Hashable, Sendable {
     /// What stands above each column.

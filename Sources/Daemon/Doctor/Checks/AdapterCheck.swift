@@ -1,7 +1,9 @@
+import Configuration
+
 /// Whether there is the adapter that the configuration wants, and whether it is on.
 enum AdapterCheck {
     /// Says which adapter the bridge would use.
-    static func finding(_ facts: BluetoothFacts, _ choice: Configuration.Bluetooth.Adapter) -> Finding {
+    static func finding(_ facts: BluetoothFacts, _ choice: Settings.Bluetooth.Adapter) -> Finding {
         guard facts.isAnswered else { return Finding(.adapter, .skipped, "bluetoothd did not list its adapters") }
         guard !facts.adapters.isEmpty else {
             return Finding(
@@ -23,7 +25,7 @@ enum AdapterCheck {
     }
 
     private static func chosen(
-        _ adapters: [BluetoothFacts.Adapter], _ choice: Configuration.Bluetooth.Adapter
+        _ adapters: [BluetoothFacts.Adapter], _ choice: Settings.Bluetooth.Adapter
     ) -> BluetoothFacts.Adapter? {
         switch choice {
         case .automatic: adapters.first(where: \.isPowered) ?? adapters.first

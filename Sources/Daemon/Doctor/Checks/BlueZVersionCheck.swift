@@ -1,4 +1,6 @@
-/// Which version of BlueZ is installed. The bus does not tell; its own client does.
+import Text
+
+/// Which version of BlueZ is installed. The bus has no such property; `bluetoothctl` prints it.
 enum BlueZVersionCheck {
     /// The release of Debian 12, with which the bridge is tested; older ones may work.
     private static let tested = (5, 66)

@@ -1,4 +1,6 @@
+import Configuration
 import JSON
+import Text
 
 /// Whether a bridge of this name is online, and whether it is this machine's.
 enum BridgeCheck {

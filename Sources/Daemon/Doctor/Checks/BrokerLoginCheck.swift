@@ -1,7 +1,9 @@
+import Configuration
+
 /// Whether the broker takes user name and password.
 enum BrokerLoginCheck {
-    /// Says as whom the bridge logs in.
-    static func finding(_ mqtt: Configuration.MQTT, _ contact: BrokerContact) -> Finding {
+    /// Reports the user name that the bridge logs in with.
+    static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> Finding {
         let user = mqtt.username.map { "as \($0)" } ?? "without a user name"
         return contact.finding(
             .brokerLogin, .login,

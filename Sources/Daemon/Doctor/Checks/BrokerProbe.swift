@@ -1,10 +1,11 @@
 import Bridge
+import Configuration
 import EventLoop
 import JSON
 import Logging
 import MQTT
 
-/// What the broker tells.
+/// What was found out about the broker.
 struct BrokerFacts: Hashable, Sendable {
     /// What became of the connection.
     var contact: BrokerContact
@@ -44,8 +45,8 @@ struct TopicTrial: Hashable, Sendable {
 
 /// Logs in as the bridge would, looks, and tries topics that mean nothing to anybody.
 struct BrokerProbe: Sendable {
-    /// Which broker, as whom.
-    let configuration: Configuration
+    /// Which broker, and the user name.
+    let configuration: Settings
     /// For what the library reports.
     let log: Logger
 
@@ -84,7 +85,7 @@ struct BrokerProbe: Sendable {
 
     /// One topic of each kind. A command is tried only while no bridge would answer it.
     private static func trials(
-        _ topics: BridgeTopics, _ homeAssistant: Configuration.HomeAssistant, isBridgeOnline: Bool
+        _ topics: BridgeTopics, _ homeAssistant: Settings.HomeAssistant, isBridgeOnline: Bool
     ) -> [TopicTrial] {
         var trials = [
             TopicTrial(topic: topics.response("doctor"), rule: topics.everythingOfBridge),

@@ -1,16 +1,17 @@
+import Configuration
 import MQTT
 
 /// Whether the connection to the broker is as safe as it is meant to be.
 enum BrokerTLSCheck {
     /// Says what protects the connection, and what is wrong with it.
-    static func finding(_ mqtt: Configuration.MQTT, _ contact: BrokerContact) -> Finding {
+    static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> Finding {
         contact.finding(
             .brokerTLS, .tls,
             passed: passed(mqtt),
             failed: Finding(.brokerTLS, .failed, contact.failureText, remedies: remedies(mqtt, contact)))
     }
 
-    private static func passed(_ mqtt: Configuration.MQTT) -> Finding {
+    private static func passed(_ mqtt: Settings.MQTT) -> Finding {
         if let tls = mqtt.tls {
             return tls.isInsecure
                 ? Finding(
@@ -28,7 +29,7 @@ enum BrokerTLSCheck {
     }
 
     /// A command that shows the certificate in question, then what to do about it.
-    private static func remedies(_ mqtt: Configuration.MQTT, _ contact: BrokerContact) -> [String] {
+    private static func remedies(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> [String] {
         let authority = mqtt.tls?.authorityFile.map { " -CAfile \($0)" } ?? ""
         let show = "openssl s_client -connect \(mqtt.host):\(mqtt.port)\(authority) < /dev/null"
         let part = "\(show) 2> /dev/null | openssl x509 -noout"

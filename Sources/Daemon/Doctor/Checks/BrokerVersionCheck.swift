@@ -1,9 +1,10 @@
+import Configuration
 import MQTT
 
 /// Which version of MQTT the broker speaks.
 enum BrokerVersionCheck {
     /// Says which, and what is missing in the older one.
-    static func finding(_ wanted: Configuration.MQTT.Version, _ contact: BrokerContact) -> Finding {
+    static func finding(_ wanted: Settings.MQTT.Version, _ contact: BrokerContact) -> Finding {
         contact.finding(
             .brokerVersion, .version,
             passed: passed(wanted, contact),
@@ -12,7 +13,7 @@ enum BrokerVersionCheck {
                 remedies: ["set mqtt.version to auto"]))
     }
 
-    private static func passed(_ wanted: Configuration.MQTT.Version, _ contact: BrokerContact) -> Finding {
+    private static func passed(_ wanted: Settings.MQTT.Version, _ contact: BrokerContact) -> Finding {
         guard case .accepted(.v311) = contact else { return Finding(.brokerVersion, .ok, "MQTT 5") }
         guard wanted == .automatic else { return Finding(.brokerVersion, .ok, "MQTT 3.1.1, as configured") }
         return Finding(

@@ -1,3 +1,5 @@
+import Configuration
+
 /// Whether the bridge would take the configuration.
 enum ConfigurationCheck {
     /// Says what is wrong with it, or what should be known.

@@ -1,7 +1,10 @@
+import Configuration
+import Text
+
 /// Whether Home Assistant is at the same broker.
 enum HomeAssistantCheck {
     /// Says what it retains on its status topic.
-    static func finding(_ homeAssistant: Configuration.HomeAssistant, _ facts: BrokerFacts) -> Finding {
+    static func finding(_ homeAssistant: Settings.HomeAssistant, _ facts: BrokerFacts) -> Finding {
         guard homeAssistant.discovery else {
             return Finding(.homeAssistant, .skipped, "home_assistant.discovery is switched off")
         }

@@ -1,3 +1,5 @@
+import Configuration
+
 /// Whether the kernel or a switch of the machine keeps the radio silent (rfkill).
 enum RadioSwitchCheck {
     /// A radio of the kernel's list.

@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 
 /// Whether Wi-Fi shares a chip, and so an antenna and 2.4 GHz, with Bluetooth: under load it starves the other.
@@ -8,7 +9,7 @@ enum SharedChipCheck {
         let name: String
         /// The path of what holds it: a USB device for its interfaces, else the device itself.
         let holder: String
-        /// Such as `brcmfmac`; empty where none is told.
+        /// Such as `brcmfmac`; empty if the kernel names none.
         let driver: String
     }
 
@@ -17,7 +18,7 @@ enum SharedChipCheck {
         ("hci_uart_bcm", "brcmfmac"), ("btintel_pcie", "iwlwifi"),
     ]
 
-    /// The radios below a folder such as `/sys/class`; none where the kernel tells of none.
+    /// The radios below a folder such as `/sys/class`; empty if the kernel lists none.
     static func probe(_ folder: String = "/sys/class") -> (bluetooth: [Radio], wireless: [Radio]) {
         let wireless = FolderEntries.names(in: folder + "/net").filter {
             access("\(folder)/net/\($0)/phy80211", F_OK) == 0

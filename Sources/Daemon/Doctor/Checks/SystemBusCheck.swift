@@ -19,12 +19,12 @@ enum SystemBusCheck {
         return Finding(
             .systemBus, .failed, "not reachable at \(address): \(error.text.isEmpty ? error.name : error.text)",
             remedies: isInContainer
-                // Where users are mapped, the number that the bridge tells is not the one that the kernel tells.
+                // With mapped users, the number inside the container is not the kernel's.
                 ? ["docker run --userns host ..., where Docker maps users", "or run the bridge on the host"]
                 : ["sudo apt install dbus", "sudo systemctl start dbus"])
     }
 
-    /// There is no such file, or nobody listens. Source: dbus-sysdeps.c, `_dbus_error_from_errno`.
+    /// There is no such file, or no process listens. Source: dbus-sysdeps.c, `_dbus_error_from_errno`.
     private static let namesOfMissing: Set<String> = [
         "org.freedesktop.DBus.Error.FileNotFound", "org.freedesktop.DBus.Error.NoServer",
     ]
