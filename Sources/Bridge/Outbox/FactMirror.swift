@@ -80,12 +80,7 @@ struct FactMirror: Sendable {
         if order.count > 64, order.count > 2 * facts.count { closeGaps() }
     }
 
-    /// The connection has ended, and it is unknown what the broker has.
-    mutating func forgetProgress() {
-        for case let topic? in order where facts[topic]?.progress != .dropped { facts[topic]?.progress = .stale }
-    }
-
-    /// Puts everything in line, in order.
+    /// Puts everything in line, in order: it is unknown what the broker has kept.
     mutating func putAllInLine() -> [String] {
         order.compactMap { topic in
             guard let topic, facts[topic]?.progress != .dropped else { return nil }

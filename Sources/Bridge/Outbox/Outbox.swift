@@ -138,7 +138,6 @@ public struct Outbox: Sendable {
     ///   - now: the present.
     public mutating func disconnected(isClosedByBroker: Bool = false, at now: Instant) {
         isConnected = false
-        facts.forgetProgress()
         let messages = unacknowledged.all.compactMap { isClosedByBroker ? convict($0) : $0.message }
         backlog.disconnected(unacknowledged: messages, at: now)
         unacknowledged.replaceAll([])
