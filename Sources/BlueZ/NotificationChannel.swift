@@ -81,7 +81,6 @@ final class NotificationChannel {
 
     /// No more values; bluetoothd switches the notifications off when the descriptor closes.
     func cancel() {
-        source?.cancel()
         source = nil
     }
 

@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import Logging
 import TagSimulator
 import TestSupport
 import Testing
@@ -102,6 +103,28 @@ struct AdapterTests {
             bench.blueZ.setPowered(true, adapter: 0)
             try await bench.settle()
             #expect(bench.central.adapterID == "hci1")
+        }
+    }
+
+    @Test("that become usable report the bonded devices first")
+    func bonds() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            let other = BlueZCentral(
+                busAddress: bench.bus.address, adapter: .automatic, resetAdapter: false, timing: .quick,
+                log: Logger("other", to: MemorySink()))
+            var bonds: [Set<BluetoothAddress>] = []
+            var bondsWhenOn: [Set<BluetoothAddress>]?
+            other.onEvent = { event in
+                if case .bonds(let addresses) = event { bonds.append(addresses) }
+                if case .stateChanged(.poweredOn) = event { bondsWhenOn = bonds }
+            }
+            await other.start()
+            try await until("the state") { bondsWhenOn != nil }
+            #expect(bondsWhenOn == [[CentralBench.address(1)]])
         }
     }
 

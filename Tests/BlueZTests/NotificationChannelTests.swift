@@ -86,6 +86,24 @@ struct NotificationChannelTests {
         }
     }
 
+    @Test("ends when its descriptor cannot be read, although nothing has hung up")
+    func unreadable() async throws {
+        try await onLoop {
+            // A pipe is readable for epoll, but it is no socket.
+            var pipe: [CInt] = [0, 0]
+            #expect(Glibc.pipe(&pipe) == 0)
+            var ends = 0
+            let channel = try NotificationChannel(owning: pipe[0]) { _ in
+            } onEnd: {
+                ends += 1
+            }
+            #expect(write(pipe[1], [1], 1) == 1)
+            try await until("the end") { ends == 1 }
+            withExtendedLifetime(channel) {}
+            close(pipe[1])
+        }
+    }
+
     @Test("hands over what waits at once, for one who knows of the end before it does")
     func drain() async throws {
         try await onLoop {

@@ -298,6 +298,57 @@ struct PairingTests {
         }
     }
 
+    @Test("that a device is known to require is made on the next link without another read")
+    func knownRequirement() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(tagOptions: Self.readable)
+            bench.blueZ.faults.refused["Pair"] = ("org.bluez.Error.AuthenticationFailed", "Authentication Failed")
+            try await bench.connect()
+            try await bench.discover()
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribeFailed 1 authenticationFailed")
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await until("no link") { bench.central.peripherals.isEmpty }
+            bench.clear()
+            bench.blueZ.faults.refused = [:]
+            try await bench.subscribe()
+            let members = bench.calls.map { $0.prefix { $0 != " " } }
+            let steps = members.filter { ["ReadValue", "Pair", "AcquireNotify"].contains($0) }
+            #expect(steps == ["Pair", "AcquireNotify"])
+        }
+    }
+
+    @Test("is reported once: a later link to a bonded device reports none, and sets nothing again")
+    func reportedOnce() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            bench.central.perform(.disconnect(CentralBench.address(1)))
+            try await bench.wait("disconnected 1")
+            bench.clear()
+            try await bench.subscribe()
+            try await bench.settle()
+            #expect(!bench.calls.contains("Set 1"))
+            #expect(!bench.events.contains("paired 1"))
+        }
+    }
+
+    @Test("changes properties of the device that are no advertisement")
+    func noAdvertisement() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            bench.clear()
+            bench.central.perform(.pair(CentralBench.address(1)))
+            try await bench.wait("paired 1")
+            try await bench.settle()
+            #expect(bench.heard[CentralBench.address(1)] == nil)
+        }
+    }
+
     @Test("is not made with a device that does not want it, and it is asked once")
     func noneWanted() async throws {
         try await onLoop {

@@ -32,9 +32,9 @@ struct RememberedDevicesTests {
             rivals.mayDropLink(of: try address(number), isAcquired: false, at: start + time)
         }
         for number in 2...1_000 { #expect(try mayDrop(number, after: .zero)) }
-        #expect(try mayDrop(1, after: .seconds(500)))
-        #expect(try mayDrop(1, after: .seconds(500)))
-        #expect(try !mayDrop(1, after: .seconds(500)))
+        #expect(try mayDrop(1, after: .seconds(150)))
+        #expect(try mayDrop(1, after: .seconds(150)))
+        #expect(try !mayDrop(1, after: .seconds(150)))
         // The others are older than ten minutes and make room.
         for number in 1_001...1_999 { #expect(try mayDrop(number, after: .seconds(700))) }
         #expect(try !mayDrop(1, after: .seconds(700)))
