@@ -26,6 +26,18 @@ struct FindingTests {
         }
     }
 
+    @Test("begins with the tags that the stack remembers: it is asked for them before anything else")
+    func remembered() async throws {
+        try await onLoop {
+            let central = ScriptedCentral()
+            var requests: [String] = []
+            central.onRequest = { requests.append(Line.of($0)) }
+            let manager = JacquardManager(central: central, log: Logger("test", to: MemorySink()))
+            withExtendedLifetime(manager) {}
+            #expect(requests == ["> watch"])
+        }
+    }
+
     @Test("needs no advertisement where the address is fixed, and takes no other")
     func byAddress() async throws {
         try await onLoop {

@@ -17,7 +17,7 @@ struct SightingsTests {
         _ number: Int, after seconds: Int, in sightings: inout Sightings, linked: Set<Int> = [], known: Set<Int> = []
     ) throws -> [String]? {
         let (tag, now) = (try tag(number), start + .seconds(seconds))
-        sightings.hear(tag, at: now)
+        sightings.hear(tag, at: now) { _ in false }
         return sightings.sharing(tag, at: now, known: Set(known.map { .number($0) })) { address in
             linked.contains { .number($0) == address }
         }?.map(\.short)
@@ -62,8 +62,11 @@ struct SightingsTests {
     @Test("are forgotten after an hour of silence, unless they are in use", arguments: [false, true])
     func silence(isInUse: Bool) throws {
         var sightings = Sightings()
-        sightings.hear(try tag(1), at: start)
+        sightings.hear(try tag(1), at: start) { _ in isInUse }
         sightings.hear(try tag(2), at: start + .seconds(3600)) { _ in isInUse }
+        #expect(sightings.isKnown(.number(1)))
+        // They are looked at once a minute, however often a tag is heard.
+        sightings.hear(try tag(2), at: start + .seconds(3659)) { _ in isInUse }
         #expect(sightings.isKnown(.number(1)))
         sightings.hear(try tag(2), at: start + .seconds(3661)) { _ in isInUse }
         #expect(sightings.isKnown(.number(1)) == isInUse)
@@ -99,8 +102,45 @@ struct SightingsTests {
             if number == 1_000 { #expect(sightings.isKnown(addresses[0])) }
             let advertisement = ScriptedTag(1, serial: .desk).advertisement()
             let tag = try #require(AdvertisedTag(address, advertisement))
-            sightings.hear(tag, at: start + .milliseconds(number))
+            sightings.hear(tag, at: start + .milliseconds(number)) { _ in false }
         }
         #expect(addresses.map(sightings.isKnown) == [false] + Array(repeating: true, count: 1_000))
+    }
+}
+
+@Suite("A serial that another device advertises")
+struct KnownAddressesTests {
+    private let now = Instant(sinceBoot: .seconds(3_600))
+
+    private func moves(
+        bonded: Bool, other: Bool, known: Bool = false, pairing: Bool = false, silence: Int? = 1_000
+    ) -> Bool {
+        let holder = KnownAddresses.Holder(
+            address: .number(1), isBonded: bonded, isKnown: known, isPairing: pairing,
+            lastSign: silence.map { now - .seconds($0) })
+        return KnownAddresses.movesIdentity(from: holder, toDeviceWithBond: other, at: now)
+    }
+
+    @Test("moves the tag to the only one of the two with a bond, and never away from a device with a bond")
+    func bonds() {
+        #expect(moves(bonded: false, other: true, known: true, silence: 0))
+        for isPairing in [false, true] {
+            #expect(!moves(bonded: true, other: false, pairing: isPairing))
+            #expect(!moves(bonded: true, other: true, pairing: isPairing))
+        }
+    }
+
+    @Test("moves a tag without a bond after 30 s of silence, unless the tag was connected at its address")
+    func silence() {
+        #expect(!moves(bonded: false, other: false, silence: 30))
+        #expect(moves(bonded: false, other: false, silence: 31))
+        #expect(moves(bonded: false, other: false, silence: nil))
+        #expect(!moves(bonded: false, other: false, known: true, silence: nil))
+    }
+
+    @Test("moves a tag that its user pairs after 5 s of silence, wherever it was connected", arguments: [false, true])
+    func pairing(isKnown: Bool) {
+        #expect(!moves(bonded: false, other: false, known: isKnown, pairing: true, silence: 5))
+        #expect(moves(bonded: false, other: false, known: isKnown, pairing: true, silence: 6))
     }
 }

@@ -34,9 +34,9 @@ extension JacquardManager {
     }
 
     private func finishForgetting(_ identity: TagIdentity, _ error: TagConnectionError?) {
-        // Whoever wants the tag again meanwhile has taken that back.
-        if let driver = tags[identity], driver.place == .leaving {
-            driver.place = error == nil ? .forgotten : .kept
+        // A new request to connect the tag has taken that back.
+        if error == nil, let driver = tags[identity], driver.place == .leaving {
+            driver.place = .forgotten
             changed(driver)
         }
         onEvent?(.forgotten(identity, error))

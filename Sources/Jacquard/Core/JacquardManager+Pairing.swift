@@ -5,6 +5,7 @@ import JacquardProtocol
 /// A pairing that is under way.
 struct Pairing {
     var attempt = PairingAttempt()
+    /// Ends it when its time is over; released, and thereby disarmed, with it.
     let timer: LoopTimer
     /// Whether the tag was wanted before.
     let wasWanted: Bool
@@ -71,7 +72,6 @@ extension JacquardManager {
     /// Ends a pairing, if there is one.
     func endPairing(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
-        pairing.timer.disarm()
         if error != nil {
             if !pairing.wasWanted { disconnect(identity) }
             tags[identity]?.waiveBond()

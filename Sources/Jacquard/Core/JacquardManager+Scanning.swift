@@ -33,7 +33,7 @@ struct ScanWish {
     mutating func isNews(_ tag: AdvertisedTag) -> Bool {
         guard let count = heard?.count else { return true }
         guard count < Self.limit else { return false }
-        return heard?.insert(tag.identifier).inserted ?? true
+        return heard?.insert(tag.identifier).inserted == true
     }
 }
 

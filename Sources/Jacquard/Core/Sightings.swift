@@ -53,7 +53,7 @@ struct Sightings {
     ///   - tag: the tag.
     ///   - now: the time.
     ///   - isInUse: whether what is known of an address is still needed, however long it is silent.
-    mutating func hear(_ tag: AdvertisedTag, at now: Instant, isInUse: (BluetoothAddress) -> Bool = { _ in false }) {
+    mutating func hear(_ tag: AdvertisedTag, at now: Instant, isInUse: (BluetoothAddress) -> Bool) {
         forgetSilent(at: now, isInUse: isInUse)
         if let known = self[tag.identifier], known.pairingSerialNumber != tag.pairingSerialNumber {
             remove(tag.identifier)

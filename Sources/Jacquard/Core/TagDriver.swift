@@ -10,7 +10,7 @@ final class TagDriver {
     enum Place {
         /// It may be wanted again, and its address is known.
         case kept
-        /// The stack has been asked to forget the tag.
+        /// The stack has been asked to forget the tag, which it may refuse.
         case leaving
         /// It has forgotten it.
         case forgotten
