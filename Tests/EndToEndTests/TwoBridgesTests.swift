@@ -36,13 +36,18 @@ struct TwoBridgesTests {
 
     @Test("answer a command for a tag of both once: the one that is connected to it")
     func sharedTag() async throws {
-        try await inWorld(WorldPlan(tagList: "  - serial: 0001")) { world in
+        let scratch = try ScratchFolder()
+        let scenario = try scratch.write("scenario", "out-of-range 0001\n")
+        try await inWorld(WorldPlan(options: ["--scenario", scenario], tagList: "  - serial: 0001")) { world in
             let cellar = try world.anotherBridge(
                 "cellar", tag: "0001", ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"])
+            // Its first facts would replace those of a tag that is connected already.
+            try await until("the other one") { world.observer.latest("jacquard/bridge/cellar/state") == "online" }
+            _ = try await world.command("jacquard/bridge/cellar/request/health", "")
+            try await world.simulate("in-range 0001")
             try await world.connected()
-            try await until("each knows of the other") {
-                world.observer.latest("jacquard/bridge/cellar/state") == "online"
-                    && world.observer.document("jacquard/bridge/attic/info")["connected"] as? [String] == ["0001"]
+            try await until("the other one knows") {
+                world.observer.document("jacquard/bridge/attic/info")["connected"] as? [String] == ["0001"]
             }
             for payload in ["flash", "{", #"{"state":"ON","ttl_ms":100}"#] {
                 _ = try await world.command("jacquard/tag/0001/led/set", payload)
