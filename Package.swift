@@ -69,6 +69,7 @@ let package = Package(
         module("Logging", "CSystemd", "JSON", "Time"),
         module("JSON"),
         module("Text", "JSON"),
+        module("CommandLine", "JSON", "Text"),
         module("ProtobufWire"),
         module("JacquardProtocol", "ProtobufWire", "Time"),
         module("Bluetooth"),
@@ -80,7 +81,8 @@ let package = Package(
         module("TagSimulator", "JSON", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Time"),
         module("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
         module(
-            "Daemon", "BlueZ", "Bluetooth", "Bridge", "CSystemd", "Configuration", "DBus", "EventLoop", "JSON",
+            "Daemon", "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CommandLine", "Configuration", "DBus", "EventLoop",
+            "JSON",
             "Jacquard",
             "JacquardProtocol", "Logging", "MQTT", "Text", "Time"),
 
@@ -100,6 +102,7 @@ let package = Package(
         tests("Logging", "Time"),
         tests("JSON"),
         tests("Text"),
+        tests("CommandLine", "Text"),
         tests("ProtobufWire"),
         tests("JacquardProtocol", "ProtobufWire", "Time"),
         tests("Bluetooth"),
@@ -110,7 +113,7 @@ let package = Package(
         tests("Bridge", "JSON", "JacquardProtocol", "Time"),
         tests("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Time"),
         tests("Configuration", "JacquardProtocol", "Text"),
-        tests("Daemon", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Text"),
+        tests("Daemon", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Text"),
         .executableTarget(
             name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport"], path: "Tests/Soak",
             swiftSettings: settings),

@@ -1,28 +1,25 @@
-/// One row of the table of commands: what a command takes, what it means, and how its help reads.
-struct CommandDescription: Sendable {
+/// A command as its help describes it, and what it takes.
+public struct CommandDescription: Hashable, Sendable {
     /// The first word of the command line.
-    let name: String
+    public let name: String
     /// What it does, in less than a line.
-    let summary: String
+    public let summary: String
     /// What it does, in lines of at most 72 characters.
-    let details: [String]
+    public let details: [String]
     /// What may follow, in any order.
-    var options: [OptionDescription] = []
+    public let options: [OptionDescription]
     /// The words that have to follow, such as `SERIAL`.
-    var operands: [String] = []
+    public let operands: [String]
     /// The words that may follow those.
-    var optionalOperands: [String] = []
+    public let optionalOperands: [String]
     /// What the words and the options' values may be, in lines of at most 72 characters.
-    var values: [String] = []
+    public let values: [String]
     /// What `--json` prints, in lines of at most 72 characters.
-    var json: [String] = []
+    public let json: [String]
     /// Command lines to copy, without the program's name.
-    var examples: [String] = []
-    /// Makes a value of what was given.
-    let invocation: @Sendable (CommandArguments) throws(UsageError) -> Invocation
-
+    public let examples: [String]
     /// How it is written: `check-config [--config FILE]`.
-    var synopsis: String { synopsisWords.joined(separator: " ") }
+    public var synopsis: String { synopsisWords.joined(separator: " ") }
 
     /// The parts of the synopsis, none of which is broken over two lines.
     var synopsisWords: [String] {
@@ -31,22 +28,53 @@ struct CommandDescription: Sendable {
 }
 
 /// An option of a command: `--name`, or `--name VALUE`.
-struct OptionDescription: Hashable, Sendable {
+public struct OptionDescription: Hashable, Sendable {
     /// With its two hyphens.
-    let name: String
+    public let name: String
     /// What the value is called in the help; nil: the option takes none.
-    let value: String?
+    public let value: String?
     /// What it does, in lines of at most 72 characters.
-    let details: [String]
+    public let details: [String]
+
+    /// Creates an option.
+    public init(name: String, value: String?, details: [String]) {
+        self.name = name
+        self.value = value
+        self.details = details
+    }
 
     /// How it is written.
-    var synopsis: String { value.map { "\(name) \($0)" } ?? name }
+    public var synopsis: String { value.map { "\(name) \($0)" } ?? name }
 }
 
-/// What a command was given.
-struct CommandArguments: Hashable, Sendable {
-    /// Values by the option's name; empty text for an option that takes no value.
-    var options: [String: String] = [:]
-    /// The other words, in their order.
-    var operands: [String] = []
+/// One row of a table of commands: its description, and how its arguments become a value.
+public struct Command<Invocation>: Sendable {
+    /// The description.
+    public let description: CommandDescription
+    /// Makes a value of the arguments.
+    let invocation: @Sendable (ParsedArguments) throws(CommandLineError) -> Invocation
+
+    /// Creates a row.
+    ///
+    /// - Parameters:
+    ///   - name: the first word of the command line.
+    ///   - summary: what it does, in less than a line.
+    ///   - details: what it does, in lines of at most 72 characters.
+    ///   - options: what may follow, in any order.
+    ///   - operands: the words that have to follow.
+    ///   - optionalOperands: the words that may follow those.
+    ///   - values: what the words and the options' values may be, in lines of at most 72 characters.
+    ///   - json: what `--json` prints, in lines of at most 72 characters.
+    ///   - examples: command lines to copy, without the program's name.
+    ///   - invocation: makes a value of the arguments.
+    public init(
+        name: String, summary: String, details: [String], options: [OptionDescription] = [], operands: [String] = [],
+        optionalOperands: [String] = [], values: [String] = [], json: [String] = [], examples: [String] = [],
+        invocation: @escaping @Sendable (ParsedArguments) throws(CommandLineError) -> Invocation
+    ) {
+        description = CommandDescription(
+            name: name, summary: summary, details: details, options: options, operands: operands,
+            optionalOperands: optionalOperands, values: values, json: json, examples: examples)
+        self.invocation = invocation
+    }
 }

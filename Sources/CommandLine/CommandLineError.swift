@@ -1,19 +1,28 @@
-import JSON
+public import JSON
 
-/// A command line that makes no sense; the process ends with `ExitCode.wrongUsage`.
-struct UsageError: Error, Hashable {
+/// An error in the command line; the process ends with ``ExitCode/wrongUsage``.
+public struct CommandLineError: Error, Hashable {
     /// What is wrong.
-    let message: String
+    public let message: String
     /// The command whose help says how it is right; nil: that of the program.
-    var command: String?
+    public internal(set) var command: String?
 
-    /// What to print on standard error, a line each.
-    var lines: [String] { ["jacquard2mqtt: \(message)", "Try \"\(help)\"."] }
-
-    /// For machines: `{"status":"error","error":{"code":"usage","text","hint"}}`.
-    var document: JSONValue {
-        ["status": "error", "error": ["code": "usage", "text": .string(message), "hint": .string(help)]]
+    /// Creates an error.
+    public init(message: String, command: String? = nil) {
+        self.message = message
+        self.command = command
     }
 
-    private var help: String { "jacquard2mqtt\(command.map { " \($0)" } ?? "") --help" }
+    /// The lines for standard error.
+    public func lines(of program: String) -> [String] { ["\(program): \(message)", "Try \"\(help(of: program))\"."] }
+
+    /// For machines: `{"status":"error","error":{"code":"usage","text","hint"}}`.
+    public func document(of program: String) -> JSONValue {
+        [
+            "status": "error",
+            "error": ["code": "usage", "text": .string(message), "hint": .string(help(of: program))],
+        ]
+    }
+
+    private func help(of program: String) -> String { "\(program)\(command.map { " \($0)" } ?? "") --help" }
 }

@@ -1,61 +1,123 @@
 import Text
 
-/// Reads a command line by a table of commands.
+/// What a command line asks for.
+public enum ParsedCommandLine<Invocation> {
+    /// Run a command.
+    case command(Invocation)
+    /// Explain a command; nil: the program.
+    case help(topic: String?)
+    /// Print the version.
+    case version
+}
+
+extension ParsedCommandLine: Equatable where Invocation: Equatable {}
+extension ParsedCommandLine: Sendable where Invocation: Sendable {}
+
+/// The commands of a program. The table is the source of parsing and of `--help`; it adds the command `help` itself.
 ///
-/// Not by glibc's `getopt_long`: Swift's Glibc module leaves `getopt.h` out, and the function keeps its place in
+/// It does not use glibc's `getopt_long`: Swift's Glibc module leaves `getopt.h` out, and the function keeps its place in
 /// global variables, prints its own errors, and knows no commands.
-struct CommandLineParser {
+public struct CommandTable<Invocation>: Sendable {
+    /// The program.
+    public let program: ProgramDescription
+    private let commands: [Command<Invocation>]
+
+    /// Creates a table.
+    ///
+    /// - Parameters:
+    ///   - program: the program.
+    ///   - commands: in the order of the help.
+    public init(program: ProgramDescription, commands: [Command<Invocation>]) {
+        self.program = program
+        self.commands = commands
+    }
+
+    /// All commands, `help` included, in the order of the help.
+    public var descriptions: [CommandDescription] { commands.map(\.description) + [ArgumentParser.helpCommand] }
+
+    /// The page of a command.
+    ///
+    /// - Parameter topic: the command's name; nil, or a name that is unknown: the page of the program.
+    /// - Returns: lines of at most 80 characters, the last one with its newline.
+    public func help(for topic: String?) -> String {
+        HelpText(program: program, commands: descriptions).page(for: topic)
+    }
+
+    /// Parses a command line.
+    ///
+    /// - Parameter arguments: the words after the program's name.
+    /// - Returns: what they ask for.
+    /// - Throws: `CommandLineError` if they have no meaning.
+    public func parse(_ arguments: [String]) throws(CommandLineError) -> ParsedCommandLine<Invocation> {
+        guard let first = arguments.first else { throw CommandLineError(message: "a command is missing") }
+        if let common = Self.common(first, topic: nil) { return common }
+        let parser = ArgumentParser(commands: descriptions)
+        guard let description = parser.commands.first(where: { $0.name == first }) else { throw parser.unknown(first) }
+        let rest = arguments.dropFirst()
+        // `--help` takes precedence over errors of the other words.
+        for word in rest.prefix(while: { $0 != "--" }) {
+            if let common = Self.common(word, topic: first) { return common }
+        }
+        do {
+            let arguments = try ArgumentParser.read(rest, for: description)
+            guard let command = commands.first(where: { $0.description.name == first }) else {
+                return .help(topic: try parser.topic(arguments))
+            }
+            return .command(try command.invocation(arguments))
+        } catch {
+            throw CommandLineError(message: error.message, command: first)
+        }
+    }
+
+    private static func common(_ word: String, topic: String?) -> ParsedCommandLine<Invocation>? {
+        switch word {
+        case OptionDescription.help.name, "-h": .help(topic: topic)
+        case OptionDescription.version.name: .version
+        default: nil
+        }
+    }
+}
+
+extension OptionDescription {
     /// Explains instead of doing; for the program and for each command.
     static let help = OptionDescription(name: "--help", value: nil, details: ["Print this help; -h is the same."])
     /// Prints the version instead of doing; for the program and for each command.
     static let version = OptionDescription(name: "--version", value: nil, details: ["Print the version."])
-    /// What every command takes.
-    static let commonOptions = [help, version]
+    /// The options that every command takes.
+    static let common = [help, version]
+    /// For machines.
+    public static let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON, for machines."])
+}
 
-    /// What the first word may be.
+/// Parses the words after a command by its description.
+struct ArgumentParser {
+    /// The command `help`, which every table contains.
+    static let helpCommand = CommandDescription(
+        name: "help", summary: "explain a command", details: ["The same as --help after the command."], options: [],
+        operands: [], optionalOperands: ["COMMAND"], values: [], json: [], examples: ["help", "help led"])
+
+    /// The allowed first words.
     let commands: [CommandDescription]
 
-    /// Reads a command line.
-    ///
-    /// - Parameter arguments: the words after the program's name.
-    /// - Returns: what is asked for.
-    /// - Throws: `UsageError` if it makes no sense.
-    func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
-        guard let first = arguments.first else { throw UsageError(message: "a command is missing") }
-        if let invocation = Self.commonInvocation(first, topic: nil) { return invocation }
-        guard let command = commands.first(where: { $0.name == first }) else { throw unknown(first) }
-        let rest = arguments.dropFirst()
-        // `--help` takes precedence over errors of the other words.
-        for word in rest.prefix(while: { $0 != "--" }) {
-            if let invocation = Self.commonInvocation(word, topic: command.name) { return invocation }
-        }
-        do {
-            return try command.invocation(Self.read(rest, for: command))
-        } catch {
-            throw UsageError(message: error.message, command: command.name)
-        }
-    }
-
-    private static func commonInvocation(_ word: String, topic: String?) -> Invocation? {
-        switch word {
-        case help.name, "-h": .help(topic: topic)
-        case version.name: .version
-        default: nil
-        }
+    /// The command that `help` is asked to explain; nil: the program.
+    func topic(_ arguments: ParsedArguments) throws(CommandLineError) -> String? {
+        guard let topic = arguments.operands.first else { return nil }
+        guard commands.contains(where: { $0.name == topic }) else { throw unknown(topic) }
+        return topic
     }
 
     /// The error for a first word that is no command.
-    func unknown(_ word: String) -> UsageError {
-        let names = commands.map(\.name) + Self.commonOptions.map(\.name)
+    func unknown(_ word: String) -> CommandLineError {
+        let names = commands.map(\.name) + OptionDescription.common.map(\.name)
         let kind = word.hasPrefix("-") ? "option" : "command"
         let hint = Spelling.hint(for: word, in: names)
-        return UsageError(message: "unknown \(kind) \(DisplayText.quoted(word))\(hint)")
+        return CommandLineError(message: "unknown \(kind) \(DisplayText.quoted(word))\(hint)")
     }
 
-    private static func read(
+    static func read(
         _ words: ArraySlice<String>, for command: CommandDescription
-    ) throws(UsageError) -> CommandArguments {
-        var arguments = CommandArguments()
+    ) throws(CommandLineError) -> ParsedArguments {
+        var arguments = ParsedArguments()
         var words = words
         while let word = words.popFirst() {
             if word == "--" {
@@ -75,40 +137,40 @@ struct CommandLineParser {
     /// `--name`, `--name VALUE` or `--name=VALUE`.
     private static func readOption(
         _ word: String, _ rest: inout ArraySlice<String>, of command: CommandDescription,
-        into arguments: inout CommandArguments
-    ) throws(UsageError) {
+        into arguments: inout ParsedArguments
+    ) throws(CommandLineError) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts.first ?? word
         guard let option = command.options.first(where: { $0.name == name }) else {
-            let hint = Spelling.hint(for: name, in: (command.options + commonOptions).map(\.name))
-            throw UsageError(message: "unknown option \(DisplayText.quoted(name))\(hint)")
+            let hint = Spelling.hint(for: name, in: (command.options + OptionDescription.common).map(\.name))
+            throw CommandLineError(message: "unknown option \(DisplayText.quoted(name))\(hint)")
         }
         let value = try value(of: option, attached: parts.count == 2 ? parts[1] : nil, &rest)
         guard arguments.options.updateValue(value, forKey: name) == nil else {
-            throw UsageError(message: "\(name) is given twice")
+            throw CommandLineError(message: "\(name) is given twice")
         }
     }
 
     private static func value(
         of option: OptionDescription, attached: String?, _ rest: inout ArraySlice<String>
-    ) throws(UsageError) -> String {
+    ) throws(CommandLineError) -> String {
         guard option.value != nil else {
-            guard attached == nil else { throw UsageError(message: "\(option.name) takes no value") }
+            guard attached == nil else { throw CommandLineError(message: "\(option.name) takes no value") }
             return ""
         }
         guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
-            throw UsageError(message: "\(option.name) needs a value: \(option.synopsis)")
+            throw CommandLineError(message: "\(option.name) needs a value: \(option.synopsis)")
         }
         return value
     }
 
-    private static func check(_ operands: [String], of command: CommandDescription) throws(UsageError) {
+    private static func check(_ operands: [String], of command: CommandDescription) throws(CommandLineError) {
         if operands.count < command.operands.count {
-            throw UsageError(message: "\(command.operands[operands.count]) is missing")
+            throw CommandLineError(message: "\(command.operands[operands.count]) is missing")
         }
         let limit = command.operands.count + command.optionalOperands.count
         if operands.count > limit {
-            throw UsageError(message: "\(DisplayText.quoted(operands[limit])) is one word too many")
+            throw CommandLineError(message: "\(DisplayText.quoted(operands[limit])) is one word too many")
         }
     }
 }

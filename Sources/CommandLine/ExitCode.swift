@@ -1,7 +1,5 @@
-import Configuration
-
 /// How the process ends; part of the public interface, the numbers do not change.
-enum ExitCode: Int32, Sendable {
+public enum ExitCode: Int32, Sendable {
     /// Done.
     case done = 0
     /// Tried and failed.

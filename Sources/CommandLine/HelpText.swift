@@ -1,8 +1,40 @@
-import Configuration
+/// A program as its help describes it.
+public struct ProgramDescription: Hashable, Sendable {
+    /// The name of the executable.
+    public let name: String
+    /// What it is, in less than a line.
+    let summary: String
+    /// What it does, in lines of at most 76 characters.
+    let details: [String]
+    /// The sections at the end of every page.
+    let sections: [HelpSection]
+
+    /// Creates a description.
+    public init(name: String, summary: String, details: [String], sections: [HelpSection]) {
+        self.name = name
+        self.summary = summary
+        self.details = details
+        self.sections = sections
+    }
+}
+
+/// A titled part of a page of help.
+public struct HelpSection: Hashable, Sendable {
+    let title: String
+    let lines: [String]
+
+    /// Creates a section.
+    public init(_ title: String, _ lines: [String]) {
+        self.title = title
+        self.lines = lines
+    }
+}
 
 /// The pages of `--help`, in the order and with the titles of a manual page.
 struct HelpText {
-    /// What there is to explain.
+    /// The program.
+    let program: ProgramDescription
+    /// Its commands.
     let commands: [CommandDescription]
 
     /// The page of a command.
@@ -11,49 +43,39 @@ struct HelpText {
     /// - Returns: lines of at most 80 characters, the last one with its newline.
     func page(for topic: String?) -> String {
         let command = commands.first { $0.name == topic }
-        let sections = (command.map(Self.sections(of:)) ?? programSections) + Self.commonSections
-        return sections.map { title, lines in
-            "\(title)\n" + lines.map { "    \($0)\n" }.joined()
+        let sections = (command.map(sections(of:)) ?? programSections) + program.sections
+        return sections.map { section in
+            "\(section.title)\n" + section.lines.map { "    \($0)\n" }.joined()
         }.joined(separator: "\n")
     }
-
-    private typealias HelpSection = (title: String, lines: [String])
 
     private var programSections: [HelpSection] {
         let width = (commands.map(\.name.count).max() ?? 0) + 3
         return [
-            ("NAME", ["jacquard2mqtt - bridge from Google Jacquard tags to MQTT"]),
-            ("SYNOPSIS", commands.flatMap { Self.synopsis($0.synopsisWords) } + Self.synopsis(["--help | --version"])),
-            (
-                "DESCRIPTION",
-                [
-                    "Finds Jacquard tags over Bluetooth LE, keeps them connected, and maps each",
-                    "to MQTT topics: gestures, battery, gear and touch one way; LED, haptics,",
-                    "name and settings the other. Home Assistant finds the tags by MQTT",
-                    "discovery.",
-                ]
-            ),
-            ("COMMANDS", commands.map { Self.padded($0.name, to: width) + $0.summary }),
-            ("OPTIONS", Self.lines(of: CommandLineParser.commonOptions)),
+            HelpSection("NAME", ["\(program.name) - \(program.summary)"]),
+            HelpSection("SYNOPSIS", commands.flatMap { synopsis($0.synopsisWords) } + synopsis(["--help | --version"])),
+            HelpSection("DESCRIPTION", program.details),
+            HelpSection("COMMANDS", commands.map { Self.padded($0.name, to: width) + $0.summary }),
+            HelpSection("OPTIONS", Self.lines(of: OptionDescription.common)),
         ]
     }
 
-    private static func sections(of command: CommandDescription) -> [HelpSection] {
+    private func sections(of command: CommandDescription) -> [HelpSection] {
         let sections: [HelpSection] = [
-            ("NAME", ["jacquard2mqtt \(command.name) - \(command.summary)"]),
-            ("SYNOPSIS", synopsis(command.synopsisWords)),
-            ("DESCRIPTION", command.details),
-            ("VALUES", command.values),
-            ("OPTIONS", lines(of: command.options + CommandLineParser.commonOptions)),
-            ("JSON", command.json),
-            ("EXAMPLES", command.examples.map { "jacquard2mqtt \($0)" }),
+            HelpSection("NAME", ["\(program.name) \(command.name) - \(command.summary)"]),
+            HelpSection("SYNOPSIS", synopsis(command.synopsisWords)),
+            HelpSection("DESCRIPTION", command.details),
+            HelpSection("VALUES", command.values),
+            HelpSection("OPTIONS", Self.lines(of: command.options + OptionDescription.common)),
+            HelpSection("JSON", command.json),
+            HelpSection("EXAMPLES", command.examples.map { "\(program.name) \($0)" }),
         ]
         return sections.filter { !$0.lines.isEmpty }
     }
 
-    /// `jacquard2mqtt` and the words, broken into lines of at most 76 characters, further ones indented.
-    private static func synopsis(_ words: [String]) -> [String] {
-        var lines = ["jacquard2mqtt"]
+    /// The program's name and the words, broken into lines of at most 76 characters, further ones indented.
+    private func synopsis(_ words: [String]) -> [String] {
+        var lines = [program.name]
         for word in words {
             let line = lines[lines.count - 1]
             if line.count + 1 + word.count <= 76 {
@@ -64,35 +86,6 @@ struct HelpText {
         }
         return lines
     }
-
-    private static let commonSections: [HelpSection] = [
-        (
-            "FILES",
-            [
-                ConfigurationFile.defaultPath,
-                "    The configuration, if no other is named. Every key is optional.",
-            ]
-        ),
-        (
-            "ENVIRONMENT",
-            [
-                EnvironmentSetting.fileVariable,
-                "    The configuration file, unless --config names one.",
-                EnvironmentSetting.prefix + "SECTION__KEY",
-                "    Wins over a key of the file: JACQUARD2MQTT_MQTT__HOST is mqtt.host,",
-                "    JACQUARD2MQTT_TAGS__0__SERIAL the serial of the first tag.",
-            ]
-        ),
-        (
-            "EXIT STATUS",
-            [
-                "\(ExitCode.done.rawValue)   done",
-                "\(ExitCode.failed.rawValue)   failed",
-                "\(ExitCode.wrongUsage.rawValue)   wrong usage or configuration",
-                "\(ExitCode.noConnection.rawValue)   no connection to bus, broker or bridge",
-            ]
-        ),
-    ]
 
     private static func lines(of options: [OptionDescription]) -> [String] {
         options.flatMap { option in [option.synopsis] + option.details.map { "    \($0)" } }

@@ -11,6 +11,7 @@ struct ImportTests {
         "Logging": ["CSystemd", "Glibc", "JSON", "Synchronization", "Time"],
         "JSON": [],
         "Text": ["JSON"],
+        "CommandLine": ["JSON", "Text"],
         "ProtobufWire": [],
         "JacquardProtocol": ["ProtobufWire", "Time"],
         "Bluetooth": [],
@@ -25,7 +26,8 @@ struct ImportTests {
         ],
         "Configuration": ["CYAML", "Glibc", "JSON", "JacquardProtocol", "Text"],
         "Daemon": [
-            "BlueZ", "Bluetooth", "Bridge", "CSystemd", "Configuration", "DBus", "EventLoop", "Glibc", "JSON",
+            "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CommandLine", "Configuration", "DBus", "EventLoop", "Glibc",
+            "JSON",
             "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Synchronization", "Text", "Time",
         ],
         "jacquard2mqtt": ["Daemon"],

@@ -1,3 +1,4 @@
+import CommandLine
 import EventLoop
 import Glibc
 import Synchronization

@@ -1,18 +1,19 @@
 import Bridge
+import CommandLine
 import Configuration
 import Text
 
 /// The commands that let a tag do something that is seen or felt.
-extension CommandTable {
+extension Commands {
     /// `led`.
-    static let led = CommandDescription(
+    static let led = Command<Invocation>(
         name: "led",
         summary: "light the LED of a tag or its gear",
         details: [
             "Makes the tag play a light and waits for its answer. A light without",
             "a duration lasts as long as the configuration says (defaults.led_on_s).",
         ],
-        options: [config, json, pattern, ledDuration, component],
+        options: [config, .json, pattern, ledDuration, component],
         operands: ["ID", "COLOR"],
         values: idValue + [
             "COLOR is a name (" + colors.prefix(6).joined(separator: ", ") + ",",
@@ -23,7 +24,7 @@ extension CommandTable {
         examples: [
             "led 003R flash", "led 003R orange --pattern breathing --duration 5", "led 003R off --component gear",
         ]
-    ) { arguments throws(UsageError) in
+    ) { arguments throws(CommandLineError) in
         let wish = LEDWish(
             light: try arguments.operand(1, "COLOR", LEDWish.Light.rule),
             pattern: try arguments.value(of: pattern, .choice(of: patterns)),
@@ -33,17 +34,17 @@ extension CommandTable {
     }
 
     /// `haptic`.
-    static let haptic = CommandDescription(
+    static let haptic = Command<Invocation>(
         name: "haptic",
         summary: "let the gear of a tag vibrate",
         details: ["Makes the tag play a pattern on its gear and waits for its answer."],
-        options: [config, json],
+        options: [config, .json],
         operands: ["ID", "NAME"],
         values: idValue + ["NAME is one of " + haptics.prefix(6).joined(separator: ", ") + ","]
             + [haptics.dropFirst(6).joined(separator: ", ") + "."],
         json: resultJSON,
         examples: ["haptic 003R short"]
-    ) { arguments throws(UsageError) in
+    ) { arguments throws(CommandLineError) in
         let name = try arguments.operand(1, "NAME", .choice(of: haptics))
         return .ask(.haptic(id: try arguments.operand(0, "ID", .topicLevel), name: name), ClientOptions(arguments))
     }

@@ -1,8 +1,9 @@
+import CommandLine
 import Configuration
 
-extension CommandTable {
+extension Commands {
     /// `doctor`.
-    static let doctor = CommandDescription(
+    static let doctor = Command<Invocation>(
         name: "doctor",
         summary: "look for what keeps the bridge from working",
         details: [
@@ -11,13 +12,13 @@ extension CommandTable {
             "whether it is well, what was found, and what to do. Changes nothing, and",
             "works without a broker and a bridge. Ends with 1 if a check has failed.",
         ],
-        options: [config, state, json],
+        options: [config, state, .json],
         json: [
             #"{"status","checks":[{"name","title","verdict","found","remedies"}]};"#,
             "a verdict is ok, warning, failed or skipped, the status the worst of them.",
         ],
         examples: ["doctor", "doctor --config my.yaml"]
-    ) { arguments throws(UsageError) in
+    ) { arguments throws(CommandLineError) in
         .doctor(state: arguments.options[state.name], ClientOptions(arguments))
     }
 }

@@ -1,12 +1,14 @@
+import CommandLine
 import Configuration
 import Text
 
 /// The commands of the program: each is one row, from which the command line is read and the help is made.
-enum CommandTable {
+enum Commands {
     /// In the order of the help.
-    static let commands: [CommandDescription] =
-        [
-            CommandDescription(
+    static let table = CommandTable(
+        program: program,
+        commands: [
+            Command<Invocation>(
                 name: "run",
                 summary: "run the bridge",
                 details: [
@@ -15,13 +17,13 @@ enum CommandTable {
                     "service starts.",
                 ],
                 options: [config, state, logLevel]
-            ) { arguments throws(UsageError) in
+            ) { arguments throws(CommandLineError) in
                 .run(
                     config: arguments.options[config.name],
                     state: arguments.options[state.name],
                     logLevel: try arguments.value(of: logLevel, .choice))
             },
-            CommandDescription(
+            Command<Invocation>(
                 name: "check-config",
                 summary: "say what is wrong with the configuration",
                 details: [
@@ -29,7 +31,7 @@ enum CommandTable {
                     "error with its line, its key and what is allowed, or that there is none",
                     "and what should be known. Ends with 0 if there is no error, else with 1.",
                 ],
-                options: [config, json, print],
+                options: [config, .json, print],
                 optionalOperands: ["FILE"],
                 values: ["FILE is the configuration file, as with --config."],
                 json: [
@@ -37,33 +39,20 @@ enum CommandTable {
                     #""line","column","variable"}. With --print also "values", lists by key."#,
                 ],
                 examples: ["check-config my.yaml", "check-config --print mqtt.host,mqtt.port,tags.N.serial"]
-            ) { arguments throws(UsageError) in
+            ) { arguments throws(CommandLineError) in
                 if arguments.options[config.name] != nil, let file = arguments.operands.first {
-                    throw UsageError(message: "two files are given: \(config.name) and \(DisplayText.quoted(file))")
+                    throw CommandLineError(
+                        message: "two files are given: \(config.name) and \(DisplayText.quoted(file))")
                 }
                 return .checkConfig(
                     config: arguments.options[config.name] ?? arguments.operands.first,
-                    isJSON: arguments.options[json.name] != nil,
+                    isJSON: arguments.options[OptionDescription.json.name] != nil,
                     keys: try printedKeys(arguments.options[print.name]))
             },
-        ] + clientCommands + [help]
-
-    private static let help = CommandDescription(
-        name: "help",
-        summary: "explain a command",
-        details: ["The same as --help after the command."],
-        optionalOperands: ["COMMAND"],
-        examples: ["help", "help led"]
-    ) { arguments throws(UsageError) in
-        guard let topic = arguments.operands.first else { return .help(topic: nil) }
-        guard commands.contains(where: { $0.name == topic }) else {
-            throw CommandLineParser(commands: commands).unknown(topic)
-        }
-        return .help(topic: topic)
-    }
+        ] + clientCommands)
 
     /// The keys of `--print`, each of which has to be known.
-    private static func printedKeys(_ list: String?) throws(UsageError) -> [String] {
+    private static func printedKeys(_ list: String?) throws(CommandLineError) -> [String] {
         let keys = list?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
         let known = Settings.printableKeys
         for key in keys {
@@ -72,12 +61,12 @@ enum CommandTable {
                 $0 == 1 && ["tags", "gear"].contains(parts[0]) && Int($1) != nil ? "N" : $1
             }
             guard !known.contains(general.joined(separator: ".")) else { continue }
-            guard key != "mqtt.password" else { throw UsageError(message: "mqtt.password is never printed") }
+            guard key != "mqtt.password" else { throw CommandLineError(message: "mqtt.password is never printed") }
             let below = known.filter { $0.hasPrefix(key + ".") }
             let hint =
                 below.isEmpty
                 ? Spelling.hint(for: key, in: known) : "; it is a section with \(below.joined(separator: ", "))"
-            throw UsageError(message: "\(print.name): \(DisplayText.quoted(key)) is no key\(hint)")
+            throw CommandLineError(message: "\(print.name): \(DisplayText.quoted(key)) is no key\(hint)")
         }
         return keys
     }
@@ -116,6 +105,41 @@ enum CommandTable {
             ScalarRule<Settings.Log.Level>.choice.allowed + ".",
         ])
 
-    /// For machines.
-    static let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON, for machines."])
+    private static let program = ProgramDescription(
+        name: "jacquard2mqtt",
+        summary: "bridge from Google Jacquard tags to MQTT",
+        details: [
+            "Finds Jacquard tags over Bluetooth LE, keeps them connected, and maps each",
+            "to MQTT topics: gestures, battery, gear and touch one way; LED, haptics,",
+            "name and settings the other. Home Assistant finds the tags by MQTT",
+            "discovery.",
+        ],
+        sections: [
+            HelpSection(
+                "FILES",
+                [
+                    ConfigurationFile.defaultPath,
+                    "    The configuration, if no other is named. Every key is optional.",
+                ]
+            ),
+            HelpSection(
+                "ENVIRONMENT",
+                [
+                    EnvironmentSetting.fileVariable,
+                    "    The configuration file, unless --config names one.",
+                    EnvironmentSetting.prefix + "SECTION__KEY",
+                    "    Wins over a key of the file: JACQUARD2MQTT_MQTT__HOST is mqtt.host,",
+                    "    JACQUARD2MQTT_TAGS__0__SERIAL the serial of the first tag.",
+                ]
+            ),
+            HelpSection(
+                "EXIT STATUS",
+                [
+                    "\(ExitCode.done.rawValue)   done",
+                    "\(ExitCode.failed.rawValue)   failed",
+                    "\(ExitCode.wrongUsage.rawValue)   wrong usage or configuration",
+                    "\(ExitCode.noConnection.rawValue)   no connection to bus, broker or bridge",
+                ]
+            ),
+        ])
 }

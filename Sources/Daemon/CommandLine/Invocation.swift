@@ -10,10 +10,6 @@ enum Invocation: Hashable, Sendable {
     case ask(ClientRequest, ClientOptions)
     /// Say what is wrong with this machine and the broker.
     case doctor(state: String?, ClientOptions)
-    /// Explain a command; nil: the program.
-    case help(topic: String?)
-    /// Print the version.
-    case version
 }
 
 /// What every command of the client takes.

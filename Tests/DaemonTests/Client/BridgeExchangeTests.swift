@@ -3,6 +3,7 @@ import JSON
 import MQTT
 import Testing
 
+@testable import CommandLine
 @testable import Daemon
 
 @Suite("Exchange with the bridge")

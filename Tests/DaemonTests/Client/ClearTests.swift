@@ -4,6 +4,7 @@ import MQTT
 import TestSupport
 import Testing
 
+@testable import CommandLine
 @testable import Daemon
 
 @Suite("clear")

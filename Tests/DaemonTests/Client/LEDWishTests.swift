@@ -1,6 +1,7 @@
 import JSON
 import Testing
 
+@testable import CommandLine
 @testable import Daemon
 
 @Suite("LED on the command line")
@@ -16,9 +17,9 @@ struct LEDWishTests {
             ("red", ["--pattern", "breathing"], ["color": "#ff0000", "pattern": "breathing"]),
         ] as [(String, [String], [String: JSONValue])])
     func payload(word: String, options: [String], payload: [String: JSONValue]) throws {
-        let parser = CommandLineParser(commands: CommandTable.commands)
-        let invocation = try parser.parse(["led"] + options + ["0001", word])
-        guard case .ask(.led("0001", let wish), _) = invocation else {
+        let table = Commands.table
+        let invocation = try table.parse(["led"] + options + ["0001", word])
+        guard case .command(.ask(.led("0001", let wish), _)) = invocation else {
             Issue.record("\(invocation)")
             return
         }
@@ -27,8 +28,8 @@ struct LEDWishTests {
 
     @Test("other words are refused", arguments: ["rde", "#ff00", "#gggggg", "ff0000", ""])
     func refusal(word: String) {
-        #expect(throws: UsageError.self) {
-            try CommandLineParser(commands: CommandTable.commands).parse(["led", "0001", word])
+        #expect(throws: CommandLineError.self) {
+            try Commands.table.parse(["led", "0001", word])
         }
     }
 }

@@ -4,6 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
+@testable import CommandLine
 @testable import Daemon
 
 @Suite("monitor")

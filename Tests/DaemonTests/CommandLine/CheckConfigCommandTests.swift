@@ -2,6 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
+@testable import CommandLine
 @testable import Daemon
 
 @Suite("check-config")

@@ -1,6 +1,7 @@
 import JSON
 import Testing
 
+@testable import CommandLine
 @testable import Configuration
 @testable import Daemon
 
@@ -15,47 +16,50 @@ struct CommandLineParserTests {
             (["help", "led"], .help(topic: "led")),
             (["led", "-h"], .help(topic: "led")),
             (["--version"], .version),
-            (["run"], .run(config: nil, state: nil, logLevel: nil)),
-            (["run", "--config", "a"], .run(config: "a", state: nil, logLevel: nil)),
+            (["run"], .command(.run(config: nil, state: nil, logLevel: nil))),
+            (["run", "--config", "a"], .command(.run(config: "a", state: nil, logLevel: nil))),
             (
                 ["run", "--config=a=b", "--log-level", "debug", "--state", "d"],
-                .run(config: "a=b", state: "d", logLevel: .debug)
+                .command(.run(config: "a=b", state: "d", logLevel: .debug))
             ),
-            (["run", "--config", "-"], .run(config: "-", state: nil, logLevel: nil)),
+            (["run", "--config", "-"], .command(.run(config: "-", state: nil, logLevel: nil))),
             (["run", "--help"], .help(topic: "run")),
             (["run", "--nonsense", "--help"], .help(topic: "run")),
-            (["check-config"], .checkConfig(config: nil)),
-            (["check-config", "--config", "a", "--"], .checkConfig(config: "a")),
+            (["check-config"], .command(.checkConfig(config: nil))),
+            (["check-config", "--config", "a", "--"], .command(.checkConfig(config: "a"))),
             (["check-config", "--version"], .version),
-            (["check-config", "a.yaml"], .checkConfig(config: "a.yaml")),
+            (["check-config", "a.yaml"], .command(.checkConfig(config: "a.yaml"))),
             (
                 ["check-config", "--print", "mqtt.host,tags.N.serial,tags.0.id"],
-                .checkConfig(config: nil, keys: ["mqtt.host", "tags.N.serial", "tags.0.id"])
+                .command(.checkConfig(config: nil, keys: ["mqtt.host", "tags.N.serial", "tags.0.id"]))
             ),
             (
                 ["pair", "0-07-9324FLHBK0003R-1903"],
-                .ask(.pair(serial: "003R", timeout: .seconds(60)), ClientOptions())
+                .command(.ask(.pair(serial: "003R", timeout: .seconds(60)), ClientOptions()))
             ),
-            (["check-config", "--json"], .checkConfig(config: nil, isJSON: true)),
-            (["scan"], .ask(.scan(duration: .seconds(30)), ClientOptions())),
-            (["scan", "--duration", "5", "--json"], .ask(.scan(duration: .seconds(5)), ClientOptions(isJSON: true))),
-            (["pair", "003R"], .ask(.pair(serial: "003R", timeout: .seconds(60)), ClientOptions())),
+            (["check-config", "--json"], .command(.checkConfig(config: nil, isJSON: true))),
+            (["scan"], .command(.ask(.scan(duration: .seconds(30)), ClientOptions()))),
+            (
+                ["scan", "--duration", "5", "--json"],
+                .command(.ask(.scan(duration: .seconds(5)), ClientOptions(isJSON: true)))
+            ),
+            (["pair", "003R"], .command(.ask(.pair(serial: "003R", timeout: .seconds(60)), ClientOptions()))),
             (
                 ["pair", "003R", "--timeout=9", "--config", "a"],
-                .ask(.pair(serial: "003R", timeout: .seconds(9)), ClientOptions(config: "a"))
+                .command(.ask(.pair(serial: "003R", timeout: .seconds(9)), ClientOptions(config: "a")))
             ),
-            (["forget", "sleeve"], .ask(.forget(id: "sleeve"), ClientOptions())),
-            (["tags"], .ask(.tags, ClientOptions())),
-            (["status", "--json"], .ask(.status, ClientOptions(isJSON: true))),
-            (["monitor"], .ask(.monitor(id: nil), ClientOptions())),
-            (["monitor", "--new"], .ask(.monitor(id: nil, isNewOnly: true), ClientOptions())),
-            (["clear"], .ask(.clear, ClientOptions())),
-            (["monitor", "sleeve"], .ask(.monitor(id: "sleeve"), ClientOptions())),
-            (["haptic", "003R", "short"], .ask(.haptic(id: "003R", name: "short"), ClientOptions())),
-            (["doctor", "--state", "d"], .doctor(state: "d", ClientOptions())),
-        ] as [([String], Invocation)])
-    func meaning(arguments: [String], invocation: Invocation) throws {
-        #expect(try parse(arguments) == invocation)
+            (["forget", "sleeve"], .command(.ask(.forget(id: "sleeve"), ClientOptions()))),
+            (["tags"], .command(.ask(.tags, ClientOptions()))),
+            (["status", "--json"], .command(.ask(.status, ClientOptions(isJSON: true)))),
+            (["monitor"], .command(.ask(.monitor(id: nil), ClientOptions()))),
+            (["monitor", "--new"], .command(.ask(.monitor(id: nil, isNewOnly: true), ClientOptions()))),
+            (["clear"], .command(.ask(.clear, ClientOptions()))),
+            (["monitor", "sleeve"], .command(.ask(.monitor(id: "sleeve"), ClientOptions()))),
+            (["haptic", "003R", "short"], .command(.ask(.haptic(id: "003R", name: "short"), ClientOptions()))),
+            (["doctor", "--state", "d"], .command(.doctor(state: "d", ClientOptions()))),
+        ] as [([String], ParsedCommandLine<Invocation>)])
+    func meaning(arguments: [String], meaning: ParsedCommandLine<Invocation>) throws {
+        #expect(try parse(arguments) == meaning)
     }
 
     @Test(
@@ -102,38 +106,24 @@ struct CommandLineParserTests {
             (["status", "--", "--help"], "\"--help\" is one word too many", " status"),
         ] as [([String], String, String)])
     func refusal(arguments: [String], message: String, command: String) {
-        let error = #expect(throws: UsageError.self) { try parse(arguments) }
-        #expect(error?.lines == ["jacquard2mqtt: \(message)", "Try \"jacquard2mqtt\(command) --help\"."])
+        let error = #expect(throws: CommandLineError.self) { try parse(arguments) }
+        #expect(
+            error?.lines(of: "jacquard2mqtt") == [
+                "jacquard2mqtt: \(message)", "Try \"jacquard2mqtt\(command) --help\".",
+            ])
     }
 
     @Test("an error is a document for machines, too")
     func document() {
-        let error = #expect(throws: UsageError.self) { try parse(["led", "--json", "0001"]) }
-        #expect(error?.document["status"] == "error")
-        #expect(error?.document["error"]?["code"] == "usage")
-        #expect(error?.document["error"]?["text"] == "COLOR is missing")
-        #expect(error?.document["error"]?["hint"] == "jacquard2mqtt led --help")
+        let error = #expect(throws: CommandLineError.self) { try parse(["led", "--json", "0001"]) }
+        let document = error?.document(of: "jacquard2mqtt")
+        #expect(document?["status"] == "error")
+        #expect(document?["error"]?["code"] == "usage")
+        #expect(document?["error"]?["text"] == "COLOR is missing")
+        #expect(document?["error"]?["hint"] == "jacquard2mqtt led --help")
     }
 
-    @Test("a row of the table is all that a command needs")
-    func row() throws {
-        let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON."])
-        let pair = CommandDescription(
-            name: "pair", summary: "pair a tag", details: ["Pairs a tag."], options: [json], operands: ["SERIAL"]
-        ) { arguments throws(UsageError) in
-            .help(topic: arguments.operands.joined() + (arguments.options["--json"] == nil ? "" : " as JSON"))
-        }
-        let parser = CommandLineParser(commands: [pair])
-        #expect(pair.synopsis == "pair [--json] SERIAL")
-        #expect(try parser.parse(["pair", "003R"]) == .help(topic: "003R"))
-        #expect(try parser.parse(["pair", "--json", "--", "-b-a"]) == .help(topic: "-b-a as JSON"))
-        #expect(throws: UsageError(message: "SERIAL is missing", command: "pair")) { try parser.parse(["pair"]) }
-        #expect(throws: UsageError(message: "--json takes no value", command: "pair")) {
-            try parser.parse(["pair", "--json=1", "003R"])
-        }
-    }
-
-    private func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
-        try CommandLineParser(commands: CommandTable.commands).parse(arguments)
+    private func parse(_ arguments: [String]) throws(CommandLineError) -> ParsedCommandLine<Invocation> {
+        try Commands.table.parse(arguments)
     }
 }

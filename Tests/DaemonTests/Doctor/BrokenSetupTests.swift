@@ -5,6 +5,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import CommandLine
 @testable import Configuration
 @testable import Daemon
 

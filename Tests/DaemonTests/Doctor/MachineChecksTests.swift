@@ -3,6 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
+@testable import CommandLine
 @testable import Configuration
 @testable import Daemon
 

@@ -1,4 +1,5 @@
 import Bridge
+import CommandLine
 import Configuration
 import EventLoop
 import Logging

@@ -1,5 +1,6 @@
 import BlueZ
 import Bluetooth
+import CommandLine
 import Configuration
 import EventLoop
 import JSON

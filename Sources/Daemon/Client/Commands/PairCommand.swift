@@ -1,4 +1,5 @@
 import Bridge
+import CommandLine
 import EventLoop
 import JSON
 import Text

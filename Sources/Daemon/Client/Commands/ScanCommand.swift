@@ -1,3 +1,4 @@
+import CommandLine
 import EventLoop
 
 /// `scan`: which tags are in reach. The running bridge listens; where none runs, this process does.

@@ -1,3 +1,4 @@
+import CommandLine
 import Text
 
 /// Completes command lines that a hint names.
@@ -9,7 +10,7 @@ struct CommandHint: Hashable, Sendable {
     func completed(_ hint: String) -> String {
         guard let config else { return hint }
         var words = hint.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        let commands = Set(CommandTable.commands.filter { $0.options.contains(CommandTable.config) }.map(\.name))
+        let commands = Set(Commands.table.descriptions.filter { $0.options.contains(Commands.config) }.map(\.name))
         for index in words.indices.dropFirst() where words[index - 1].hasSuffix("jacquard2mqtt") {
             let name = words[index].prefix { $0.isLetter || $0 == "-" }
             guard commands.contains(String(name)) else { continue }

@@ -1,0 +1,110 @@
+import JSON
+import Testing
+import Text
+
+@testable import CommandLine
+
+@Suite("Table of commands")
+struct CommandTableTests {
+    @Test("a row of the table is all that a command needs")
+    func row() throws {
+        let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON."])
+        let pair = Command<String>(
+            name: "pair", summary: "pair a tag", details: ["Pairs a tag."], options: [json], operands: ["SERIAL"]
+        ) { arguments throws(CommandLineError) in
+            arguments.operands.joined() + (arguments.options["--json"] == nil ? "" : " as JSON")
+        }
+        let table = Self.table([pair])
+        #expect(pair.description.synopsis == "pair [--json] SERIAL")
+        #expect(try table.parse(["pair", "003R"]) == .command("003R"))
+        #expect(try table.parse(["pair", "--json", "--", "-b-a"]) == .command("-b-a as JSON"))
+        #expect(throws: CommandLineError(message: "SERIAL is missing", command: "pair")) { try table.parse(["pair"]) }
+        #expect(throws: CommandLineError(message: "--json takes no value", command: "pair")) {
+            try table.parse(["pair", "--json=1", "003R"])
+        }
+    }
+
+    @Test("every table has the commands and options that explain it")
+    func common() throws {
+        let table = Self.table([Self.light])
+        #expect(table.descriptions.map(\.name) == ["light", "help"])
+        #expect(try table.parse(["--help"]) == .help(topic: nil))
+        #expect(try table.parse(["light", "--nonsense", "-h"]) == .help(topic: "light"))
+        #expect(try table.parse(["help", "light"]) == .help(topic: "light"))
+        #expect(try table.parse(["--version"]) == .version)
+        #expect(throws: CommandLineError(message: "unknown command \"lihgt\" (did you mean light?)")) {
+            try table.parse(["lihgt"])
+        }
+        #expect(throws: CommandLineError(message: "unknown command \"x\"", command: "help")) {
+            try table.parse(["help", "x"])
+        }
+    }
+
+    @Test("a value passes its rule, and the error names the option and what is allowed")
+    func rule() throws {
+        let table = Self.table([Self.light])
+        #expect(try table.parse(["light", "--level", "3", "on"]) == .command("3 on"))
+        #expect(try table.parse(["light", "--level=3"]) == .command("3 off"))
+        let error = CommandLineError(message: "--level: \"9\" is out of range; allowed: 1 to 5", command: "light")
+        #expect(throws: error) { try table.parse(["light", "--level", "9"]) }
+        #expect(throws: CommandLineError(message: "--level is given twice", command: "light")) {
+            try table.parse(["light", "--level", "1", "--level", "2"])
+        }
+    }
+
+    @Test("an error has two lines for people and a document for machines")
+    func error() {
+        let error = CommandLineError(message: "SERIAL is missing", command: "pair")
+        #expect(error.lines(of: "sample") == ["sample: SERIAL is missing", "Try \"sample pair --help\"."])
+        #expect(error.document(of: "sample")["error"]?["code"] == "usage")
+        #expect(error.document(of: "sample")["error"]?["hint"] == "sample pair --help")
+    }
+
+    @Test("a page of help has the sections of its command and of the program")
+    func help() {
+        let table = Self.table([Self.light])
+        let page = """
+            NAME
+                sample light - switch a light
+
+            SYNOPSIS
+                sample light [--level N] [STATE]
+
+            DESCRIPTION
+                Switches it.
+
+            OPTIONS
+                --level N
+                    How bright.
+                --help
+                    Print this help; -h is the same.
+                --version
+                    Print the version.
+
+            FILES
+                /etc/sample
+
+            """
+        #expect(table.help(for: "light") == page)
+        #expect(table.help(for: nil).contains("COMMANDS\n    light   switch a light\n    help    explain a command\n"))
+    }
+
+    private static let light = Command<String>(
+        name: "light", summary: "switch a light", details: ["Switches it."], options: [level],
+        optionalOperands: ["STATE"]
+    ) { arguments throws(CommandLineError) in
+        let level = try arguments.value(of: level, .integer(1...5)) ?? 1
+        let state = try arguments.optionalOperand(0, "STATE", .choice(of: ["on", "off"])) ?? "off"
+        return "\(level) \(state)"
+    }
+
+    private static let level = OptionDescription(name: "--level", value: "N", details: ["How bright."])
+
+    private static func table(_ commands: [Command<String>]) -> CommandTable<String> {
+        CommandTable(
+            program: ProgramDescription(
+                name: "sample", summary: "a sample", details: ["Nothing."],
+                sections: [HelpSection("FILES", ["/etc/sample"])]),
+            commands: commands)
+    }
+}
