@@ -52,7 +52,6 @@ public final class MQTTClient {
     /// Begins to connect, and to reconnect, until ``stop(within:)``. Does nothing when it has been called before.
     public func start() {
         guard service == nil else { return }
-        isStopping = false
         // The client is the parent: `stop(within:)` waits for the task. It keeps the client alive until then.
         service = EventLoop.shared.begin { await self.serve() }
     }
@@ -68,6 +67,7 @@ public final class MQTTClient {
         pause.end()
         await service?.value
         service = nil
+        isStopping = false
     }
 
     /// Queues a message; all that a turn of the loop publishes is written at its end.

@@ -1,9 +1,11 @@
 import Dispatch
 import EventLoop
+import Glibc
 import Logging
 import Synchronization
 import TestSupport
 import Testing
+import Time
 
 @testable import MQTT
 
@@ -85,6 +87,47 @@ struct MQTTOpeningTests {
     func family(host: String, family: AddressFamily, any: String) throws {
         #expect(try AddressFamily.families(of: host).get() == [family])
         #expect(family.anyAddress == any)
+    }
+
+    @Test("limits the attempt only: the connection lasts longer")
+    func lasts() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            var configuration = MQTTConfiguration.test(broker.port)
+            configuration.connectDeadline = .milliseconds(500)
+            let client = TestClient(configuration)
+            try await client.connected()
+            // A busy machine may have missed earlier deadlines.
+            let (begin, sessions) = (Instant.now, client.sessions.count)
+            try await until("the deadline") { begin + configuration.connectDeadline < .now }
+            try await client.subscribe("a")
+            #expect(client.sessions.count == sessions)
+            await client.client.stop()
+        }
+    }
+
+    @Test("waits for its only address, which does not answer, until the deadline")
+    func silentAddress() async throws {
+        try await onLoop {
+            let place = try ReservedPort()
+            let listener = try place.listen()
+            // Behind a full queue of connections Linux ignores further ones.
+            let queue = (0..<32).map { _ in Loopback.socket() }
+            for descriptor in queue {
+                _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+                _ = Loopback.connect(descriptor, to: place.number)
+            }
+            var configuration = MQTTConfiguration.test(place.number)
+            configuration.connectDeadline = .milliseconds(400)
+            let begin = Instant.now
+            var end: Instant?
+            let client = TestClient(configuration)
+            client.react = { if case .disconnected = $0 { end = end ?? .now } }
+            try await until("the timeout") { end != nil }
+            #expect(try #require(end) - begin >= configuration.connectDeadline)
+            await client.client.stop()
+            for descriptor in queue + [listener] { close(descriptor) }
+        }
     }
 
     @Test("reports its end once, whatever ends it besides")
