@@ -66,3 +66,11 @@ class Bus:
             return found if len(found) >= count else []
 
         return await until(f"{count} messages on {topic}", enough, within)
+
+    async def shows(self, topic: str, payload: str) -> None:
+        """Waits until a payload is the last one of its topic: Home Assistant may have received it earlier."""
+
+        async def is_last() -> bool:
+            return self.latest(topic) == payload
+
+        await until(f"{topic} {payload}", is_last)

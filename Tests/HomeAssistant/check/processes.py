@@ -114,6 +114,15 @@ class Tags(Process):
 
         return await until(f"tag {tag} is told {count} times: {event}", enough)
 
+    async def wait_last(self, event: str, key: str, value: Any, tag: str = "0001") -> None:
+        """Waits until the last command of a kind that a tag has received has a value."""
+
+        async def has_value() -> bool:
+            found = self.told(event, tag)
+            return bool(found) and found[-1].get(key) == value
+
+        await until(f"tag {tag} receives {event} with {key} {value}", has_value)
+
 
 class Bridge(Process):
     """The program under test."""

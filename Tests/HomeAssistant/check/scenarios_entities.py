@@ -103,8 +103,8 @@ async def touch_mode_is_selected(world: World) -> None:
     for option, mode in TOUCH_MODES.items():
         await world.home.call("select.select_option", entity, {"option": option})
         await world.home.wait_state(f"{TAG}_touch_mode", option)
-        require(world.tags.told("touch_mode")[-1]["mode"] == mode, "the tag received another mode")
-        require(world.bus.latest("jacquard/tag/0001/touch_mode") == mode, "the topic has another mode")
+        await world.bus.shows("jacquard/tag/0001/touch_mode", mode)
+        await world.tags.wait_last("touch_mode", "mode", mode)
 
 
 async def gestures_have_names(world: World) -> None:

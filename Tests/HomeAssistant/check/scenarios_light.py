@@ -64,7 +64,7 @@ async def off_is_off(world: World) -> None:
         await world.home.wait_state(f"{TAG}_led", "on")
         await world.home.call("light.turn_off", light, data)
         await world.home.wait_state(f"{TAG}_led", "off")
-        require(world.tags.told("led")[-1]["halt_all"], "the tag was not told to halt")
+        await world.tags.wait_last("led", "halt_all", True)
     await world.home.call("light.turn_on", light)
     await world.home.wait_state(f"{TAG}_led", "on")
     await world.home.call("light.turn_on", light, {"brightness": 0})
