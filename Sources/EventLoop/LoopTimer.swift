@@ -79,3 +79,14 @@ private func isDue(_: OpaquePointer?, _: UInt64, context: UnsafeMutableRawPointe
     LoopActor.assumeIsolated(Unmanaged<LoopTimer>.fromOpaque(context).takeUnretainedValue()) { $0.fire() }
     return 0
 }
+
+extension Instant {
+    /// The present. The clock is `CLOCK_BOOTTIME`.
+    public static var now: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Instant(
+            sinceBoot: Duration(
+                secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000))
+    }
+}

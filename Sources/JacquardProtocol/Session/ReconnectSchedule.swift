@@ -37,3 +37,17 @@ struct ReconnectSchedule: Sendable {
         failures = 0
     }
 }
+
+/// SplitMix64 (Steele, Lea, Flood 2014): a generator that is a value, so that a machine with chance in it can be tested.
+struct SplitMix: RandomNumberGenerator, Sendable {
+    /// The seed; equal seeds give equal numbers.
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

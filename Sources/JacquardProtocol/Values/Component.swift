@@ -49,3 +49,15 @@ public struct Component: Hashable, Sendable {
     /// The component number of the tag itself.
     public static let tagComponentID: UInt32 = 0
 }
+
+/// What a component can do. The numbers are those of the SDK's gear catalogue.
+public enum Capability: UInt8, Hashable, Sendable, CaseIterable {
+    /// It has an LED.
+    case led = 0
+    /// It recognises gestures.
+    case gesture = 1
+    /// It can stream the values of its touch lines.
+    case touchDataStream = 2
+    /// It has a vibration motor.
+    case haptic = 3
+}

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A topic filter, parsed once. Source: MQTT 5.0, section 4.7; that of 3.1.1 is the same.
 public struct MQTTTopicFilter: Sendable, Hashable, CustomStringConvertible {
     private enum Level: Sendable, Hashable {
@@ -55,4 +57,9 @@ public struct MQTTTopicFilter: Sendable, Hashable, CustomStringConvertible {
         guard case .name(let bytes) = level else { return false }
         return bytes.contains(UInt8(ascii: "+")) || bytes.contains(UInt8(ascii: "#"))
     }
+}
+
+extension String {
+    /// Whether C would see the beginning only.
+    var containsNUL: Bool { withCString { strlen($0) } != utf8.count }
 }
