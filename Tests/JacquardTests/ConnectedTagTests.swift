@@ -139,7 +139,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("has told nothing in vain: who asks first gets what came before")
+    @Test("stores notifications for the first streams")
     func notifications() async throws {
         try await onLoop {
             let stage = Stage()
@@ -152,15 +152,15 @@ struct ConnectedTagTests {
             let tag = try #require(stage.manager.connectedTag(for: address))
             let notifications = Reader(tag.notifications)
             stage.gesture(address, .brushIn)
-            let told = await notifications.next(3)
+            let received = await notifications.next(3)
             #expect(
-                told == [
+                received == [
                     .battery(BatteryStatus(level: 50, isCharging: false)), .gesture(.doubleTap), .gesture(.brushIn),
                 ])
         }
     }
 
-    @Test("of a connection that another interface has made knows what was told before")
+    @Test("of a connection made with the event interface has its earlier values")
     func joined() async throws {
         try await onLoop {
             let stage = Stage()
@@ -169,8 +169,8 @@ struct ConnectedTagTests {
             stage.notify(address, ScriptedTag.gear(101))
             let tag = try #require(stage.manager.connectedTag(for: address))
             #expect(tag.gearComponent?.componentID == 101)
-            let told = await Reader(tag.notifications).next(2)
-            #expect(told == [.battery(BatteryStatus(level: 50, isCharging: true)), .gear(tag.gearComponent)])
+            let received = await Reader(tag.notifications).next(2)
+            #expect(received == [.battery(BatteryStatus(level: 50, isCharging: true)), .gear(tag.gearComponent)])
         }
     }
 

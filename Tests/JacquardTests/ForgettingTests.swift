@@ -21,7 +21,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("is told for a tag that was never heard, behind the end of its connection")
+    @Test("is reported for a tag that was never found, after the end of its connection")
     func neverHeard() async throws {
         try await onLoop {
             let stage = Stage()
@@ -48,7 +48,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("is told once when it is asked for twice")
+    @Test("is reported to both requests once")
     func twice() async throws {
         try await onLoop {
             let stage = Stage()

@@ -110,17 +110,17 @@ struct ScanningTests {
         }
     }
 
-    @Test("tells no more than a thousand tags once")
+    @Test("reports at most 1,000 tags in a scan without duplicates")
     func flood() async throws {
         try await onLoop {
-            var wish = ScanWish()
-            wish.begin(allowsDuplicates: false)
-            let told = (0..<1100).count { number in
+            var scan = ScanState()
+            scan.begin(allowsDuplicates: false)
+            let reported = (0..<1100).count { number in
                 let address = BluetoothAddress("F0:00:00:00:\(number / 100 + 10):\(number % 100 / 10)\(number % 10)")
                 let advertisement = ScriptedTag(1, serial: .desk).advertisement()
-                return address.flatMap { AdvertisedTag($0, advertisement) }.map { wish.isNews($0) } ?? false
+                return address.flatMap { AdvertisedTag($0, advertisement) }.map { scan.isNews($0) } ?? false
             }
-            #expect(told == 1000)
+            #expect(reported == 1000)
         }
     }
 

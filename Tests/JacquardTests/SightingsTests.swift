@@ -17,7 +17,7 @@ struct SightingsTests {
         _ number: Int, after seconds: Int, in sightings: inout Sightings, linked: Set<Int> = [], known: Set<Int> = []
     ) throws -> [String]? {
         let (tag, now) = (try tag(number), start + .seconds(seconds))
-        sightings.hear(tag, at: now) { _ in false }
+        sightings.record(tag, at: now) { _ in false }
         return sightings.sharing(tag, at: now, known: Set(known.map { .number($0) })) { address in
             linked.contains { .number($0) == address }
         }?.map(\.short)
@@ -62,13 +62,13 @@ struct SightingsTests {
     @Test("are forgotten after an hour of silence, unless they are in use", arguments: [false, true])
     func silence(isInUse: Bool) throws {
         var sightings = Sightings()
-        sightings.hear(try tag(1), at: start) { _ in isInUse }
-        sightings.hear(try tag(2), at: start + .seconds(3600)) { _ in isInUse }
+        sightings.record(try tag(1), at: start) { _ in isInUse }
+        sightings.record(try tag(2), at: start + .seconds(3600)) { _ in isInUse }
         #expect(sightings.isKnown(.number(1)))
-        // They are looked at once a minute, however often a tag is heard.
-        sightings.hear(try tag(2), at: start + .seconds(3659)) { _ in isInUse }
+        // Silent tags are removed at most once a minute, however often tags advertise.
+        sightings.record(try tag(2), at: start + .seconds(3659)) { _ in isInUse }
         #expect(sightings.isKnown(.number(1)))
-        sightings.hear(try tag(2), at: start + .seconds(3661)) { _ in isInUse }
+        sightings.record(try tag(2), at: start + .seconds(3661)) { _ in isInUse }
         #expect(sightings.isKnown(.number(1)) == isInUse)
     }
 
@@ -102,7 +102,7 @@ struct SightingsTests {
             if number == 1_000 { #expect(sightings.isKnown(addresses[0])) }
             let advertisement = ScriptedTag(1, serial: .desk).advertisement()
             let tag = try #require(AdvertisedTag(address, advertisement))
-            sightings.hear(tag, at: start + .milliseconds(number)) { _ in false }
+            sightings.record(tag, at: start + .milliseconds(number)) { _ in false }
         }
         #expect(addresses.map(sightings.isKnown) == [false] + Array(repeating: true, count: 1_000))
     }

@@ -45,11 +45,11 @@ struct StreamTests {
             stage.hear(2, .attic, rssi: 127, name: "Attic")
             stage.hear(2, .attic)
             stage.hear(3)
-            let told = await tags.next(2)
-            #expect(told.map(\.identifier) == [.number(2), .number(3)])
-            #expect(told.first?.displayName == "Attic")
-            #expect(told.first?.pairingSerialNumber == .attic)
-            #expect(told.map(\.rssi) == [nil, -60])
+            let received = await tags.next(2)
+            #expect(received.map(\.identifier) == [.number(2), .number(3)])
+            #expect(received.first?.displayName == "Attic")
+            #expect(received.first?.pairingSerialNumber == .attic)
+            #expect(received.map(\.rssi) == [nil, -60])
         }
     }
 

@@ -2,20 +2,23 @@ public import Bluetooth
 public import EventLoop
 public import JacquardProtocol
 
-/// A tag in one connection. Source: JacquardSDKiOS, `ConnectedTag`.
+/// A connected tag. Source: JacquardSDKiOS, `ConnectedTag`.
 ///
-/// It lives as long as the connection. Afterwards its streams have ended, its commands fail with `notConnected`, and the
-/// next connection brings another one.
+/// An instance is valid for one connection. When the connection ends, its streams finish and its commands fail with
+/// `notConnected`. The next connection has a new instance.
 @LoopActor
 public final class ConnectedTag: JacquardTag {
-    /// Its address on the air.
+    /// The tag's Bluetooth address.
     public let identifier: BluetoothAddress
-    /// Its name; the same as ``name``.
+    /// The tag's name; the same as ``name``.
     public var displayName: String { name }
-    /// The name that it advertised last, or that it has been given since; empty while nobody has heard it.
+    /// The last advertised name, or the name set since then. Empty until the tag has advertised a name.
     public private(set) var name: String
-    /// Signal strength in dBm when it was heard last, which is before the link: a linked tag does not advertise, and the
-    /// central has no request for more. Nil when it was not available. Source: JacquardSDKiOS, `rssiPublisher`.
+    /// Signal strength in dBm of the last advertisement; nil if it was not available.
+    ///
+    /// The value is older than the connection: a connected tag does not advertise, and `Central` has no request for
+    /// the
+    /// signal strength of a link. Source: JacquardSDKiOS, `rssiPublisher`.
     public private(set) var rssi: Int?
 
     let identity: TagIdentity
@@ -36,65 +39,73 @@ public final class ConnectedTag: JacquardTag {
         if !name.isEmpty { journal.names.send(name) }
     }
 
-    /// The tag as a component: what it is, its firmware and its serial number.
+    /// The tag as a component: vendor, product, firmware and serial number.
     public var tagComponent: Component { journal.facts.tag ?? firstComponent }
 
-    /// What it is clipped into; nil if that is nothing, or not told yet.
+    /// The attached gear; nil if there is none or the tag has not reported it yet.
     public var gearComponent: Component? { journal.facts.gear }
 
-    /// What tag and gear can do together.
+    /// The capabilities of the tag and its gear.
     public var capabilities: Set<Capability> { tagComponent.capabilities.union(gearComponent?.capabilities ?? []) }
 
-    /// What the gear reports; nil without gear, and before it is set: the SDK sets gestures whenever gear is attached.
+    /// The touch mode of the gear; nil without gear, and until the mode is set.
+    ///
+    /// Whenever gear is attached, its mode is set to gestures, as in the SDK.
     public var touchMode: TouchMode? { journal.facts.touchMode }
 
-    /// The gear, each time it is attached or detached. The present one comes first, as soon as it is known; attached gear
-    /// comes twice, at once and with its firmware and serial number.
+    /// The gear, each time it is attached or detached; nil when it is detached.
     ///
-    /// Each use is a stream of its own. Of 16 changes that nobody reads the oldest are lost.
+    /// The stream starts with the current gear as soon as it is known. Attached gear is sent twice: at once, and
+    /// again with
+    /// its firmware and serial number. Each access returns a new stream, which buffers the newest 16 changes.
     public var connectedGear: AsyncStream<Component?> { journal.gears.stream() }
 
-    /// The name, as soon as it is known, and each change of it. Source: JacquardSDKiOS, `namePublisher`.
+    /// The name as soon as it is known, and each change. Source: JacquardSDKiOS, `namePublisher`.
     ///
-    /// Each use is a stream of its own. Of 16 changes that nobody reads the oldest are lost.
+    /// Each access returns a new stream, which buffers the newest 16 changes.
     public var names: AsyncStream<String> { journal.names.stream() }
 
-    /// What the tag tells by itself: battery, gear, gestures, touches. Source: JacquardSDKiOS, `registerSubscriptions`.
+    /// Notifications from the tag: battery, gear, gestures and touches. Source: JacquardSDKiOS,
+    /// `registerSubscriptions`.
     ///
-    /// Nothing is missed: what came since the link is up is kept for the first use, at most 256, and for all further ones
-    /// until one more comes; later ones begin with what comes then. Each use is a stream of its own; of 1,024 that nobody
-    /// reads the oldest are lost.
+    /// The newest 256 notifications since the link came up are stored for the first stream. Streams created before
+    /// the next
+    /// notification get them too; streams created later start with the next notification. Each access returns a new
+    /// stream,
+    /// which buffers the newest 1,024 notifications.
     public var notifications: AsyncStream<TagNotification> { journal.notifications.subscribe() }
 
-    /// Asks the tag to do something. Commands are carried out one after another, each answered within eight seconds.
+    /// Sends a command to the tag and waits for the response, at most 8 s once the command is sent.
     ///
-    /// There is no retry: a command that was sent and not answered may have had its effect. Cancelling the task does not
-    /// take the command back.
+    /// Commands are executed one after another. They are not retried: a command without a response may have taken
+    /// effect.
+    /// Cancelling the task does not withdraw the command.
     ///
-    /// - Parameter command: what to do.
-    /// - Returns: what the tag answered.
-    /// - Throws: `notConnected` once the connection is over, `linkLost` if it ends before the answer; else what the tag or
-    ///   its gear says. The tag can be used further.
+    /// - Parameter command: the command.
+    /// - Returns: the tag's response.
+    /// - Throws: `notConnected` after the connection has ended, `linkLost` if it ends before the response arrives,
+    ///   otherwise
+    ///   the error of the tag or its gear. The tag remains usable.
     @discardableResult
     public func enqueue(_ command: TagCommand) async throws(TagCommandError) -> TagCommandAnswer {
         guard let manager else { throw .notConnected }
-        return try await manager.ask(command, of: self)
+        return try await manager.perform(command, on: self)
     }
 
     /// Switches gear between gestures and continuous touch.
     ///
     /// - Parameters:
     ///   - mode: the mode.
-    ///   - component: the gear, as ``gearComponent`` has it.
-    /// - Throws: `gearNotAttached` if that gear is not attached (any more), else as ``enqueue(_:)``.
+    ///   - component: the gear, from ``gearComponent``.
+    /// - Throws: `gearNotAttached` if that gear is not attached now, otherwise the errors of ``enqueue(_:)``.
     public func setTouchMode(_ mode: TouchMode, for component: Component) async throws(TagCommandError) {
         guard component.componentID == gearComponent?.componentID else { throw .gearNotAttached }
         try await enqueue(.setTouchMode(mode))
     }
 
-    /// Gives the tag another name. It drops the link then and comes back by itself: the next ``ConnectedTag`` has the name.
+    /// Renames the tag. The tag then disconnects and reconnects; the next ``ConnectedTag`` has the new name.
     ///
-    /// - Parameter name: 1 to 21 bytes of UTF-8, unequal to the present one.
+    /// - Parameter name: 1 to 21 bytes of UTF-8, different from the current name.
     /// - Throws: ``SetNameError``.
     public func setName(_ name: String) async throws(SetNameError) {
         let isPresent = name.utf8.elementsEqual(self.name.utf8)
@@ -108,8 +119,8 @@ public final class ConnectedTag: JacquardTag {
         manager?.sightings.rename(identifier, to: name)
     }
 
-    /// An advertisement came although there is a link: the last words before it, or news of the name.
-    func heard(_ tag: AdvertisedTag) {
+    /// Updates name and signal strength from an advertisement that was reported after the link came up.
+    func update(from tag: AdvertisedTag) {
         rssi = tag.rssi ?? rssi
         if !tag.displayName.isEmpty { renamed(to: tag.displayName) }
     }
@@ -121,10 +132,10 @@ public final class ConnectedTag: JacquardTag {
     }
 }
 
-/// Why a tag has not got its new name. Source: JacquardSDKiOS, `SetNameError`.
+/// An error of ``ConnectedTag/setName(_:)``. Source: JacquardSDKiOS, `SetNameError`.
 public enum SetNameError: Error, Hashable, Sendable {
-    /// The name is empty, longer than 21 bytes of UTF-8, or the present one; nothing was sent.
+    /// The name is empty, longer than 21 bytes of UTF-8, or the current one. Nothing was sent.
     case invalidParameter
-    /// The tag did not carry it out, or nobody knows whether it did.
+    /// The command failed. After `timeout` or `linkLost` the tag may have the new name.
     case failed(TagCommandError)
 }

@@ -1,28 +1,31 @@
 public import Bluetooth
 
 extension JacquardManager {
-    /// Whether Bluetooth can be used: the present state first, then each change. Source: JacquardSDKiOS, `centralState`.
+    /// The state of Bluetooth: the current state, then each change. Source: JacquardSDKiOS, `centralState`.
     ///
-    /// Each use is a stream of its own. Of 16 changes that nobody reads the oldest are lost; the last always arrives.
+    /// Each access returns a new stream, which buffers the newest 16 changes.
     public var centralState: AsyncStream<CentralState> { centralStates.stream() }
 
-    /// Whether a scan that somebody wanted runs: now, and each change, whoever ended it. Looking for a missing tag is none.
-    /// Source: JacquardSDKiOS, `isScanning`.
+    /// Whether a requested scan is running: the current value, then each change. The search for a missing tag is
+    /// not
+    /// reported. Source: JacquardSDKiOS, `isScanning`.
     ///
-    /// Each use is a stream of its own. Of 16 changes that nobody reads the oldest are lost; the last always arrives.
+    /// Each access returns a new stream, which buffers the newest 16 changes.
     public var isScanning: AsyncStream<Bool> { scanStates.stream() }
 
-    /// The tags that a scan hears, from now on. Source: JacquardSDKiOS, `advertisingTags`.
+    /// The tags that a scan finds from now on. Source: JacquardSDKiOS, `advertisingTags`.
     ///
-    /// Each use is a stream of its own. Of 1,024 tags that nobody reads the oldest are lost.
+    /// Each access returns a new stream, which buffers the newest 1,024 tags.
     public var advertisingTags: AsyncStream<AdvertisedTag> { advertisements.stream() }
 
-    /// Tags that were connected before: those that this host has a bond with, and those that are wanted and were found.
-    /// Source: JacquardSDKiOS, `preConnectedTags`.
+    /// Tags that were connected before: bonded tags, and tags that are to be connected and were found. Source:
+    /// JacquardSDKiOS, `preConnectedTags`.
     ///
-    /// The SDK asks the system which devices with the service it is connected to, whichever program connected them. A
-    /// `Central` has no such question, so this tells what the central has told of bonds by itself; a
-    /// tag that was bonded and never heard since the start of the Bluetooth service is not recognised as one.
+    /// The SDK gets the connected devices of all programs from the system. A `Central` has no such request, so the
+    /// list is
+    /// based on the bonds that it reports. A bonded tag that has not advertised since the Bluetooth service started
+    /// is
+    /// missing: its advertisement shows that it is a tag.
     public var preConnectedTags: [PreConnectedTag] {
         let found = drivers.keys.filter { drivers[$0]?.facts.isStopped == false }
         return sightings.bonded.filter { sightings[$0] != nil }.union(found)

@@ -3,32 +3,36 @@ import EventLoop
 public import JacquardProtocol
 
 extension JacquardManager {
-    /// Connects a tag that was found, and keeps it connected once that has succeeded. Source: JacquardSDKiOS,
-    /// `connect(_ tag:)`.
+    /// Connects a discovered tag. After the first success, keeps it connected. Source: JacquardSDKiOS, `connect(_
+    /// tag:)`.
     ///
-    /// The first error before its notifications are on is final, 60 seconds without a connection being one: what was found
-    /// may be gone, or somebody else's. Whoever wants the tag already is joined: there is one connection.
+    /// The first error before the tag's notifications are enabled is final, including 60 s without a connection:
+    /// the tag may
+    /// be gone or belong to another user. If the tag is already being connected, the call shares that connection.
     ///
     /// - Parameter tag: an ``AdvertisedTag`` or ``PreConnectedTag``.
-    /// - Returns: the present state and each change, ending with `disconnected`. Of 64 states that nobody reads the oldest are
-    ///   lost. Leaving the stream alone changes nothing; ``disconnect(_:)-(BluetoothAddress)`` ends the connection.
-    /// - Throws: `unconnectableTag` for a type of another make.
+    /// - Returns: the current state and each change, ending with `disconnected`. The stream buffers the newest 64
+    ///   states.
+    ///   Dropping it does not disconnect the tag; use ``disconnect(_:)-(BluetoothAddress)``.
+    /// - Throws: `unconnectableTag` if `tag` has any other type.
     @discardableResult
     public func connect(_ tag: some ConnectableTag) throws(TagConnectionError) -> AsyncStream<TagConnectionState> {
         guard tag is AdvertisedTag || tag is PreConnectedTag else {
-            throw TagConnectionError(.unconnectableTag, "only tags that this manager has told of can be connected")
+            throw TagConnectionError(.unconnectableTag, "only tags that this manager has reported can be connected")
         }
         return connect(at: tag.identifier, retrying: .oncePaired)
     }
 
-    /// Connects a tag that is known, and keeps trying for ever. Source: JacquardSDKiOS, `connect(_ identifier:)`.
+    /// Connects a known tag and retries without a limit. Source: JacquardSDKiOS, `connect(_ identifier:)`.
     ///
-    /// For an address that was kept from an earlier run. Only a lost bond, and Bluetooth being off, are final. Whoever wants
-    /// the tag already is joined.
+    /// Use it with an address that was stored in an earlier run. Only a lost bond and Bluetooth being off are final
+    /// errors. If
+    /// the tag is already being connected, the call shares that connection.
     ///
     /// - Parameter identifier: the tag's address.
     /// - Returns: as ``connect(_:)-(ConnectableTag)``.
-    /// - Throws: `bluetoothDeviceNotFound` for an address that the central has told nothing of: no advertisement and no bond.
+    /// - Throws: `bluetoothDeviceNotFound` if the central has reported neither an advertisement nor a bond for the
+    ///   address.
     @discardableResult
     public func connect(_ identifier: BluetoothAddress) throws(TagConnectionError) -> AsyncStream<TagConnectionState> {
         try checkKnown(identifier)
@@ -38,8 +42,10 @@ extension JacquardManager {
     /// Disconnects a tag. Source: JacquardSDKiOS, `disconnect(_ identifier:)`.
     ///
     /// - Parameter identifier: the tag's address.
-    /// - Returns: the states until `disconnected`, without an error; of a tag that is not wanted none.
-    /// - Throws: `bluetoothDeviceNotFound` for an address that the central has told nothing of.
+    /// - Returns: the states up to `disconnected`, which has no error; an empty stream if the tag is not being
+    ///   connected.
+    /// - Throws: `bluetoothDeviceNotFound` if the central has reported neither an advertisement nor a bond for the
+    ///   address.
     @discardableResult
     public func disconnect(
         _ identifier: BluetoothAddress
@@ -54,25 +60,26 @@ extension JacquardManager {
     /// Disconnects a tag. Source: JacquardSDKiOS, `disconnect(_ tag:)`.
     ///
     /// - Returns: as ``disconnect(_:)-(BluetoothAddress)``.
-    /// - Throws: `bluetoothDeviceNotFound` if the tag has been forgotten meanwhile.
+    /// - Throws: `bluetoothDeviceNotFound` if the tag has been forgotten since.
     @discardableResult
     public func disconnect(_ tag: ConnectedTag) throws(TagConnectionError) -> AsyncStream<TagConnectionState> {
         try disconnect(tag.identifier)
     }
 
-    /// The tag at an address, if it is connected now. Source: JacquardSDKiOS, `getConnectedTag(for:)`.
+    /// Returns the connected tag at an address; nil if it is not connected. Source: JacquardSDKiOS,
+    /// `getConnectedTag(for:)`.
     public func connectedTag(for identifier: BluetoothAddress) -> ConnectedTag? {
         guard let driver = drivers[identifier], driver.session.isConnected else { return nil }
         return follower(of: driver.identity).tag
     }
 
-    /// A command of a connected tag.
-    func ask(_ command: TagCommand, of tag: ConnectedTag) async throws(TagCommandError) -> TagCommandAnswer {
+    /// Executes a command of a connected tag.
+    func perform(_ command: TagCommand, on tag: ConnectedTag) async throws(TagCommandError) -> TagCommandAnswer {
         guard followers[tag.identity]?.tag === tag else { throw .notConnected }
-        let answer = await withCheckedContinuation { continuation in
-            enqueue(command, on: tag.identity, token: answers.add(continuation))
+        let response = await withCheckedContinuation { continuation in
+            enqueue(command, on: tag.identity, token: responses.add(continuation))
         }
-        return try answer.get()
+        return try response.get()
     }
 
     private func connect(
@@ -86,7 +93,7 @@ extension JacquardManager {
 
     private func checkKnown(_ address: BluetoothAddress) throws(TagConnectionError) {
         guard drivers[address] == nil, !sightings.isKnown(address) else { return }
-        throw TagConnectionError(.bluetoothDeviceNotFound, "nothing is known of a device at \(address)")
+        throw TagConnectionError(.bluetoothDeviceNotFound, "unknown device: \(address)")
     }
 
     private func follower(of identity: TagIdentity) -> ConnectionFollower {

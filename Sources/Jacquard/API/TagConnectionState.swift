@@ -1,24 +1,25 @@
 public import JacquardProtocol
 
-/// Where a connection stands. Source: JacquardSDKiOS, `TagConnectionState`.
+/// The state of a connection. Source: JacquardSDKiOS, `TagConnectionState`.
 ///
-/// The SDK's four states of a firmware update are missing: its images came from a service that was switched off.
+/// The SDK's four states of firmware updates are missing: the service that provided the images no longer exists.
 public enum TagConnectionState: Sendable {
-    /// The first state, and the one between two attempts: after a loss, or while the tag is not heard. A tag that lies idle
-    /// for ten minutes drops its link and comes back by itself when it is moved.
+    /// No link: before the first attempt, after a lost link, or while the tag does not advertise. An idle tag
+    /// disconnects
+    /// after ten minutes and reconnects when it is moved.
     case preparingToConnect
-    /// The link is being set up: step 0 to 4, and the number of steps, always 14.
+    /// The link is being set up. The values are the step, 0 to 4, and the number of steps, always 14.
     case connecting(Int, Int)
-    /// The protocol begins: step 5 to 9 (one more with old firmware) of 14.
+    /// The protocol is starting: step 5 to 9 of 14, or 6 to 10 with old firmware.
     case initializing(Int, Int)
-    /// The tag is being configured: step 10 (or 11) of 14.
+    /// The tag is being configured: step 10 of 14, or 11 with old firmware.
     case configuring(Int, Int)
-    /// Commands reach the tag. Not the end: after a loss the next connection brings another ``ConnectedTag``.
+    /// The tag accepts commands. After a lost link, the next connection has a new ``ConnectedTag``.
     case connected(ConnectedTag)
-    /// The end: asked for, and then without an error, or not recoverable.
+    /// The final state: without an error if it was requested, otherwise with an error that no retry can fix.
     case disconnected(TagConnectionError?)
 
-    /// Translates what the core tells; fails for a connected one without its tag.
+    /// Converts the state of a session; nil for a connected one without its tag.
     init?(_ connection: TagConnection, _ tag: ConnectedTag?) {
         let total = TagConnection.totalSteps
         switch connection.state {

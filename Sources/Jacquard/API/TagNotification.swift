@@ -1,19 +1,19 @@
 public import JacquardProtocol
 
-/// What a connected tag tells by itself. Source: JacquardSDKiOS, `NotificationSubscription` and its kinds.
+/// A notification from a connected tag. Source: JacquardSDKiOS, `NotificationSubscription` and its implementations.
 public enum TagNotification: Hashable, Sendable {
-    /// The battery; also told once after every connection, and when it was asked for.
+    /// The battery status; also sent once after each connection, and when it was requested.
     case battery(BatteryStatus)
-    /// Gear was attached, again with more known of it, or there is none.
+    /// Gear was attached or detached, or more is known about it; nil if no gear is attached.
     case gear(Component?)
-    /// A gesture was made on the gear.
+    /// A gesture on the gear.
     case gesture(Gesture)
-    /// A touch was sampled, in continuous mode.
+    /// A touch sample, in continuous mode.
     case touch(TouchData)
 
-    /// Picks out what the tag itself has told.
+    /// Converts an event of a session.
     ///
-    /// - Returns: nil for what is no notification of the tag.
+    /// - Returns: nil if the event is not a notification of the tag.
     init?(_ event: TagEvent) {
         switch event {
         case .battery(let battery): self = .battery(battery)

@@ -1,7 +1,7 @@
 import Bluetooth
 import JacquardProtocol
 
-/// The UUIDs of a tag as the seam has them. They are literals of our own, so they parse.
+/// The UUIDs of a tag's service and characteristics as `BluetoothUUID` values.
 enum JacquardGATT {
     static let service = uuid(JacquardService.uuid)
     static let characteristics = TagCharacteristic.allCases.map(uuid)
@@ -15,7 +15,7 @@ enum JacquardGATT {
         }
     }
 
-    /// The characteristic with a UUID; nil for one of another service.
+    /// Returns the characteristic with a UUID; nil if it belongs to another service.
     static func characteristic(_ uuid: BluetoothUUID) -> TagCharacteristic? {
         switch uuid {
         case notify: .notify

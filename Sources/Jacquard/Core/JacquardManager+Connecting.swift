@@ -3,11 +3,13 @@ import EventLoop
 public import JacquardProtocol
 
 extension JacquardManager {
-    /// Connects a tag and keeps it connected; nothing happens if it is wanted already.
+    /// Connects a tag and keeps it connected. Does nothing if the tag is already being connected.
     ///
-    /// While Bluetooth is not on, that is told as `disconnected` with `bluetoothPowerOff`, and nothing is remembered.
-    /// So is, with `unconnectableTag`, a second identity for an address that belongs to another wanted tag. Where that one is
-    /// being disconnected, the second waits for the end of it.
+    /// While Bluetooth is not on, the request fails: the tag is reported as `disconnected` with
+    /// `bluetoothPowerOff`. A second
+    /// identity for the address of another tag fails with `unconnectableTag`; while that tag is disconnecting, the
+    /// request
+    /// waits for its end instead.
     ///
     /// - Parameter identity: the tag.
     public func connect(_ identity: TagIdentity) {
@@ -18,11 +20,11 @@ extension JacquardManager {
         guard state == .poweredOn else { return refuse(identity, .unusable(state)) }
         guard let driver = tags[identity] ?? add(identity) else {
             guard !isAddressBeingLeft(for: identity) else {
-                return successors[identity, default: SuccessorWish(rule: rule)].join(rule, bonding: bonding)
+                return pendingConnections[identity, default: PendingConnection(rule: rule)].join(rule, bonding: bonding)
             }
             return refuse(identity, TagConnectionError(.unconnectableTag, "its address belongs to another tag"))
         }
-        driver.place = .kept
+        driver.retention = .kept
         if let address = known[identity], driver.address == nil, drivers[address] == nil {
             bind(driver, to: address)
             driver.found(at: address)
@@ -30,24 +32,26 @@ extension JacquardManager {
         driver.drive { session, now in session.connect(retrying: rule, bonding: bonding, at: now) }
     }
 
-    /// Disconnects a tag, until somebody wants it again.
+    /// Disconnects a tag and keeps it disconnected until the next call to ``connect(_:)-(TagIdentity)``.
     public func disconnect(_ identity: TagIdentity) {
-        if successors.removeValue(forKey: identity) != nil {
-            tell(.connection(TagConnection(state: .disconnected, attempt: 1)), of: identity)
+        if pendingConnections.removeValue(forKey: identity) != nil {
+            emit(.connection(TagConnection(state: .disconnected, attempt: 1)), of: identity)
         }
         tags[identity]?.drive { session, now in session.disconnect(at: now) }
     }
 
-    /// A tag that is named by its serial was connected at this address by a former run of this program. It keeps the
-    /// address, see ``isTag(_:_:)``, and need not advertise to be connected there.
+    /// Sets the address at which a tag identified by its serial was connected in an earlier run of the program.
+    ///
+    /// The tag keeps the address, see ``isTag(_:_:)``. It can be connected there before it advertises.
     public func expect(_ identity: TagIdentity, at address: BluetoothAddress) {
         known[identity] = address
     }
 
-    /// Whether a device that was seen is a tag, and not another device that advertises its serial.
+    /// Whether a discovered device is the given tag, and not another device that advertises its serial.
     ///
-    /// A tag is at the address where it was found. A tag without a driver is at the address where it was
-    /// connected last, or is the only one of the two with a bond.
+    /// A tag is at the address where it was found. A tag without a driver is at the address of its last connection.
+    /// A device
+    /// at another address is the tag only if it has a bond and the device at the last address has none.
     public func isTag(_ identity: TagIdentity, _ tag: AdvertisedTag) -> Bool {
         guard identity.matches(tag) else { return false }
         if let address = tags[identity]?.address { return address == tag.identifier }
@@ -55,39 +59,39 @@ extension JacquardManager {
         return tag.isPaired && !sightings.bonded.contains(address)
     }
 
-    /// Where a wanted tag was found.
+    /// Returns the address of a tag that was connected or is to be connected.
     ///
-    /// - Returns: nil for one that nobody has wanted, or that has not been heard.
+    /// - Returns: nil if no connection was requested, or the tag has not been found.
     public func address(of identity: TagIdentity) -> BluetoothAddress? {
         tags[identity]?.address
     }
 
-    /// Gives a tag something to do. It ends with one `TagEvent.commandEnded`.
+    /// Sends a command to a tag. Each command ends with one `TagEvent.commandEnded`.
     ///
     /// - Parameters:
-    ///   - command: what to do.
-    ///   - identity: which tag; one that is not wanted is not connected.
-    ///   - token: comes back with the end; below 2^63, for those above are the commands of a ``ConnectedTag``.
+    ///   - command: the command.
+    ///   - identity: the tag; without a connection the command fails with `notConnected`.
+    ///   - token: identifies the command in `commandEnded`; below 2^63. Larger tokens are used by ``ConnectedTag``.
     public func enqueue(_ command: TagCommand, on identity: TagIdentity, token: UInt64) {
         guard let driver = tags[identity] else {
-            return tell(.commandEnded(token: token, .failure(.notConnected)), of: identity)
+            return emit(.commandEnded(token: token, .failure(.notConnected)), of: identity)
         }
         driver.drive { session, now in session.enqueue(command, token: token, at: now) }
     }
 
     private func refuse(_ identity: TagIdentity, _ error: TagConnectionError) {
-        tell(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)), of: identity)
+        emit(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)), of: identity)
     }
 
-    /// Makes a place for a tag; nil if its address is another's.
+    /// Adds a driver for a tag; nil if its address belongs to another tag.
     private func add(_ identity: TagIdentity) -> TagDriver? {
         if let address = identity.address, let other = drivers[address] {
             guard other.facts.isStopped, pairings[other.identity] == nil else { return nil }
-            drop(other)
+            remove(other)
         }
         let session = TagSession(timing: timing, catalogue: catalogue, seed: .random(in: .min ... .max))
         let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
-            self?.tell(event, of: identity)
+            self?.emit(event, of: identity)
         } onChange: { [weak self] driver in
             self?.changed(driver)
         }
@@ -101,22 +105,24 @@ extension JacquardManager {
         identity.address.flatMap { drivers[$0] }?.session.isStopping ?? false
     }
 
-    /// A driver has begun or ceased to look, or has stopped. Then it goes, unless it alone knows the tag's address.
+    /// Handles a driver that has started or stopped waiting for a link, or has stopped. Removes a stopped driver,
+    /// unless it
+    /// holds the only record of the tag's address.
     func changed(_ driver: TagDriver) {
-        if driver.facts.isStopped, driver.identity.address != nil || driver.place == .forgotten { drop(driver) }
+        if driver.facts.isStopped, driver.identity.address != nil || driver.retention == .forgotten { remove(driver) }
         updateScan()
-        if let address = driver.address { connectSuccessors(at: address) }
+        if let address = driver.address { connectPending(at: address) }
     }
 
-    /// Who waits for an address gets it, or is refused because its owner has stayed.
-    private func connectSuccessors(at address: BluetoothAddress) {
-        for (identity, wish) in successors where identity.address == address {
-            successors[identity] = nil
-            connect(identity, retrying: wish.rule, bonding: wish.bonding)
+    /// Connects the tags that wait for an address. They are refused if its current tag is still in use.
+    private func connectPending(at address: BluetoothAddress) {
+        for (identity, pending) in pendingConnections where identity.address == address {
+            pendingConnections[identity] = nil
+            connect(identity, retrying: pending.rule, bonding: pending.bonding)
         }
     }
 
-    private func drop(_ driver: TagDriver) {
+    private func remove(_ driver: TagDriver) {
         guard tags[driver.identity] === driver else { return }
         tags[driver.identity] = nil
         guard let address = driver.address, drivers[address] === driver else { return }
@@ -130,24 +136,24 @@ extension JacquardManager {
         expectPairing()
     }
 
-    /// Devices at known addresses may pair when they ask for it.
+    /// Accepts pairing requests from the devices at all known addresses.
     private func expectPairing() {
         central.perform(.acceptPairing(from: Set(drivers.keys)))
     }
 }
 
-/// How a tag is to be connected as soon as its address is free.
-struct SuccessorWish {
+/// A requested connection that waits until another tag has released the address.
+struct PendingConnection {
     /// Which errors are final.
     private(set) var rule: TagSession.RetryRule
-    /// Whether to make a bond.
+    /// Whether to bond.
     private(set) var bonding = false
 
     init(rule: TagSession.RetryRule) {
         self.rule = rule
     }
 
-    /// It is wished again: the more lasting rule stays, as in ``JacquardProtocol/TagSession``.
+    /// Merges another request for the same tag. `always` takes precedence, as in ``JacquardProtocol/TagSession``.
     mutating func join(_ rule: TagSession.RetryRule, bonding: Bool) {
         if rule == .always { self.rule = .always }
         self.bonding = self.bonding || bonding

@@ -5,28 +5,28 @@ import Logging
 import Time
 
 extension JacquardManager {
-    /// The bonds of this host are these.
+    /// Handles a new list of bonds of this host.
     func bondsChanged(to addresses: Set<BluetoothAddress>) {
         sightings.bonded = addresses
         for (address, driver) in drivers { driver.isPaired = addresses.contains(address) }
     }
 
-    /// The central remembers a device: this shows only whether two devices share a serial.
+    /// Handles a device that the central knows but does not receive now. It only counts for duplicate serials.
     func remembered(_ address: BluetoothAddress, _ advertisement: Advertisement) {
         guard let tag = AdvertisedTag(address, advertisement) else { return }
         reportSharing(of: tag, at: .now)
     }
 
-    /// The central has received an advertisement.
-    func heard(_ address: BluetoothAddress, _ advertisement: Advertisement) {
+    /// Handles an advertisement.
+    func discovered(_ address: BluetoothAddress, _ advertisement: Advertisement) {
         sightings.note(address, isBonded: advertisement.isPaired)
         drivers[address]?.isPaired = advertisement.isPaired
         guard let tag = AdvertisedTag(address, advertisement) else { return }
         let now = Instant.now
         find(tag, at: now)
-        sightings.hear(tag, at: now) { drivers[$0] != nil }
-        if let identity = drivers[address]?.identity { followers[identity]?.tag?.heard(tag) }
-        tellAdvertisement(tag)
+        sightings.record(tag, at: now) { drivers[$0] != nil }
+        if let identity = drivers[address]?.identity { followers[identity]?.tag?.update(from: tag) }
+        reportAdvertisement(tag)
         reportSharing(of: tag, at: now)
     }
 
@@ -43,10 +43,11 @@ extension JacquardManager {
         onEvent?(.duplicateSerial(tag.pairingSerialNumber, sharing))
     }
 
-    /// Finds out which tag's address it is; see ``KnownAddresses`` for one that has an address already.
+    /// Binds an address to the tag that it belongs to; see ``KnownAddresses`` for a tag that has an address
+    /// already.
     private func find(_ tag: AdvertisedTag, at now: Instant) {
         if let driver = drivers[tag.identifier] { return driver.lastSign = now }
-        // Whose address is fixed is in the table above.
+        // Tags with a fixed address are in `drivers`, so this one is identified by its serial.
         let identity = TagIdentity(serial: tag.pairingSerialNumber)
         guard let driver = tags[identity] else { return }
         if let address = driver.address {

@@ -3,25 +3,27 @@ import EventLoop
 import JacquardProtocol
 
 extension JacquardManager {
-    /// Forgets a tag: its link, its bond and its place here. Ends with ``Event/forgotten(_:_:)``.
+    /// Forgets a tag: disconnects it, and removes its bond and its driver. Ends with ``Event/forgotten(_:_:)``.
     ///
-    /// A pairing that is under way ends with an error first. If the stack refuses, the tag keeps its place, disconnected,
-    /// so that it can be tried again. Asked twice meanwhile, it is told once.
+    /// A pairing in progress ends with an error first. If the Bluetooth stack refuses, the tag stays known,
+    /// disconnected,
+    /// and the request can be repeated. Requests during the operation share its result.
     public func forget(_ identity: TagIdentity) {
-        endPairing(identity, TagConnectionError(.bluetoothConnectionError, "the tag was forgotten meanwhile"))
+        endPairing(identity, TagConnectionError(.bluetoothConnectionError, "the tag was forgotten during the pairing"))
         let address = tags[identity]?.address ?? known[identity]
-        tags[identity]?.place = .leaving
+        tags[identity]?.retention = .forgetting
         disconnect(identity)
         guard let address else {
-            // Behind the end of its session, which a tag that was never heard is told at the same time.
+            // After the end of the session. For a tag that was never found, it comes at the end of this
+            // turn, too.
             return EventLoop.shared.atEndOfTurn { [weak self] in self?.finishForgetting(identity, nil) }
         }
-        let isAsked = forgetting[address] != nil
+        let isRequested = forgetting[address] != nil
         forgetting[address, default: []].insert(identity)
-        if !isAsked { central.perform(.forget(address)) }
+        if !isRequested { central.perform(.forget(address)) }
     }
 
-    /// The stack has forgotten a device, or refused to.
+    /// Handles the end of a `forget` request.
     func forgotten(_ address: BluetoothAddress, _ error: BluetoothError?) {
         if error == nil {
             sightings.forget(address)
@@ -34,9 +36,9 @@ extension JacquardManager {
     }
 
     private func finishForgetting(_ identity: TagIdentity, _ error: TagConnectionError?) {
-        // A new request to connect the tag has taken that back.
-        if error == nil, let driver = tags[identity], driver.place == .leaving {
-            driver.place = .forgotten
+        // A connection that was requested during the operation keeps the driver.
+        if error == nil, let driver = tags[identity], driver.retention == .forgetting {
+            driver.retention = .forgotten
             changed(driver)
         }
         onEvent?(.forgotten(identity, error))

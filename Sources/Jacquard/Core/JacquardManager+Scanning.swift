@@ -2,48 +2,51 @@ public import Bluetooth
 import EventLoop
 import JacquardProtocol
 
-/// Why a scan cannot begin. Source: JacquardSDKiOS, `ManagerScanningError`.
+/// An error of ``JacquardManager/startScanning(allowsDuplicates:)``. Source: JacquardSDKiOS, `ManagerScanningError`.
 public enum ManagerScanningError: Error, Hashable, Sendable {
-    /// Bluetooth is not on; its state says why.
+    /// Bluetooth is not on. The value is its state.
     case bluetoothUnavailable(CentralState)
 }
 
-/// What is wished of scanning, and how it stands.
-struct ScanWish {
-    /// What the central has been asked for.
-    var asked: ScanOptions?
-    /// Whether somebody wants to hear of tags, and not only a wanted tag is missing.
+/// Desired and actual scan state.
+struct ScanState {
+    /// The options last requested from the central.
+    var requested: ScanOptions?
+    /// Whether the caller has started a scan. The search for missing tags does not count.
     var isWanted = false
     /// Whether the central scans.
     var isRunning = false
-    /// Who has been told in the present scan; nil where everything is told.
-    private var heard: Set<BluetoothAddress>? = []
+    /// The addresses reported during this scan; nil in a scan with duplicates.
+    private var reported: Set<BluetoothAddress>? = []
 
-    /// So many are told in one scan.
+    /// Upper bound on addresses reported in one scan without duplicates. Made-up addresses can't grow the set
+    /// further.
     private static let limit = 1000
 
-    /// A scan is wished for.
+    /// Starts a scan.
     mutating func begin(allowsDuplicates: Bool) {
-        heard = allowsDuplicates ? nil : []
+        reported = allowsDuplicates ? nil : []
         isWanted = true
     }
 
-    /// Whether a tag that was heard is to be told: in a scan without duplicates once, else always. Who floods the air with
-    /// made-up addresses fills no memory: behind the limit nothing is news.
+    /// Whether to report a received advertisement: each in a scan with duplicates, otherwise one per address up to
+    /// the limit.
     mutating func isNews(_ tag: AdvertisedTag) -> Bool {
-        guard let count = heard?.count else { return true }
+        guard let count = reported?.count else { return true }
         guard count < Self.limit else { return false }
-        return heard?.insert(tag.identifier).inserted == true
+        return reported?.insert(tag.identifier).inserted == true
     }
 }
 
 extension JacquardManager {
-    /// Scans for tags until ``stopScanning()``; each that is heard is told as ``Event/advertised(_:isNews:)`` and in
-    /// ``advertisingTags``. A scan goes on by itself after Bluetooth was off. Source: JacquardSDKiOS,
-    /// `startScanning(options:)`, and of its options `CBCentralManagerScanOptionAllowDuplicatesKey`; for the other one,
-    /// solicited services, BlueZ has no counterpart.
+    /// Scans for tags until ``stopScanning()``. Tags are reported as ``Event/advertised(_:isNews:)`` and in
+    /// ``advertisingTags``.
     ///
-    /// - Parameter allowsDuplicates: whether a tag is told every time it is heard, and not only once.
+    /// The scan resumes after Bluetooth was off. Source: JacquardSDKiOS, `startScanning(options:)`. Of its options,
+    /// `CBCentralManagerScanOptionAllowDuplicatesKey` is supported; BlueZ has no counterpart for solicited
+    /// services.
+    ///
+    /// - Parameter allowsDuplicates: whether each advertisement is reported, instead of one per tag.
     /// - Throws: ``ManagerScanningError/bluetoothUnavailable(_:)`` while Bluetooth is not on.
     public func startScanning(allowsDuplicates: Bool = false) throws(ManagerScanningError) {
         guard state == .poweredOn else { throw .bluetoothUnavailable(state) }
@@ -51,40 +54,40 @@ extension JacquardManager {
         updateScan()
     }
 
-    /// Ends the scan. Tags that are wanted and missing are still looked for. Source: JacquardSDKiOS, `stopScanning`.
+    /// Stops the scan. The search for missing tags continues. Source: JacquardSDKiOS, `stopScanning`.
     public func stopScanning() {
         scan.isWanted = false
         updateScan()
     }
 
-    /// A tag was heard: whoever wants to hear of tags is told.
-    func tellAdvertisement(_ tag: AdvertisedTag) {
+    /// Reports an advertisement of a tag.
+    func reportAdvertisement(_ tag: AdvertisedTag) {
         let isNews = scan.isNews(tag)
         onEvent?(.advertised(tag, isNews: isNews))
         if isNews, scan.isWanted { advertisements.send(tag) }
     }
 
-    /// Scans while somebody wants a scan or a wanted tag is missing.
+    /// Scans while a scan is requested or a tag that is to be connected is missing.
     func updateScan() {
         let isMissing = tags.values.contains(where: \.isLooking)
         let isWanted = state == .poweredOn && (isMissing || scan.isWanted)
-        // Duplicates in any case: that a missing tag is heard again is what its connection waits for.
+        // Always with duplicates: the connection of a missing tag waits for its next advertisement.
         let wanted = isWanted ? ScanOptions(service: JacquardGATT.service, allowsDuplicates: true) : nil
-        if wanted != scan.asked {
-            scan.asked = wanted
+        if wanted != scan.requested {
+            scan.requested = wanted
             central.perform(.scan(wanted))
         }
-        tellScan()
+        reportScan()
     }
 
-    /// The central says that it scans, or does not any more.
+    /// Handles the start or end of the central's scan.
     func scanChanged(_ isRunning: Bool) {
         scan.isRunning = isRunning
-        tellScan()
+        reportScan()
     }
 
-    /// Tells when the scan that somebody wanted has begun or ended, whoever ended it.
-    private func tellScan() {
+    /// Reports the start or end of a requested scan.
+    private func reportScan() {
         let isNow = scan.isWanted && scan.isRunning && state == .poweredOn
         guard isNow != scanStates.latest else { return }
         scanStates.send(isNow)

@@ -3,39 +3,42 @@ public import EventLoop
 public import JacquardProtocol
 public import Logging
 
-/// Finds tags, connects them and keeps them connected. Source: JacquardSDKiOS, `JacquardManager`.
+/// Discovers tags, connects them and keeps them connected. Source: JacquardSDKiOS, `JacquardManager`.
 ///
-/// It has two interfaces over one core. ``onEvent`` tells everything at once, on the path of every gesture; tags are named
-/// by a ``TagIdentity``. The other is the SDK's: streams, ``connect(_:)-(BluetoothAddress)`` and ``ConnectedTag``; it costs
-/// nothing until it is used. Both may be used side by side.
+/// It has two interfaces, which can be used together:
 ///
-/// It scans only while somebody wants a scan or a wanted tag is missing.
+/// - ``onEvent`` is called synchronously with all events. A ``TagIdentity`` identifies the tag.
+/// - The SDK's interface: streams, ``connect(_:)-(BluetoothAddress)`` and ``ConnectedTag``. It has no cost until it is
+///   used.
+///
+/// It scans only while a scan is requested or a tag that is to be connected is missing.
 @LoopActor
 public final class JacquardManager {
-    /// What a manager tells.
+    /// An event of a manager.
     public enum Event: Sendable {
         /// Bluetooth became usable or unusable.
         case centralState(CentralState)
-        /// An adapter came, went or changed; all that there are.
+        /// An adapter was added, removed or changed. The value contains all adapters.
         case adapters([Adapter])
-        /// A scan has begun or ended, whoever ended it. Looking for missing tags is none.
+        /// A requested scan has started or stopped. The search for missing tags is not reported.
         case scanning(Bool)
-        /// A tag was heard. `isNews` is false for one that the present scan has told already and was not to tell again.
+        /// A tag has advertised. `isNews` is false if a scan without duplicates has reported the tag already.
         case advertised(AdvertisedTag, isNews: Bool)
-        /// Several devices show one serial, at these addresses: those that advertise it at the same time, and the one at
-        /// which the tag is known. Comes again when another one joins them, and every few minutes while they do.
+        /// Several devices have one serial: those that advertise it at the same time, and the one at the known
+        /// address of the
+        /// tag. Repeated when another device is added, and every five minutes while it lasts.
         case duplicateSerial(PairingSerial, [BluetoothAddress])
-        /// A pairing has come so far.
+        /// A pairing has reached a stage.
         case pairing(TagIdentity, PairingStage)
-        /// A pairing has ended: with a bonded and connected tag, or with an error.
+        /// A pairing has ended. Without an error, the tag is bonded and connected.
         case paired(TagIdentity, TagConnectionError?)
-        /// A tag was forgotten, or the Bluetooth stack refused to.
+        /// A tag was forgotten. With an error, the Bluetooth stack refused to forget it.
         case forgotten(TagIdentity, TagConnectionError?)
-        /// Something about a wanted tag.
+        /// An event of a tag's session.
         case tag(TagIdentity, TagEvent)
     }
 
-    /// Who is told. Called on the loop, in the order of events; the path of every gesture.
+    /// The handler of all events. Called on the loop, in the order of events. On the path of every gesture.
     public var onEvent: (@LoopActor (Event) -> Void)?
 
     let central: any Central
@@ -49,33 +52,33 @@ public final class JacquardManager {
     let log: Logger
     /// Whether Bluetooth can be used.
     var state = CentralState.unknown
-    /// Who is wanted; and who was, if only the driver knows his address.
+    /// Drivers by identity, including stopped ones whose address is still needed.
     var tags: [TagIdentity: TagDriver] = [:]
-    /// Who is at which address: every event of a link is looked up here.
+    /// Drivers by address. Looked up for every event of a link.
     var drivers: [BluetoothAddress: TagDriver] = [:]
-    /// Who is wanted at an address that another one is leaving.
-    var successors: [TagIdentity: SuccessorWish] = [:]
+    /// Requested connections that wait until another tag has released the address.
+    var pendingConnections: [TagIdentity: PendingConnection] = [:]
     var sightings = Sightings()
     var known = KnownAddresses()
     var pairings: [TagIdentity: Pairing] = [:]
-    /// Whom the stack has been asked to forget, and for whom.
+    /// Requests to forget a device that are in progress, with the identities to report the result for.
     var forgetting: [BluetoothAddress: Set<TagIdentity>] = [:]
-    var scan = ScanWish()
+    var scan = ScanState()
 
     // The SDK's interface.
     let centralStates = Broadcast<CentralState>(keeping: 16, first: .unknown)
     let scanStates = Broadcast<Bool>(keeping: 16, first: false)
     let advertisements = Broadcast<AdvertisedTag>(keeping: 1024)
     var followers: [TagIdentity: ConnectionFollower] = [:]
-    var answers = AwaitedAnswers()
+    var responses = PendingResponses()
 
-    /// A manager on a central.
+    /// Creates a manager and starts to watch for tags.
     ///
     /// - Parameters:
-    ///   - central: the Bluetooth stack. Its events are this manager's from now on.
-    ///   - timing: how long the steps of a connection may take.
+    ///   - central: the Bluetooth stack. The manager sets its `onEvent`.
+    ///   - timing: timeouts of a connection.
     ///   - catalogue: the names and capabilities of gear.
-    ///   - log: where trouble is told.
+    ///   - log: the logger.
     public init(
         central: any Central, timing: TagSession.Timing = TagSession.Timing(),
         catalogue: GearCatalogue = .builtIn, log: Logger
@@ -88,18 +91,18 @@ public final class JacquardManager {
         central.perform(.watch(JacquardGATT.service))
     }
 
-    /// Tells what has become of a tag, whoever listens.
-    func tell(_ event: TagEvent, of identity: TagIdentity) {
-        if case .commandEnded(let token, let result) = event, answers.end(token, result) { return }
+    /// Passes an event of a tag to all receivers.
+    func emit(_ event: TagEvent, of identity: TagIdentity) {
+        if case .commandEnded(let token, let result) = event, responses.end(token, result) { return }
         if case .connection(let connection) = event, connection.state == .connected {
             known[identity] = tags[identity]?.address
         }
         onEvent?(.tag(identity, event))
         if let follower = followers[identity] {
-            follower.take(event)
+            follower.receive(event)
             if follower.isEnded { followers[identity] = nil }
         }
-        followPairing(identity, event)
+        updatePairing(identity, event)
     }
 
     // MARK: Events
@@ -107,7 +110,7 @@ public final class JacquardManager {
     private func handle(_ event: CentralEvent) {
         switch event {
         case .connected(let address) where drivers[address] == nil:
-            // Given up long ago, and come up all the same.
+            // The attempt was cancelled, but the link came up.
             central.perform(.disconnect(address))
         case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
             .connected(let address), .disconnected(let address, _), .characteristicsDiscovered(let address, _),
@@ -120,8 +123,8 @@ public final class JacquardManager {
             bonded(address)
         case .pairFailed(let address, let error):
             drivers[address]?.handle(event)
-            bondRefused(address, error)
-        case .discovered(let address, let advertisement): heard(address, advertisement)
+            bondingFailed(address, error)
+        case .discovered(let address, let advertisement): discovered(address, advertisement)
         case .remembered(let address, let advertisement): remembered(address, advertisement)
         case .bonds(let addresses): bondsChanged(to: addresses)
         case .adaptersChanged(let adapters): onEvent?(.adapters(adapters))

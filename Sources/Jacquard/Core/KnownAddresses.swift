@@ -2,10 +2,11 @@ import Bluetooth
 import JacquardProtocol
 import Time
 
-/// The addresses at which tags that are named by their serial have been connected, and when another one may take over.
+/// The addresses at which tags identified by their serial have been connected.
 ///
-/// Anyone can advertise a serial. So a tag keeps its address once it was connected there; and a tag with a bond is the
-/// device with that bond, whose private addresses the Bluetooth stack resolves.
+/// Any device can advertise a serial. A tag therefore keeps its address after it was connected there. A bonded tag is
+/// the
+/// device with that bond; the Bluetooth stack resolves its private addresses.
 struct KnownAddresses {
     private var addresses: [PairingSerial: [TagIdentity: BluetoothAddress]] = [:]
 
@@ -24,30 +25,32 @@ struct KnownAddresses {
         addresses[serial].map { Set($0.values) } ?? []
     }
 
-    /// How long the device at a tag's address is silent before a pairing moves the tag: of two devices that both advertise, the
-    /// first is paired.
+    /// How long the device at a tag's address must be silent before a pairing moves the tag to another address. If
+    /// two
+    /// devices advertise, the first one is paired.
     private static let pairingSilence = Duration.seconds(5)
 
-    /// Where a tag is, as far as a takeover of its identity goes.
+    /// The device that has a tag's identity now.
     struct Holder {
         let address: BluetoothAddress
         let isBonded: Bool
         /// Whether the tag was connected at the address.
         let isKnown: Bool
-        /// Whether its user is pairing it now.
+        /// Whether the user is pairing the tag now.
         let isPairing: Bool
-        /// When the device at the address last gave a sign of life; nil if it never did in this run.
+        /// When the device at the address was last active; nil if it was not during this run.
         let lastSign: Instant?
     }
 
-    /// Whether the identity of a tag without a link moves from the device that has it to another one with its serial.
+    /// Whether the identity of a tag without a link moves to another device with its serial.
     ///
     /// - Parameters:
-    ///   - holder: the device that has it.
-    ///   - isBonded: whether this host has a bond with the other one.
-    ///   - now: the time.
-    /// - Returns: true if only the other one has a bond. If both or none have one, true after a silence at the
-    ///   address without a bond, but only during a pairing by the user, or if the tag was never connected there.
+    ///   - holder: the device that has the identity.
+    ///   - isBonded: whether this host has a bond with the other device.
+    ///   - now: the current time.
+    /// - Returns: true if only the other device has a bond. If neither has one, true once the holder has been
+    ///   silent for long
+    ///   enough, but only during a pairing or if the tag was never connected at the holder's address.
     static func movesIdentity(from holder: Holder, toDeviceWithBond isBonded: Bool, at now: Instant) -> Bool {
         guard holder.isBonded == isBonded else { return isBonded }
         guard !isBonded else { return false }

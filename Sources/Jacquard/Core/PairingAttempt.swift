@@ -1,31 +1,31 @@
 public import Bluetooth
 import JacquardProtocol
 
-/// How far a pairing has come.
+/// The stage of a pairing.
 public enum PairingStage: Hashable, Sendable {
-    /// The tag is looked for. Its button, held for three seconds, makes it heard.
+    /// Scanning for the tag. The tag advertises after its button was held for three seconds.
     case searching
-    /// It was heard, and a link is made.
+    /// The tag was found, and a link is being made.
     case found(BluetoothAddress)
-    /// There is a bond.
+    /// The tag is bonded.
     case bonded
 }
 
-/// A pairing by command, from the wish to the first connection: a value that follows what is told of the tag.
+/// State machine of a pairing, from the request to the first connection.
 struct PairingAttempt {
-    /// What to do about an event.
+    /// The action to perform after an event.
     enum Step {
         case nothing
-        case tell(PairingStage)
+        case report(PairingStage)
         case end(TagConnectionError?)
     }
 
     private var isFound = false
     private var isBonded = false
-    /// Why the last try failed; the next one may succeed, and otherwise this is what to tell.
+    /// Why the last attempt failed. It is the error of the pairing unless a later attempt succeeds.
     private(set) var lastError: TagConnectionError?
 
-    /// The tag's connection has changed.
+    /// Handles a change of the tag's connection.
     mutating func changed(_ connection: TagConnection, at address: BluetoothAddress?) -> Step {
         switch connection.state {
         case .preparingToConnect:
@@ -35,29 +35,29 @@ struct PairingAttempt {
             return address.map { linked(at: $0) } ?? .nothing
         case .connected: return isBonded ? .end(nil) : .nothing
         case .disconnected:
-            return .end(connection.error ?? TagConnectionError(.bluetoothConnectionError, "the pairing was given up"))
+            return .end(connection.error ?? TagConnectionError(.bluetoothConnectionError, "the pairing was cancelled"))
         case .initializing, .configuring: return .nothing
         }
     }
 
-    /// There is a link with the tag.
+    /// Handles a link with the tag.
     mutating func linked(at address: BluetoothAddress) -> Step {
         guard !isFound else { return .nothing }
         isFound = true
-        return .tell(.found(address))
+        return .report(.found(address))
     }
 
-    /// There is a bond.
+    /// Handles a new bond.
     ///
-    /// - Parameter isConnected: whether the tag had been connected before; then the pairing is complete with the bond.
-    /// - Returns: what to do, in this order.
+    /// - Parameter isConnected: whether the tag is connected already. If so, the bond completes the pairing.
+    /// - Returns: the actions to perform, in order.
     mutating func bonded(isConnected: Bool) -> [Step] {
         guard !isBonded else { return [] }
         isBonded = true
-        return isConnected ? [.tell(.bonded), .end(nil)] : [.tell(.bonded)]
+        return isConnected ? [.report(.bonded), .end(nil)] : [.report(.bonded)]
     }
 
-    /// The time is over.
+    /// The error of a pairing that has exceeded its time limit.
     var overdue: TagConnectionError {
         lastError ?? TagConnectionError(.connectionTimeout, "the tag was not found")
     }

@@ -2,58 +2,58 @@ import Bluetooth
 import JacquardProtocol
 import Time
 
-/// Who was heard when: what is known of the devices around, and whether two tags go by one serial.
+/// The tags received recently, and detection of duplicate serials.
 ///
-/// Holds at most so many tags; who floods the air with made-up addresses pushes out the one that has been silent longest.
+/// Holds a bounded number of tags. A new tag beyond the limit replaces the one that has been silent longest.
 struct Sightings {
     private struct Sighting {
         var tag: AdvertisedTag
-        /// Since when it has been heard without a long silence.
+        /// When the tag was first received after its last long silence.
         var first: Instant
         var last: Instant
     }
 
-    /// How long a tag may be silent at its address before it is believed to be gone from there.
+    /// A tag that is silent for longer is considered gone from its address.
     static let silence = Duration.seconds(30)
-    /// How long a tag that is silent is remembered.
+    /// How long a silent tag is remembered.
     static let memory = Duration.seconds(3600)
-    /// How often devices that go on sharing a serial are reported again.
+    /// How often a duplicate serial is reported again.
     static let reportInterval = Duration.seconds(300)
 
     private let limit: Int
     private var sightings: [BluetoothAddress: Sighting] = [:]
     private var addresses: [PairingSerial: Set<BluetoothAddress>] = [:]
-    /// Devices that have been reported to share a serial, while they do, and when.
+    /// The devices of each duplicate serial that was reported, and when.
     private var reported: [PairingSerial: (addresses: Set<BluetoothAddress>, at: Instant)] = [:]
-    /// Devices that this host has a bond with, as the central tells it; it need not know what they are.
+    /// Devices that this host has a bond with, tags or not.
     var bonded: Set<BluetoothAddress> = []
-    /// When those that have been silent for long are forgotten.
+    /// When silent tags are removed next.
     private var nextCleaning = Instant(sinceBoot: .zero)
 
     init(limit: Int = 1000) {
         self.limit = limit
     }
 
-    /// What was heard last at an address; nil if nothing was.
+    /// The last advertisement from an address; nil if there was none.
     subscript(address: BluetoothAddress) -> AdvertisedTag? { sightings[address]?.tag }
 
-    /// Whether the central has told anything of an address.
+    /// Whether the central has reported an advertisement or a bond of an address.
     func isKnown(_ address: BluetoothAddress) -> Bool {
         sightings[address] != nil || bonded.contains(address)
     }
 
-    /// Notes whether this host has a bond with a device.
+    /// Records whether this host has a bond with a device.
     mutating func note(_ address: BluetoothAddress, isBonded: Bool) {
         if isBonded { bonded.insert(address) } else { bonded.remove(address) }
     }
 
-    /// Notes a tag that was heard.
+    /// Records an advertisement.
     ///
     /// - Parameters:
     ///   - tag: the tag.
-    ///   - now: the time.
-    ///   - isInUse: whether what is known of an address is still needed, however long it is silent.
-    mutating func hear(_ tag: AdvertisedTag, at now: Instant, isInUse: (BluetoothAddress) -> Bool) {
+    ///   - now: the current time.
+    ///   - isInUse: whether to keep an address however long it is silent.
+    mutating func record(_ tag: AdvertisedTag, at now: Instant, isInUse: (BluetoothAddress) -> Bool) {
         forgetSilent(at: now, isInUse: isInUse)
         if let known = self[tag.identifier], known.pairingSerialNumber != tag.pairingSerialNumber {
             remove(tag.identifier)
@@ -65,17 +65,19 @@ struct Sightings {
         addresses[tag.pairingSerialNumber, default: []].insert(tag.identifier)
     }
 
-    /// Whether other devices show the serial of a tag that advertises, or that the central remembers.
+    /// Returns the devices that share the serial of a tag.
     ///
-    /// Two tags, and not one that has changed its address, are there when each advertised after the other had appeared. A
-    /// tag with a link does not advertise and is there all the same, and a known address belongs to its tag for good.
+    /// Two addresses are two tags, and not one that has changed its address, if each advertised after the other had
+    /// appeared.
+    /// A tag with a link counts although it does not advertise. A known address always counts.
     ///
     /// - Parameters:
-    ///   - tag: the tag.
-    ///   - now: the time.
-    ///   - known: the addresses at which tags of its serial are known.
+    ///   - tag: a tag that advertises, or that the central remembers.
+    ///   - now: the current time.
+    ///   - known: the known addresses of tags with this serial.
     ///   - isLinked: whether there is a link with an address.
-    /// - Returns: all of them in order, the tag included; nil if there is no other or that was reported lately.
+    /// - Returns: all addresses in order, including the tag's; nil if there is no other, or they were reported
+    ///   recently.
     mutating func sharing(
         _ tag: AdvertisedTag, at now: Instant, known: Set<BluetoothAddress>, isLinked: (BluetoothAddress) -> Bool
     ) -> [BluetoothAddress]? {
@@ -85,7 +87,7 @@ struct Sightings {
             guard let other = sightings[address] else { return false }
             return isLinked(address) || (other.last >= first && now - other.last <= Self.silence)
         }
-        // The tag itself, at its known address, says nothing new about the others.
+        // The tag at its own known address is no evidence of another device.
         guard !known.contains(tag.identifier) || !others.subtracting(known).isEmpty else { return nil }
         let sharing = others.union(known).union([tag.identifier])
         guard sharing.count > 1 else {
@@ -99,7 +101,7 @@ struct Sightings {
         return sharing.sorted { $0.description < $1.description }
     }
 
-    /// Forgets tags that have been silent for long; looked at once a minute.
+    /// Removes tags that have been silent for long. Checks once a minute.
     private mutating func forgetSilent(at now: Instant, isInUse: (BluetoothAddress) -> Bool) {
         guard now >= nextCleaning else { return }
         nextCleaning = now + .seconds(60)
@@ -108,7 +110,7 @@ struct Sightings {
         }
     }
 
-    /// A tag has been given another name, which it will advertise.
+    /// Records the new name of a tag.
     mutating func rename(_ address: BluetoothAddress, to name: String) {
         sightings[address]?.tag.displayName = name
     }

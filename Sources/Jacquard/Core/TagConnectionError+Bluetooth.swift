@@ -2,7 +2,7 @@ import Bluetooth
 import JacquardProtocol
 
 extension TagConnectionError {
-    /// The SDK's name for what the Bluetooth stack says. Source: JacquardSDKiOS, `TagConnectionError`.
+    /// Converts an error of the Bluetooth stack to the SDK's code. Source: JacquardSDKiOS, `TagConnectionError`.
     init(_ error: BluetoothError) {
         let code: Code =
             switch error.code {
@@ -18,12 +18,12 @@ extension TagConnectionError {
         self.init(code, error)
     }
 
-    /// A code of our own choice, and the stack's words.
+    /// Creates an error with a given code and the stack's name and text.
     init(_ code: Code, _ error: BluetoothError) {
         self.init(code, error.text, stackName: error.name.isEmpty ? nil : error.name)
     }
 
-    /// A tag that this host has a bond with refuses it: it was reset, or paired elsewhere.
+    /// The error of a bonded tag that refuses the bond: it was reset, or paired with another host.
     static func bondLost(_ error: BluetoothError) -> TagConnectionError {
         TagConnectionError(
             .peerRemovedPairingInfo,
@@ -31,7 +31,7 @@ extension TagConnectionError {
             stackName: error.name.isEmpty ? nil : error.name)
     }
 
-    /// A connection is wanted while Bluetooth cannot be used.
+    /// The error of a connection requested while Bluetooth is unusable.
     static func unusable(_ state: CentralState) -> TagConnectionError {
         TagConnectionError(
             .bluetoothPowerOff, state == .poweredOff ? "Bluetooth is off" : "Bluetooth cannot be used: \(state)")

@@ -3,7 +3,7 @@ import EventLoop
 import JacquardProtocol
 
 extension TagDriver {
-    /// What the central tells of our address.
+    /// Handles an event of the central for this tag's address.
     func handle(_ event: CentralEvent) {
         switch event {
         case .notified(_, let uuid, let value):
@@ -43,8 +43,9 @@ extension TagDriver {
         }
     }
 
-    /// Goes on without the bond that was wished for: a pairing that has failed must not keep a tag from being connected
-    /// as it was before. The session has one word for "no bond is waited for any more", and this is it.
+    /// Continues without the requested bond, so that a failed pairing does not prevent the connection.
+    ///
+    /// `bonded(at:)` is the session's event for "stop waiting for a bond", whether or not there is one.
     func waiveBond() {
         drive { session, now in session.bonded(at: now) }
     }
@@ -61,7 +62,7 @@ extension TagDriver {
         }
     }
 
-    /// Who is bonded here and is refused by the tag was forgotten there. While a bond is being made a refusal is only that.
+    /// Whether a failed authentication means that the tag has lost its bond. During a pairing it does not.
     private func isBondLost(_ error: BluetoothError) -> Bool {
         error.code == .authenticationFailed && isPaired && !isPairing
     }

@@ -3,41 +3,40 @@ import EventLoop
 import JacquardProtocol
 import Time
 
-/// Carries out what one tag's session decides, and tells the session what happens. Decides nothing.
+/// Performs the actions of one tag's session and passes events to it. Makes no decisions.
 @LoopActor
 final class TagDriver {
-    /// What becomes of a driver whose tag nobody wants any more.
-    enum Place {
-        /// It may be wanted again, and its address is known.
+    /// Whether the driver is kept after its session has stopped.
+    enum Retention {
+        /// Kept: it holds the tag's address for the next connection.
         case kept
-        /// The stack has been asked to forget the tag, which it may refuse.
-        case leaving
-        /// It has forgotten it.
+        /// A request to forget the tag is in progress. The stack may refuse it.
+        case forgetting
+        /// The tag is forgotten, and the driver is removed.
         case forgotten
     }
 
     let identity: TagIdentity
-    /// The address on the air; nil until the tag has been heard.
+    /// The tag's Bluetooth address; nil until the tag was found.
     private(set) var address: BluetoothAddress?
     private(set) var session: TagSession
     private(set) var facts = TagFacts()
-    /// When it last gave a sign of life at its address: heard, linked or unlinked.
+    /// When the tag was last active at its address: advertised, connected or disconnected.
     var lastSign: Instant?
-    /// Whether this host has a bond with it.
+    /// Whether this host has a bond with the tag.
     var isPaired = false
-    /// Whether a bond is being made on a user's wish.
+    /// Whether the user is pairing the tag.
     var isPairing = false
-    /// Whether its place here outlives its session.
-    var place = Place.kept
+    var retention = Retention.kept
 
     /// Whether the session waits for a link.
     var isLooking: Bool { session.isLinking }
 
     private let central: any Central
     private let onEvent: @LoopActor (TagEvent) -> Void
-    /// Called when the session begins or ceases to wait for a link, and when it stops.
+    /// Called when the session starts or stops waiting for a link, and when it stops.
     private let onChange: @LoopActor (TagDriver) -> Void
-    private var told = (isLooking: false, isStopped: true)
+    private var reported = (isLooking: false, isStopped: true)
     private var isPerforming = false
     private var pending: [TagSession.Action] = []
     private lazy var timer = LoopTimer { [unowned self] in
@@ -56,22 +55,23 @@ final class TagDriver {
         address = identity.address
     }
 
-    /// The tag was found at this address.
+    /// Sets the address at which the tag was found, and connects if the session waits for a link.
     func found(at address: BluetoothAddress) {
         self.address = address
         if isLooking { central.perform(.connect(address)) }
     }
 
-    /// Forgets an address at which the tag is not any more.
+    /// Forgets the address, unless it is fixed.
     func forgetAddress() {
         guard let address, identity.address == nil else { return }
         if isLooking { central.perform(.disconnect(address)) }
         self.address = nil
     }
 
-    /// Lets the session take an event and carries out what it wants done.
+    /// Passes an event to the session and performs the returned actions.
     ///
-    /// Whoever is told of something may ask for something else at once: that is done after what was decided before.
+    /// A handler may call this again while actions are performed. The new actions are performed after the earlier
+    /// ones.
     func drive(_ event: (inout TagSession, Instant) -> [TagSession.Action]) {
         let actions = event(&session, .now)
         guard !isPerforming else { return pending += actions }
@@ -84,40 +84,41 @@ final class TagDriver {
         }
         isPerforming = false
         timer.arm(at: session.deadline)
-        tellChange(session.isLinking)
+        reportChange(session.isLinking)
     }
 
-    private func tellChange(_ isLooking: Bool) {
-        guard isLooking != told.isLooking || facts.isStopped != told.isStopped else { return }
-        told = (isLooking, facts.isStopped)
+    private func reportChange(_ isLooking: Bool) {
+        guard isLooking != reported.isLooking || facts.isStopped != reported.isStopped else { return }
+        reported = (isLooking, facts.isStopped)
         onChange(self)
     }
 
     private func perform(_ action: TagSession.Action) {
         switch action {
         case .emit(let event):
-            facts.take(event)
+            facts.update(with: event)
             onEvent(event)
         case .connect:
             if let address { central.perform(.connect(address)) }
         case .disconnect: disconnect()
-        case .bond: ask { .pair($0) }
+        case .bond: request { .pair($0) }
         case .discover:
-            ask { .discover(JacquardGATT.service, characteristics: JacquardGATT.characteristics, of: $0) }
-        case .subscribe(let characteristic): ask { .subscribe(JacquardGATT.uuid(characteristic), of: $0) }
+            request { .discover(JacquardGATT.service, characteristics: JacquardGATT.characteristics, of: $0) }
+        case .subscribe(let characteristic): request { .subscribe(JacquardGATT.uuid(characteristic), of: $0) }
         case .write(let value, let withResponse):
-            ask {
+            request {
                 .write(
                     value, to: JacquardGATT.uuid(.command), of: $0, withResponse ? .withResponse : .withoutResponse)
             }
         }
     }
 
-    private func ask(_ request: (BluetoothAddress) -> CentralRequest) {
+    private func request(_ request: (BluetoothAddress) -> CentralRequest) {
         if let address { central.perform(request(address)) }
     }
 
-    /// A tag that was never heard has no link to drop: its session is told so in a later turn, like any other.
+    /// Disconnects the tag. Without an address there is no link, and the session gets `linkDown` at the end of the
+    /// turn.
     private func disconnect() {
         if let address { return central.perform(.disconnect(address)) }
         EventLoop.shared.atEndOfTurn { [weak self] in self?.drive { session, now in session.linkDown(nil, at: now) } }

@@ -1,20 +1,20 @@
 import JacquardProtocol
 
-/// The last that a tag has told of each thing in its present connection.
+/// The latest values of a tag's current connection.
 struct TagFacts {
-    /// Where its connection stands; nil until somebody has wanted one.
+    /// The state of the connection; nil until a connection was requested.
     private(set) var connection: TagConnection?
-    /// What it is; nil until it has told.
+    /// The tag's device information; nil until it was received.
     private(set) var tag: Component?
-    /// What it is clipped into; see ``isGearTold``.
+    /// The attached gear. Nil means that there is none only if ``isGearKnown`` is true.
     private(set) var gear: Component?
-    /// Whether it has told its gear, or that there is none.
-    private(set) var isGearTold = false
+    /// Whether the tag has reported its gear, or that there is none.
+    private(set) var isGearKnown = false
     private(set) var touchMode: TouchMode?
     private(set) var battery: BatteryStatus?
 
-    /// Takes what is told; gestures, touches and the ends of commands leave no fact.
-    mutating func take(_ event: TagEvent) {
+    /// Updates the values from an event. Gestures, touches and results of commands are not stored.
+    mutating func update(with event: TagEvent) {
         switch event {
         case .connection(let connection):
             if connection.state == .connecting(step: 0) { self = TagFacts() }
@@ -22,7 +22,7 @@ struct TagFacts {
         case .information(let tag): self.tag = tag
         case .gear(let gear):
             self.gear = gear
-            isGearTold = true
+            isGearKnown = true
             if gear == nil { touchMode = nil }
         case .touchMode(let mode): touchMode = mode
         case .battery(let battery): self.battery = battery
@@ -30,7 +30,7 @@ struct TagFacts {
         }
     }
 
-    /// Whether nobody wants the tag connected, or it cannot be.
+    /// Whether the tag is disconnected and will not be connected without a new request.
     var isStopped: Bool {
         connection.map { $0.state == .disconnected } ?? true
     }

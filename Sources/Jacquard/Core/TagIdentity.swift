@@ -1,31 +1,31 @@
 public import Bluetooth
 public import JacquardProtocol
 
-/// Which tag is meant: the one with this serial, or the one at this address.
+/// Identifies a tag by its serial, its address or both. At least one of them is set.
 ///
-/// With both, it is the one at the address, and no other that shares its serial. An identity has at least one of them.
+/// With both, only the tag at the address matches, and no other tag with the same serial.
 public struct TagIdentity: Hashable, Sendable {
-    /// The pairing serial printed on the tag; nil where only the address is known.
+    /// The pairing serial printed on the tag; nil if only the address is known.
     public let serial: PairingSerial?
-    /// Its address, where it is fixed; nil takes the address from the air.
+    /// The fixed address; nil if the address is taken from advertisements.
     public let address: BluetoothAddress?
 
-    /// Names a tag by its serial.
+    /// Identifies a tag by its serial, and optionally by a fixed address.
     public init(serial: PairingSerial, address: BluetoothAddress? = nil) {
         self.serial = serial
         self.address = address
     }
 
-    /// Names a tag by its address alone, as the SDK does with its `identifier`.
+    /// Identifies a tag by its address alone, like the SDK's `identifier`.
     public init(address: BluetoothAddress) {
         serial = nil
         self.address = address
     }
 
-    /// Whether a device that was heard is this tag.
+    /// Whether an advertisement matches this identity.
     ///
-    /// - Parameter tag: what was heard.
-    /// - Returns: true if it has the address, or where none is fixed the serial.
+    /// - Parameter tag: the advertised tag.
+    /// - Returns: true if the address is equal, or without a fixed address the serial.
     public func matches(_ tag: AdvertisedTag) -> Bool {
         address.map { $0 == tag.identifier } ?? (serial == tag.pairingSerialNumber)
     }

@@ -1,11 +1,11 @@
 import EventLoop
 
-/// Hands values to any number of readers, each with a stream of its own.
+/// Sends values to any number of readers, each with its own stream.
 ///
-/// A reader that lags behind loses the oldest of what waits for it; the newest always arrives.
+/// Each stream has a bounded buffer. A slow reader loses the oldest values.
 @LoopActor
 final class Broadcast<Value: Sendable> {
-    /// What was sent last, for readers to come; nil before the first value, and where nothing is replayed.
+    /// The last value, for new readers; nil before the first value, and without replay.
     private(set) var latest: Value?
     private let capacity: Int
     private let isReplaying: Bool
@@ -13,28 +13,28 @@ final class Broadcast<Value: Sendable> {
     private var lastReader = 0
     private var isFinished = false
 
-    /// Nobody reads yet.
+    /// Creates a broadcast without readers.
     ///
     /// - Parameters:
-    ///   - capacity: how many values wait for each reader.
-    ///   - isReplaying: whether a new reader gets the latest value at once.
-    ///   - first: the latest value from the beginning; it is replayed.
+    ///   - capacity: the size of each reader's buffer.
+    ///   - isReplaying: whether a new reader first gets the latest value.
+    ///   - first: the initial value. If it is set, the latest value is replayed.
     init(keeping capacity: Int, isReplaying: Bool = false, first: Value? = nil) {
         self.capacity = capacity
         self.isReplaying = isReplaying || first != nil
         latest = first
     }
 
-    /// How many read.
+    /// The number of readers.
     var readerCount: Int { readers.count }
 
-    /// Sends a value to everyone.
+    /// Sends a value to all readers.
     func send(_ value: Value) {
         if isReplaying { latest = value }
         for reader in readers.values { reader.yield(value) }
     }
 
-    /// Ends all streams behind what waits in them; a later reader still gets the latest value.
+    /// Finishes all streams after their buffered values. A later reader still gets the latest value.
     func finish() {
         isFinished = true
         let ending = readers
@@ -42,10 +42,10 @@ final class Broadcast<Value: Sendable> {
         for reader in ending.values { reader.finish() }
     }
 
-    /// A stream for one reader.
+    /// Creates a stream for one reader.
     ///
-    /// - Parameter kept: what it gets before everything else.
-    /// - Returns: the stream, which ends when this does.
+    /// - Parameter kept: values to send first.
+    /// - Returns: the stream. It finishes with the broadcast.
     func stream(after kept: [Value] = []) -> AsyncStream<Value> {
         let (stream, reader) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(capacity))
         for value in kept { reader.yield(value) }
@@ -57,7 +57,7 @@ final class Broadcast<Value: Sendable> {
         lastReader += 1
         let number = lastReader
         readers[number] = reader
-        // Called on whatever thread the reader has gone away.
+        // Called on any thread.
         reader.onTermination = { [weak self] _ in
             EventLoop.shared.begin { self?.readers[number] = nil }
         }

@@ -2,32 +2,32 @@ import Bluetooth
 import EventLoop
 import JacquardProtocol
 
-/// One tag's events as the SDK tells them: states, and in each connection a ``ConnectedTag``.
+/// Converts the events of one tag to the SDK's form: a stream of states, and one ``ConnectedTag`` per connection.
 @LoopActor
 final class ConnectionFollower {
     let states = Broadcast<TagConnectionState>(keeping: 64, isReplaying: true)
     /// The tag, while it is connected.
     private(set) var tag: ConnectedTag?
-    /// Whether the last state has been told.
+    /// Whether the last state was sent.
     private(set) var isEnded = false
 
     private var journal: TagJournal
     private let makeTag: (TagJournal) -> ConnectedTag?
 
-    /// Begins to follow.
+    /// Starts with a tag in any state.
     ///
     /// - Parameters:
-    ///   - facts: what is known already, where the connection is older.
-    ///   - makeTag: makes a connected tag; nil when what it needs has not been told.
+    ///   - facts: the values known so far.
+    ///   - makeTag: creates a connected tag; nil without the tag's device information.
     init(_ facts: TagFacts, makeTag: @escaping (TagJournal) -> ConnectedTag?) {
         journal = TagJournal(facts)
         self.makeTag = makeTag
         if let connection = facts.connection, connection.state != .disconnected { changed(connection) }
     }
 
-    /// Takes what is told of the tag.
-    func take(_ event: TagEvent) {
-        guard case .connection(let connection) = event else { return journal.take(event) }
+    /// Handles an event of the tag.
+    func receive(_ event: TagEvent) {
+        guard case .connection(let connection) = event else { return journal.receive(event) }
         if connection.state == .connecting(step: 0) { journal = TagJournal(TagFacts()) }
         changed(connection)
     }
@@ -36,7 +36,7 @@ final class ConnectionFollower {
         if connection.state == .connected {
             tag = makeTag(journal)
         } else if tag != nil {
-            // Each connection has a tag of its own; this one's streams end with it.
+            // Each connection has its own instance, whose streams finish with it.
             tag = nil
             journal.finish()
         }

@@ -1,12 +1,13 @@
 import EventLoop
 
-/// The notifications of one connection: kept until somebody subscribes, so that nothing is missed.
+/// The notifications of one connection. Stores them until the first subscription.
 ///
-/// Source: JacquardSDKiOS, `TransportV2Implementation`: the store closes with the first notification after the first
-/// subscription, so that several subscriptions taken at once all get what was kept.
+/// The store closes with the first notification after the first subscription, so that subscriptions made at the same
+/// time
+/// all get the stored notifications. Source: JacquardSDKiOS, `TransportV2Implementation`.
 @LoopActor
 final class NotificationStore {
-    /// So many are kept; before them the oldest are lost.
+    /// Upper bound on stored notifications. Beyond it, the oldest are dropped.
     static let limit = 256
 
     private let live = Broadcast<TagNotification>(keeping: 1024)
@@ -14,7 +15,7 @@ final class NotificationStore {
     private var isOpen = true
     private var isSubscribed = false
 
-    /// The tag has told something.
+    /// Handles a notification from the tag.
     func receive(_ notification: TagNotification) {
         if isSubscribed {
             isOpen = false
@@ -26,13 +27,13 @@ final class NotificationStore {
         kept.append(notification)
     }
 
-    /// A stream of what was kept, and of what comes.
+    /// Returns a stream of the stored and all further notifications.
     func subscribe() -> AsyncStream<TagNotification> {
         isSubscribed = true
         return live.stream(after: kept)
     }
 
-    /// There will be no more.
+    /// Finishes all streams.
     func finish() {
         live.finish()
     }

@@ -1,7 +1,7 @@
 import EventLoop
 import JacquardProtocol
 
-/// What a tag has told since its link came up, from before there is a ``ConnectedTag`` to the end of the connection.
+/// The values and notifications of one connection. It starts with the link, before there is a ``ConnectedTag``.
 @LoopActor
 final class TagJournal {
     private(set) var facts: TagFacts
@@ -9,23 +9,23 @@ final class TagJournal {
     let gears = Broadcast<Component?>(keeping: 16, isReplaying: true)
     let names = Broadcast<String>(keeping: 16, isReplaying: true)
 
-    /// Begins with what is known already.
+    /// Starts with the values known so far.
     init(_ facts: TagFacts) {
         self.facts = facts
         if let battery = facts.battery { notifications.receive(.battery(battery)) }
-        guard facts.isGearTold else { return }
+        guard facts.isGearKnown else { return }
         notifications.receive(.gear(facts.gear))
         gears.send(facts.gear)
     }
 
-    /// Takes what is told.
-    func take(_ event: TagEvent) {
-        facts.take(event)
+    /// Handles an event of the tag.
+    func receive(_ event: TagEvent) {
+        facts.update(with: event)
         if case .gear(let gear) = event { gears.send(gear) }
         if let notification = TagNotification(event) { notifications.receive(notification) }
     }
 
-    /// The connection is over.
+    /// Finishes all streams at the end of the connection.
     func finish() {
         notifications.finish()
         gears.finish()

@@ -1,6 +1,6 @@
 import ProtobufWire
 
-/// The facts of a fragment, which is what one value of a characteristic carries.
+/// Format of a fragment. One value of a characteristic carries one fragment.
 ///
 /// Shape of the first fragment of a packet: `[header][length of the whole packet, varint][data]`; of the others:
 /// `[header][data]`. Header: bit 7 first, bit 6 last, bits 0 to 5 a counter from 0.
@@ -8,19 +8,22 @@ import ProtobufWire
 public enum Fragment {
     /// The longest packet, in bytes.
     public static let maximumPacketLength = 1024
-    /// The longest fragment of protocol version 2, in bytes: an MTU of 64 less the three bytes of ATT.
+    /// The longest fragment of protocol version 2, in bytes: an MTU of 64 minus the ATT header of three bytes.
     public static let maximumLength = 61
-    /// The longest fragment at Bluetooth's smallest MTU of 23, in bytes. Below it the counter could wrap around.
+    /// The longest fragment at Bluetooth's smallest MTU of 23, in bytes. With shorter fragments the counter could
+    /// wrap around.
     public static let minimumLength = 20
 
-    /// The longest fragment that a link carries.
+    /// Returns the longest fragment that a link carries.
     ///
-    /// - Parameter mtu: the link's ATT MTU in bytes, of which a write or a notification takes three for its header.
-    /// - Returns: ``minimumLength`` to ``maximumLength``: more than 61 bytes are of another protocol version, and no link
+    /// - Parameter mtu: the link's ATT MTU in bytes, including three bytes for the header of a write or
+    ///   notification.
+    /// - Returns: ``minimumLength`` to ``maximumLength``. Longer fragments belong to another protocol version, and
+    ///   no link
     ///   has an MTU below 23.
     public static func length(mtu: Int) -> Int {
         let attributeHeader = 3
-        // Compared first: an MTU is what the other side says, and a difference could overflow.
+        // Clamped before the subtraction: the peer chooses the MTU, and the difference could overflow.
         return min(max(mtu, minimumLength + attributeHeader), maximumLength + attributeHeader) - attributeHeader
     }
 
@@ -29,14 +32,15 @@ public enum Fragment {
     static let counterMask: UInt8 = 0x3F
 }
 
-/// Cuts packets into the fragments that a characteristic can carry.
+/// Splits packets into fragments.
 public enum Fragmenter {
-    /// Cuts one packet.
+    /// Splits one packet.
     ///
     /// - Parameters:
     ///   - packet: 1 to 1,024 bytes.
-    ///   - maximumLength: bytes a fragment may have, at least 20; ``Fragment/length(mtu:)`` of the link.
-    /// - Returns: the fragments in the order in which they are to be sent; all but the last are full.
+    ///   - maximumLength: the maximum length of a fragment in bytes, at least 20; ``Fragment/length(mtu:)`` of the
+    ///     link.
+    /// - Returns: the fragments in the order of sending. All but the last have the maximum length.
     /// - Throws: ``FramingError`` for a packet or a length outside these ranges.
     public static func fragments(
         of packet: [UInt8], maximumLength: Int = Fragment.maximumLength
@@ -64,12 +68,12 @@ public enum Fragmenter {
     }
 }
 
-/// Why a packet cannot be cut into fragments; nothing is to be sent then.
+/// Why a packet cannot be split into fragments.
 public enum FramingError: Error, Hashable, Sendable {
-    /// The packet has no byte, and no fragment could carry it.
+    /// The packet is empty.
     case emptyPacket
-    /// The packet has more than ``Fragment/maximumPacketLength`` bytes; how many it has.
+    /// The packet is longer than ``Fragment/maximumPacketLength``. The value is its length.
     case packetTooLong(Int)
-    /// Fragments are to be shorter than ``Fragment/minimumLength``; how long they were to be.
+    /// The requested fragment length is below ``Fragment/minimumLength``. The value is that length.
     case fragmentTooShort(Int)
 }

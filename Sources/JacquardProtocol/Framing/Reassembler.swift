@@ -1,52 +1,53 @@
 import ProtobufWire
 
-/// Puts the fragments of one direction of one characteristic together to packets.
+/// Reassembles the fragments of one characteristic into packets.
 ///
-/// A fragment that does not fit costs the packet it belongs to and nothing else: there is no negative acknowledgement,
-/// the request times out instead.
+/// A fragment that does not fit drops its packet and nothing else. The protocol has no negative acknowledgement: the
+/// request
+/// times out.
 public struct Reassembler: Sendable {
-    /// What came of a fragment.
+    /// The result of a fragment.
     public enum Outcome: Hashable, Sendable {
-        /// It completed a packet. One that came in a single fragment shares that fragment's memory.
+        /// The fragment completed a packet. A packet of one fragment shares the fragment's memory.
         case packet(ArraySlice<UInt8>)
-        /// More fragments of its packet are to come.
+        /// The packet is incomplete.
         case incomplete
-        /// It was thrown away, and what had been collected of its packet with it.
+        /// The fragment was dropped, and its packet with it.
         case dropped(Reason)
     }
 
-    /// Why a fragment was thrown away.
+    /// Why a fragment was dropped.
     public enum Reason: Hashable, Sendable {
-        /// It has no byte.
+        /// The fragment is empty.
         case emptyFragment
         /// The packet's length is missing, 0, or above 1,024.
         case invalidLength
-        /// It continues a packet of which nothing is collected.
+        /// The fragment continues a packet whose first fragment is missing.
         case noFirstFragment
-        /// A fragment before it is missing: the counter that was due and the one that came.
+        /// A fragment before this one is missing.
         case unexpectedCounter(expected: UInt8, received: UInt8)
-        /// The packet is not as long as it said: bytes declared and collected.
+        /// The packet's length differs from the declared one. Both in bytes.
         case lengthMismatch(declared: Int, collected: Int)
     }
 
     private enum State {
         case idle
         case collecting(bytes: [UInt8], length: Int, nextCounter: UInt8)
-        /// The rest of a packet that is already counted as lost goes by.
+        /// Ignores the rest of a packet that is already counted as lost.
         case skipping
     }
 
     private var state = State.idle
 
-    /// How many packets were lost so far, each counted once, however many of its fragments came.
+    /// The number of lost packets, each counted once.
     ///
-    /// It counts also what no outcome tells: a packet that is cut short by the first fragment of the next one.
+    /// Includes packets without an outcome of their own: those cut short by the first fragment of the next packet.
     public private(set) var lostPackets = 0
 
-    /// Starts with nothing collected.
+    /// Creates an empty reassembler.
     public init() {}
 
-    /// Takes the next value of the characteristic.
+    /// Handles the next value of the characteristic.
     public mutating func receive(_ fragment: [UInt8]) -> Outcome {
         guard let header = fragment.first else { return .dropped(.emptyFragment) }
         return header & Fragment.firstFlag != 0
@@ -71,7 +72,7 @@ public struct Reassembler: Sendable {
         guard case .collecting(var bytes, let length, let expected) = state else {
             return dropContinuation(header)
         }
-        // The array must have one owner while it grows, or every fragment would copy it.
+        // Release the state's reference: an array with two owners would be copied for each fragment.
         state = .idle
         let counter = header & Fragment.counterMask
         guard counter == expected else {

@@ -1,25 +1,26 @@
 import Time
 
-/// The fragments of the packet that is being sent, one write at a time: bluetoothd refuses a second write of a
-/// characteristic while one waits for its confirmation.
+/// The fragments of the packet being sent, one write at a time.
+///
+/// bluetoothd rejects a write to a characteristic while an earlier write is unconfirmed.
 struct FragmentQueue: Sendable {
     private var fragments: ArraySlice<[UInt8]> = []
-    /// When the write that is under way has to be confirmed; nil while there is none.
+    /// When the pending write must be confirmed; nil if there is none.
     private(set) var deadline: Instant?
 
-    /// Whether a fragment of the packet that is being sent was confirmed.
+    /// Whether a fragment of the current packet was confirmed.
     private(set) var isPartlySent = false
 
-    /// Whether a write has not been confirmed yet.
+    /// Whether a write is pending.
     var isWriting: Bool { deadline != nil }
 
-    /// Takes the fragments of a new packet, while no write is under way, and gives the first to be written.
+    /// Splits a new packet and returns its first fragment. Call it only while no write is pending.
     ///
     /// - Parameters:
     ///   - packet: 1 to 1,024 bytes.
-    ///   - maximumLength: bytes that a fragment may have on this link.
-    ///   - deadline: when the write has to be confirmed.
-    /// - Returns: nil if the packet is not that long.
+    ///   - maximumLength: the maximum length of a fragment on this link, in bytes.
+    ///   - deadline: when the write must be confirmed.
+    /// - Returns: the fragment to write; nil if the packet's length is out of range.
     mutating func send(
         _ packet: [UInt8], maximumLength: Int = Fragment.maximumLength, confirmedBy deadline: Instant
     ) -> [UInt8]? {
@@ -28,13 +29,13 @@ struct FragmentQueue: Sendable {
         return advance(to: deadline)
     }
 
-    /// The write was confirmed: gives the next fragment.
+    /// Handles the confirmation of a write and returns the next fragment.
     mutating func written(nextConfirmedBy deadline: Instant) -> [UInt8]? {
         isPartlySent = true
         return advance(to: deadline)
     }
 
-    /// Forgets what has not been written: the packet has failed. A write that is under way still ends by itself.
+    /// Discards the fragments that are not written yet. A pending write still waits for its confirmation.
     mutating func abandon() {
         fragments = []
     }

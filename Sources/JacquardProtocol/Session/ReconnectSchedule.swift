@@ -1,44 +1,45 @@
-/// How long to wait before the next attempt: twice as long each time up to a limit, spread by a random part so that
-/// a room full of tags does not call in step.
+/// The pauses between connection attempts: doubled each time up to a limit, with random jitter so that many tags don't
+/// retry at the same time.
 ///
-/// The SDK tries again at once and for ever; the pause keeps a tag that refuses from taking all of the radio's time.
+/// The SDK retries at once. The pause keeps a tag that refuses connections from occupying the radio.
 struct ReconnectSchedule: Sendable {
-    /// The first pause, before the spread.
+    /// The first pause, without jitter.
     static let first = Duration.milliseconds(500)
-    /// The longest, before the spread.
+    /// The longest pause, without jitter.
     static let limit = Duration.seconds(60)
-    /// The longest after a link that had reached `connected`, spread included: the tag is there and worth the radio's time.
+    /// The longest pause after a link that had reached `connected`, including jitter. It is shorter because the tag
+    /// is present.
     static let limitOnceConnected = Duration.seconds(8)
 
     private var failures = 0
     private var randomness: SplitMix
 
-    /// - Parameter seed: sets the random part; equal seeds give equal pauses.
+    /// - Parameter seed: seed of the jitter; equal seeds give equal pauses.
     init(seed: UInt64) {
         randomness = SplitMix(state: seed)
     }
 
-    /// The pause after one more failure: 75 to 125 % of the doubled one.
+    /// Returns the pause after one more failure: 75 to 125 % of the doubled pause.
     mutating func next() -> Duration {
         let pause = min(Self.first * (1 << min(failures, 16)), Self.limit)
         failures += 1
         return pause * Double.random(in: 0.75...1.25, using: &randomness)
     }
 
-    /// The pause after the loss of a link that had reached `connected`, however short it was. Later ones go on from there.
+    /// Returns the pause after the loss of a link that had reached `connected`. Later pauses continue from it.
     mutating func nextOnceConnected() -> Duration {
-        // The failure from which on a pause reaches the limit.
+        // From this failure on, a pause reaches the limit.
         failures = min(failures, 4)
         return min(next(), Self.limitOnceConnected)
     }
 
-    /// Begins again with the first pause.
+    /// Starts again with the first pause.
     mutating func reset() {
         failures = 0
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014): a generator that is a value, so that a machine with chance in it can be tested.
+/// The SplitMix64 random number generator (Steele, Lea, Flood 2014). A value, so that tests are reproducible.
 struct SplitMix: RandomNumberGenerator, Sendable {
     /// The seed; equal seeds give equal numbers.
     var state: UInt64

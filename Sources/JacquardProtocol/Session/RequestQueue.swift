@@ -1,11 +1,12 @@
 import Time
 
-/// Requests of one connection: one in flight, the others in order behind it.
+/// The requests of one connection: one in flight, the others waiting in order.
 ///
-/// Ids are 1 to 254. An answer counts only if its id is the one in flight: a late answer to a request that has timed out
-/// would otherwise be taken for the answer to the next one, as the iOS SDK does. Protocol article, "Envelopes".
+/// Ids are 1 to 254. A response is accepted only if its id is the one in flight. Otherwise a late response to a
+/// timed-out
+/// request would be taken for the response to the next one, as in the iOS SDK. Source: protocol article, "Envelopes".
 struct RequestQueue<Purpose: Sendable>: Sendable {
-    /// A request on its way.
+    /// A request that was sent.
     struct Flight: Sendable {
         let id: UInt32
         let purpose: Purpose
@@ -21,73 +22,73 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     /// The highest id.
     static var maximumID: UInt32 { 254 }
 
-    /// The request that waits for its answer.
+    /// The request that waits for its response.
     private(set) var inFlight: Flight?
     private var waiting: [Entry] = []
     private var lastID: UInt32 = 0
 
-    /// Puts a request behind the others.
+    /// Appends a request.
     ///
     /// - Parameters:
-    ///   - request: what to ask.
-    ///   - purpose: comes back with the answer.
-    ///   - timeout: how long its answer may take, from when it is sent.
+    ///   - request: the request.
+    ///   - purpose: returned with the response.
+    ///   - timeout: how long the response may take after the request was sent.
     mutating func enqueue(_ request: Request, for purpose: Purpose, timeout: Duration) {
         waiting.append(Entry(request: request, purpose: purpose, timeout: timeout))
     }
 
-    /// Puts a request before the others: the second half of what the one before it has begun.
+    /// Inserts a request before the others: the second half of an operation.
     mutating func enqueueNext(_ request: Request, for purpose: Purpose, timeout: Duration) {
         waiting.insert(Entry(request: request, purpose: purpose, timeout: timeout), at: 0)
     }
 
-    /// Takes the next request if none is in flight; from now on it is.
+    /// Removes the next request and makes it the one in flight.
     ///
-    /// - Returns: the packet and what it is for; nil when there is nothing to send now.
+    /// - Returns: the packet and its purpose; nil if a request is in flight or none is waiting.
     mutating func next(at now: Instant) -> (packet: [UInt8], purpose: Purpose)? {
         guard inFlight == nil, !waiting.isEmpty else { return nil }
         let entry = waiting.removeFirst()
-        // Most of the time there are none, and every tag has a queue: its memory is given back.
+        // Every tag has a queue, which is usually empty: release the memory.
         if waiting.isEmpty { waiting = [] }
         lastID = lastID % Self.maximumID + 1
         inFlight = Flight(id: lastID, purpose: entry.purpose, deadline: now + entry.timeout)
         return (entry.request.encoded(id: lastID), entry.purpose)
     }
 
-    /// Takes an answer.
+    /// Handles a response.
     ///
-    /// - Returns: what the request in flight was for; nil when the answer is to none, late or doubled.
-    mutating func answered(id: UInt32) -> Purpose? {
+    /// - Returns: the purpose of the request in flight; nil if the response is late, repeated or unsolicited.
+    mutating func responseReceived(id: UInt32) -> Purpose? {
         guard inFlight?.id == id else { return nil }
-        return landed()
+        return removeInFlight()
     }
 
-    /// Gives up the request in flight, whatever for.
-    mutating func landed() -> Purpose? {
+    /// Removes the request in flight and returns its purpose.
+    mutating func removeInFlight() -> Purpose? {
         defer { inFlight = nil }
         return inFlight?.purpose
     }
 
-    /// Gives up the request in flight if its time is over.
+    /// Removes the request in flight if it has timed out.
     mutating func expired(at now: Instant) -> Purpose? {
         guard let inFlight, inFlight.deadline <= now else { return nil }
-        return landed()
+        return removeInFlight()
     }
 
-    /// Gives up those that wait and have lost their sense.
+    /// Removes the waiting requests that are obsolete.
     ///
-    /// - Returns: what they were for, in their order.
-    mutating func withdraw(where isSenseless: (Purpose) -> Bool) -> [Purpose] {
-        let senseless = waiting.map(\.purpose).filter(isSenseless)
-        waiting.removeAll { isSenseless($0.purpose) }
-        return senseless
+    /// - Returns: their purposes, in order.
+    mutating func withdraw(where isObsolete: (Purpose) -> Bool) -> [Purpose] {
+        let obsolete = waiting.map(\.purpose).filter(isObsolete)
+        waiting.removeAll { isObsolete($0.purpose) }
+        return obsolete
     }
 
-    /// Gives up everything.
+    /// Removes all requests.
     ///
-    /// - Returns: what the request in flight was for, and the others in their order.
+    /// - Returns: the purpose of the request in flight, and those of the waiting requests in order.
     mutating func drain() -> (sent: Purpose?, unsent: [Purpose]) {
         defer { waiting = [] }
-        return (landed(), waiting.map(\.purpose))
+        return (removeInFlight(), waiting.map(\.purpose))
     }
 }

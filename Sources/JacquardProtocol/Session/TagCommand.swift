@@ -1,4 +1,4 @@
-/// What a connected tag can be asked to do.
+/// A command to a connected tag.
 public enum TagCommand: Hashable, Sendable {
     /// Plays a pattern on the LED of the tag or of its gear.
     case playLEDPattern(LEDPattern, on: Target)
@@ -6,27 +6,27 @@ public enum TagCommand: Hashable, Sendable {
     case playHaptic(HapticPattern)
     /// Switches the attached gear between gestures and continuous touch.
     case setTouchMode(TouchMode)
-    /// Reads the battery; answered by ``TagCommandAnswer/battery(_:)``.
+    /// Reads the battery status. Responds with ``TagCommandAnswer/battery(_:)``.
     case batteryStatus
-    /// Reads what the tag or its gear is; answered by ``TagCommandAnswer/component(_:)``.
+    /// Reads the device information of the tag or its gear. Responds with ``TagCommandAnswer/component(_:)``.
     case deviceInformation(of: Target)
-    /// Gives the tag another name, of 1 to 21 bytes of UTF-8.
+    /// Sets the name of the tag: 1 to 21 bytes of UTF-8.
     ///
-    /// The tag is then asked to disconnect, and comes back by itself with the new name.
+    /// The session then requests the tag to disconnect. The tag reconnects with the new name.
     case rename(String)
-    /// Reads a value of the tag's store; answered by ``TagCommandAnswer/configValue(_:)``.
+    /// Reads a value from the tag's config store. Responds with ``TagCommandAnswer/configValue(_:)``.
     ///
-    /// The store is that of a vendor's product; nil stands for the number that the tag itself has.
+    /// Each product of a vendor has its own store. Nil means the tag's own vendor or product.
     case configGet(key: String, vendor: JacquardIdentifier? = nil, product: JacquardIdentifier? = nil)
-    /// Writes a value of the tag's store, see ``configGet(key:vendor:product:)``.
+    /// Writes a value to the tag's config store, see ``configGet(key:vendor:product:)``.
     case configSet(
         key: String, ConfigElement.Value, vendor: JacquardIdentifier? = nil, product: JacquardIdentifier? = nil)
-    /// Asks the tag to drop the link after some seconds, 0 being now.
+    /// Requests the tag to disconnect after a delay; 0 means at once.
     ///
-    /// It comes back by itself, at once or only after it was moved, and the session connects it again.
+    /// The tag advertises again, at once or only after it was moved, and the session reconnects it.
     case disconnectTag(timeoutSeconds: UInt32 = 0, reconnectOnlyOnWakeOnMotion: Bool = false)
 
-    /// Which component a command is for.
+    /// The component that executes a command.
     public enum Target: Hashable, Sendable, CaseIterable {
         /// The tag itself.
         case tag
@@ -35,42 +35,42 @@ public enum TagCommand: Hashable, Sendable {
     }
 }
 
-/// What a tag answered to a command that it carried out.
+/// The tag's response to a command that succeeded.
 public enum TagCommandAnswer: Hashable, Sendable {
-    /// It did so; there is nothing more to say.
+    /// Success without a value.
     case done
-    /// The battery as it is now.
+    /// The current battery status.
     case battery(BatteryStatus)
-    /// The tag or its gear as it describes itself now.
+    /// The current device information of the tag or its gear.
     case component(Component)
-    /// The value with its type; nil where the store has none under the key.
+    /// The value with its type; nil if the store has no such key.
     case configValue(ConfigElement.Value?)
 }
 
-/// Why a command has no answer. The names are those of the SDK where it has one.
+/// Why a command failed. The names are those of the SDK where it has one.
 public enum TagCommandError: Error, Hashable, Sendable {
-    /// A parameter is out of its range, is what it is already, or is too long for a packet; nothing was sent.
+    /// A parameter is out of range, equal to the current value, or too long for a packet. Nothing was sent.
     case invalidParameter
-    /// No gear is attached, or it was detached before it could do so.
+    /// No gear is attached, or it was detached before it executed the command.
     case gearNotAttached
-    /// The component lacks the LED; nothing was sent.
+    /// The component has no LED. Nothing was sent.
     case componentDoesNotSupportPlayLEDPattern
-    /// The component lacks the motor; nothing was sent.
+    /// The component has no motor. Nothing was sent.
     case componentDoesNotSupportPlayHaptic
-    /// The component does not recognise touches; nothing was sent.
+    /// The component does not support the touch mode. Nothing was sent.
     case componentDoesNotSupportTouchMode
-    /// The tag is not connected; nothing was sent.
+    /// The tag is not connected. Nothing was sent.
     case notConnected
-    /// Sent, and no answer came in time: the effect is not known.
+    /// The command was sent, but no response was received in time. The effect is unknown.
     case timeout
-    /// Sent, and the link broke before an answer: the effect is not known.
+    /// The command was sent, but the link was lost before the response. The effect is unknown.
     case linkLost
-    /// The link refused to carry it: name and text of the Bluetooth stack.
+    /// The write failed. The values are the error name and text of the Bluetooth stack.
     case writeFailed(name: String, text: String)
-    /// The Bluetooth stack was too busy to send it, and nothing was sent: name and text of the stack.
+    /// The Bluetooth stack was too busy. Nothing was sent. The values are the error name and text of the stack.
     case busy(name: String, text: String)
-    /// The tag refused.
+    /// The tag rejected the command with this status.
     case status(Status)
-    /// The answer lacks what it must hold.
+    /// The response lacks a required field.
     case malformedResponse
 }

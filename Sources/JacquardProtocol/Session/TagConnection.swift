@@ -1,22 +1,22 @@
 public import Time
 
-/// Where a connection stands: the SDK's state with its step numbers, and what went wrong last.
+/// The state of a connection with the SDK's step numbers, and the last error.
 ///
 /// Source: JacquardSDKiOS, `TagConnectionState`; the numbers are those of the protocol article, "Steps".
 public struct TagConnection: Hashable, Sendable {
     /// The SDK's states.
     public enum State: Hashable, Sendable {
-        /// The first state, and the one between two attempts.
+        /// No link: before the first attempt and between attempts.
         case preparingToConnect
         /// The link is up; service, characteristics and notifications are being set up. Steps 0 to 4.
         case connecting(step: Int)
-        /// Hello, begin and device information. Steps 5 to 9, one more where hello had to be repeated.
+        /// Hello, begin and device information. Steps 5 to 9, or 6 to 10 if hello had to be repeated.
         case initializing(step: Int)
-        /// The tag is being configured. Step 10, or 11 where hello had to be repeated.
+        /// The tag is being configured. Step 10, or 11 if hello had to be repeated.
         case configuring(step: Int)
-        /// Commands reach the tag.
+        /// The tag accepts commands.
         case connected
-        /// Final: asked for, or not recoverable.
+        /// Final: requested, or not recoverable.
         case disconnected
 
         /// Whether there is a link.
@@ -28,21 +28,22 @@ public struct TagConnection: Hashable, Sendable {
         }
     }
 
-    /// The SDK always gives this as the number of steps, although an ordinary connection ends at 10.
+    /// The number of steps that the SDK reports, although an ordinary connection ends at step 10.
     public static let totalSteps = 14
 
     /// The state.
     public var state: State
-    /// The number of this attempt since the tag was last connected, from 1.
+    /// The number of attempts since the tag was last connected, starting at 1.
     public var attempt: Int
-    /// While preparing: why the attempt or connection before this one failed. When disconnected: why that is final.
+    /// In `preparingToConnect`, why the previous attempt or connection failed. In `disconnected`, why the state is
+    /// final.
     ///
-    /// Nil when nothing went wrong, and in all other states.
+    /// Nil without an error, and in all other states.
     public var error: TagConnectionError?
-    /// When the next attempt begins, if the session is waiting for it.
+    /// When the next attempt starts, if the session is waiting for it.
     public var retryAt: Instant?
 
-    /// Describes a connection.
+    /// Creates a connection state.
     public init(
         state: State, attempt: Int, error: TagConnectionError? = nil, retryAt: Instant? = nil
     ) {
@@ -53,50 +54,50 @@ public struct TagConnection: Hashable, Sendable {
     }
 }
 
-/// Why a connection failed: the SDK's name for it, and what the Bluetooth stack said.
+/// Why a connection failed: the SDK's code, and the error of the Bluetooth stack.
 public struct TagConnectionError: Error, Hashable, Sendable {
-    /// The SDK's names.
+    /// The SDK's error codes.
     public enum Code: Hashable, Sendable, CaseIterable {
-        /// A defect of ours: an event that cannot come in this state.
+        /// A defect of this library: an event that is impossible in this state.
         case internalError
-        /// The tag's answer lacks what it must hold, or it speaks another protocol version.
+        /// The tag's response lacks a required field, or the tag uses another protocol version.
         case malformedResponseError
-        /// The Bluetooth stack failed in a way it does not name.
+        /// An error of the Bluetooth stack without a more specific code.
         case unknownBluetoothError
         /// No link could be made, or it was lost.
         case bluetoothConnectionError
-        /// A notification could not be switched on.
+        /// Notifications of a characteristic could not be enabled.
         case bluetoothNotificationUpdateError
         /// The tag's service is missing.
         case serviceDiscoveryError
         /// A characteristic is missing or lacks a property.
         case characteristicDiscoveryError
-        /// The tag did not get through hello, begin, device information and configuration.
+        /// The tag failed during hello, begin, device information or configuration.
         case jacquardInitializationError
         /// The device is not known to the Bluetooth stack.
         case bluetoothDeviceNotFound
-        /// What was named is not a tag.
+        /// The device is not a tag that can be connected.
         case unconnectableTag
         /// Bluetooth is off.
         case bluetoothPowerOff
         /// Link and discovery took too long.
         case connectionTimeout
-        /// Another program on this host uses the tag. The SDK has no name for it.
+        /// Another program on this host uses the tag. Not in the SDK.
         case inUse
-        /// The Bluetooth stack accepts no subscription before its restart. The SDK has no name for it.
+        /// The Bluetooth stack accepts no subscription until it is restarted. Not in the SDK.
         case subscriptionStuck
         /// The tag has lost its bond with this host.
         case peerRemovedPairingInfo
     }
 
-    /// Which of them.
+    /// The error code.
     public var code: Code
-    /// A sentence for people.
+    /// A readable description.
     public var text: String
-    /// The error name of the Bluetooth stack, such as `org.bluez.Error.Failed`; nil when it said nothing.
+    /// The error name of the Bluetooth stack, such as `org.bluez.Error.Failed`; nil if there is none.
     public var stackName: String?
 
-    /// Describes an error.
+    /// Creates an error.
     public init(_ code: Code, _ text: String, stackName: String? = nil) {
         self.code = code
         self.text = text

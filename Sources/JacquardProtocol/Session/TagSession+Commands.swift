@@ -1,20 +1,21 @@
 public import Time
 
 extension TagSession {
-    /// Takes a command. It ends with exactly one ``TagEvent/commandEnded(token:_:)``, here or later.
+    /// Enqueues a command. Each command ends with exactly one ``TagEvent/commandEnded(token:_:)``, at once or
+    /// later.
     ///
     /// - Parameters:
-    ///   - command: what to do. What the component cannot do is refused before anything is sent.
-    ///   - token: comes back with the end.
-    ///   - now: the time.
-    /// - Returns: what to do now.
+    ///   - command: the command. If the component does not support it, nothing is sent.
+    ///   - token: identifies the command in `commandEnded`.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
     public mutating func enqueue(
         _ command: TagCommand, token: UInt64, at now: Instant
     ) -> [Action] {
         do throws(TagCommandError) {
             guard isConnected else { throw .notConnected }
             let (request, step) = try request(for: command)
-            // Frames of a pattern, keys and texts can make a request as long as they like.
+            // Patterns, keys and texts can exceed the longest packet.
             let length = request.encoded(id: RequestQueue<Purpose>.maximumID).count
             guard length <= Fragment.maximumPacketLength else { throw .invalidParameter }
             link.requests.enqueue(request, for: .command(token: token, step), timeout: timing.request)
@@ -26,7 +27,7 @@ extension TagSession {
 
     private func request(for command: TagCommand) throws(TagCommandError) -> (Request, CommandStep) {
         switch command {
-        // Every tag has an LED; that is its only capability.
+        // Every tag has an LED.
         case .playLEDPattern(let pattern, on: .tag): return (.playLEDOnTag(pattern), .acknowledged(gear: nil))
         case .playLEDPattern(let pattern, on: .gear):
             let gear = try gear(with: .led, or: .componentDoesNotSupportPlayLEDPattern)
@@ -43,7 +44,7 @@ extension TagSession {
         case .deviceInformation(of: .gear):
             guard let gear = link.gear.component?.componentID else { throw .gearNotAttached }
             return (.deviceInformation(ofGear: gear), .gearInformation(gear: gear))
-        case .rename(let name): return (.rename(try changed(name)), .name(name))
+        case .rename(let name): return (.rename(try validated(name)), .name(name))
         case .configGet(let key, let vendor, let product):
             let (vendor, product) = store(vendor, product)
             return (.configGet(vendor: vendor, product: product, key: key), .configValue)
@@ -65,14 +66,14 @@ extension TagSession {
         return gear.componentID
     }
 
-    /// The name, if it is one and not the present one. Bytes count: two spellings of one letter are two names.
-    private func changed(_ name: String) throws(TagCommandError) -> String {
+    /// Returns the name if it is valid and differs from the current one in its UTF-8 bytes.
+    private func validated(_ name: String) throws(TagCommandError) -> String {
         let isPresent = link.tagName.map { $0.utf8.elementsEqual(name.utf8) } ?? false
         guard BLEConfiguration.nameByteCounts.contains(name.utf8.count), !isPresent else { throw .invalidParameter }
         return name
     }
 
-    /// Whose store: the tag's own unless another one is named.
+    /// Returns the vendor and product of a config store; the tag's own where nil is given.
     private func store(
         _ vendor: JacquardIdentifier?, _ product: JacquardIdentifier?
     ) -> (vendor: JacquardIdentifier, product: JacquardIdentifier) {

@@ -1,25 +1,25 @@
 public import Time
 
 extension TagSession {
-    /// The link is up.
+    /// Handles a new link.
     public mutating func linkUp(at now: Instant) -> [Action] {
         switch state {
         case .linking(let deadline): return use(until: deadline)
-        // A link that was given up has come up all the same: it serves the next attempt, or nobody.
+        // The attempt was cancelled, but the link came up: use it for the next attempt.
         case .waiting: return use(until: now + timing.connect)
         case .stopped: return [.disconnect]
         case .bonding, .discovering, .subscribing, .starting, .connected, .closing: return []
         }
     }
 
-    /// Android makes the bond before it looks at the service, and so do we where one is wanted.
+    /// Sets up a link. A requested bond is made before service discovery, as on Android.
     private mutating func use(until deadline: Instant) -> [Action] {
         link = Link()
         state = wantsBond ? .bonding(deadline: deadline) : .discovering(deadline: deadline)
         return [emit(.connecting(step: 0)), wantsBond ? .bond : .discover]
     }
 
-    /// There is a bond with the tag now.
+    /// Handles a new bond with the tag. A driver also calls it to continue without the requested bond.
     public mutating func bonded(at now: Instant) -> [Action] {
         wantsBond = false
         guard case .bonding(let deadline) = state else { return [] }
@@ -27,18 +27,18 @@ extension TagSession {
         return [.discover]
     }
 
-    /// The tag, or its user, refuses a bond.
+    /// Handles a bond that the tag or its user has refused.
     public mutating func bondingFailed(_ error: TagConnectionError, at now: Instant) -> [Action] {
         guard case .bonding = state else { return [] }
         return fail(error, at: now)
     }
 
-    /// The link is down, or could not be made.
+    /// Handles the end of a link, or a failed attempt to make one.
     ///
     /// - Parameters:
-    ///   - error: why; nil when it was asked for.
-    ///   - now: the time.
-    /// - Returns: what to do now.
+    ///   - error: the cause; nil if the session requested it.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
     public mutating func linkDown(_ error: TagConnectionError?, at now: Instant) -> [Action] {
         switch state {
         case .stopped, .waiting: return []
@@ -52,18 +52,18 @@ extension TagSession {
         }
     }
 
-    /// The link's ATT MTU became known, or has changed. Counts from the next packet on.
+    /// Handles a new ATT MTU of the link. It applies from the next packet on.
     public mutating func mtuChanged(to mtu: Int) -> [Action] {
         link.fragmentLength = Fragment.length(mtu: mtu)
         return []
     }
 
-    /// Service and characteristics are there.
+    /// Handles successful discovery of the service and its characteristics.
     ///
     /// - Parameters:
-    ///   - properties: what the command characteristic takes.
-    ///   - now: the time.
-    /// - Returns: what to do now.
+    ///   - properties: the properties of the command characteristic.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
     public mutating func discovered(_ properties: Properties, at now: Instant) -> [Action] {
         guard case .discovering(let deadline) = state else { return [] }
         guard !properties.isEmpty else {
@@ -78,13 +78,13 @@ extension TagSession {
             + TagCharacteristic.notifying.map(Action.subscribe)
     }
 
-    /// Service or characteristics are not there.
+    /// Handles failed discovery of the service or its characteristics.
     public mutating func discoveryFailed(_ error: TagConnectionError, at now: Instant) -> [Action] {
         guard case .discovering = state else { return [] }
         return fail(error, at: now)
     }
 
-    /// Notifications of one more characteristic are on.
+    /// Handles a successful subscription to one more characteristic.
     public mutating func subscribed(at now: Instant) -> [Action] {
         guard case .subscribing(let deadline, let confirmed) = state else { return [] }
         guard confirmed + 1 == TagCharacteristic.notifying.count else {
@@ -94,7 +94,7 @@ extension TagSession {
         return didPair(at: now)
     }
 
-    /// Notifications of a characteristic could not be switched on.
+    /// Handles a failed subscription.
     public mutating func subscribeFailed(_ error: TagConnectionError, at now: Instant) -> [Action] {
         guard case .subscribing = state else { return [] }
         return fail(error, at: now)

@@ -1,7 +1,7 @@
 public import Time
 
 extension TagSession {
-    /// When ``deadlineReached(at:)`` is due next; nil while nothing is waited for.
+    /// When to call ``deadlineReached(at:)``; nil if the session waits for nothing.
     public var deadline: Instant? {
         switch state {
         case .stopped: nil
@@ -13,7 +13,7 @@ extension TagSession {
         }
     }
 
-    /// A time that was waited for has come, or may have: what is not due yet stays.
+    /// Handles all deadlines that have passed. A call before ``deadline`` does nothing.
     public mutating func deadlineReached(at now: Instant) -> [Action] {
         guard let deadline, deadline <= now else { return [] }
         switch state {
@@ -33,6 +33,6 @@ extension TagSession {
         }
         let actions = requestExpired(at: now)
         guard isConnected else { return actions }
-        return actions + gearAnnouncementMissed(at: now) + askForBatteryIfDue(at: now)
+        return actions + gearAnnouncementMissed(at: now) + requestBatteryIfDue(at: now)
     }
 }

@@ -6,21 +6,21 @@ extension TagSession {
         return [emit(.preparingToConnect, error), .connect]
     }
 
-    /// Something has failed while the link is up: takes it down.
+    /// Handles a failure while the link is up: disconnects.
     mutating func fail(_ error: TagConnectionError, at now: Instant) -> [Action] {
         close(then: ending(after: error, at: now), at: now)
     }
 
-    /// No link, or not all that makes it useful, in time.
+    /// Handles an attempt that did not reach the start of the protocol in time.
     mutating func connectionTimedOut(at now: Instant) -> [Action] {
         let seconds = timing.connect.components.seconds
         let error = TagConnectionError(.connectionTimeout, "no connection within \(seconds) s")
         guard case .linking = state else { return fail(error, at: now) }
-        // An attempt that found nobody has cost the radio nothing: the next may begin at once.
+        // The tag did not advertise: the next attempt may start at once.
         return close(then: ending(after: error, pause: .zero, at: now), at: now)
     }
 
-    /// What comes after an error: an attempt after this pause, or after one that grows.
+    /// Decides what follows an error: a retry after the given or the scheduled pause, or the end.
     mutating func ending(
         after error: TagConnectionError, pause: Duration? = nil, at now: Instant
     ) -> Ending {
@@ -34,16 +34,16 @@ extension TagSession {
         return .retry(error, pause: pause ?? schedule.nextOnceConnected())
     }
 
-    /// Takes the link down; what comes then is known now.
+    /// Disconnects, and stores what follows once the link is down.
     mutating func close(then ending: Ending, at now: Instant) -> [Action] {
         let lost = linkLost()
         state = .closing(deadline: now + timing.close, then: ending)
-        // The others are told when the link is down, for only then they are true.
+        // All other states are reported once the link is down.
         guard case .retry(let error, let pause) = ending, pause > .zero else { return lost + [.disconnect] }
         return lost + [emit(.preparingToConnect, error), .disconnect]
     }
 
-    /// The link is down.
+    /// Continues after the link is down.
     mutating func finish(_ ending: Ending, at now: Instant) -> [Action] {
         switch ending {
         case .retry(let error, let pause) where pause > .zero:

@@ -1,7 +1,7 @@
 import Time
 
 extension TagSession {
-    /// Takes other names and capabilities of gear, also for gear that is attached now.
+    /// Replaces the gear catalogue. Attached gear is reported again if its description changes.
     public mutating func adopt(_ catalogue: GearCatalogue) -> [Action] {
         self.catalogue = catalogue
         guard let gear = link.gear.component else { return [] }
@@ -10,20 +10,20 @@ extension TagSession {
         renamed.version = gear.version
         renamed.uuid = gear.uuid
         guard renamed != gear else { return [] }
-        link.gear = .told(renamed)
+        link.gear = .known(renamed)
         return [.emit(.gear(renamed))]
     }
 
-    /// Gear was attached, or there is none.
+    /// Handles attached gear; nil if there is none.
     mutating func gearChanged(to gear: Component?, at now: Instant) -> [Action] {
-        link.gear = .told(gear)
+        link.gear = .known(gear)
         let actions = [.emit(.gear(gear))] + withdrawRequestsToFormerGear()
         guard let gear, isConnected else { return actions }
         setUp(gear)
         return actions + sendNext(at: now)
     }
 
-    /// What waits for gear that is no longer attached has nowhere to go, and a set-up has to begin anew.
+    /// Removes waiting requests for gear that is no longer attached, and all set-up requests, which start again.
     private mutating func withdrawRequestsToFormerGear() -> [Action] {
         let gear = link.gear
         let withdrawn = link.requests.withdraw { purpose in
@@ -35,8 +35,9 @@ extension TagSession {
         }
     }
 
-    /// What the SDK does with every new gear: gesture mode in two requests, then its details. Gear that the catalogue does
-    /// not know is set up too: its gestures come all the same.
+    /// Sets up new gear as the SDK does: gesture mode in two requests, then device information. This includes gear
+    /// that is
+    /// not in the catalogue, because it reports gestures too.
     mutating func setUp(_ gear: Component) {
         link.requests.enqueue(
             .touchMode(.gesture, component: gear.componentID), for: .gearTouchMode(component: gear.componentID),
@@ -62,7 +63,7 @@ extension TagSession {
         guard var gear = link.gear.component, gear.componentID == number else { return [] }
         gear.version = information.firmware
         gear.uuid = information.uuid
-        link.gear = .told(gear)
+        link.gear = .known(gear)
         return [.emit(.gear(gear))]
     }
 

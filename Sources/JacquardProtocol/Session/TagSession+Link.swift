@@ -1,34 +1,34 @@
 import Time
 
 extension TagSession {
-    /// What lives as long as one link.
+    /// The state of one link.
     struct Link: Sendable {
         var properties: Properties = []
         /// Whether the command characteristic is written with response.
         var writesWithResponse = true
-        /// 1 once hello had to be sent again: all later steps are so many higher.
+        /// Offset of all later step numbers: 1 after hello had to be repeated.
         var extraSteps = 0
         var responses = Reassembler()
         var notifications = Reassembler()
         var requests = RequestQueue<Purpose>()
         var fragments = FragmentQueue()
-        /// Bytes that a fragment may have; that of an MTU of 64 or more until the link's own is known.
+        /// The maximum length of a fragment in bytes. Until the link's MTU is known, that of an MTU of 64.
         var fragmentLength = Fragment.maximumLength
-        /// How many requests in a row have timed out since the tag sent its last value.
+        /// The number of requests that have timed out since the last value from the tag.
         var unanswered = 0
-        /// When the tag is asked for its battery; nil before it is connected.
+        /// When to request the battery status; nil before the tag is connected.
         var batteryDue: Instant?
-        /// Whether the tag has sent its battery on this link.
+        /// Whether the tag has sent its battery status on this link.
         var isBatteryKnown = false
-        /// What the gear reports, and when it confirmed that.
+        /// The touch mode of the gear, and when the gear confirmed it.
         var touchMode = (mode: TouchMode.gesture, confirmedAt: Instant?.none)
-        var gear = AttachedGear.untold
-        /// What the tag is; nil until it has told.
+        var gear = AttachedGear.unknown
+        /// The tag's device information; nil until it was received.
         var tag: Component?
-        /// What the tag is called; nil unless it has told.
+        /// The tag's name; nil until it was received.
         var tagName: String?
 
-        /// The first thing that is waited for; nil while there is none.
+        /// The earliest deadline; nil if there is none.
         var deadline: Instant? {
             var deadline = requests.inFlight?.deadline
             deadline.lower(to: fragments.deadline)
@@ -38,24 +38,24 @@ extension TagSession {
         }
     }
 
-    /// What the tag has told of its gear.
+    /// What is known about the tag's gear.
     enum AttachedGear: Sendable {
-        /// Nothing yet.
-        case untold
-        /// Nothing yet, and if nothing comes until then, there is none.
+        /// Nothing.
+        case unknown
+        /// Nothing yet. Without a report by this time, no gear is attached.
         case expected(by: Instant)
-        /// This, or that there is none.
-        case told(Component?)
+        /// The attached gear; nil if there is none.
+        case known(Component?)
 
         var component: Component? {
-            if case .told(let component) = self { component } else { nil }
+            if case .known(let component) = self { component } else { nil }
         }
 
         var deadline: Instant? {
             if case .expected(let deadline) = self { deadline } else { nil }
         }
 
-        /// Whether this component is attached now. Gear has a new number after each attachment.
+        /// Whether this component is attached now. Gear gets a new component id each time it is attached.
         func isAttached(_ componentID: UInt32) -> Bool {
             component?.componentID == componentID
         }

@@ -1,13 +1,13 @@
 public import Time
 
 extension TagSession {
-    /// A characteristic notified a value.
+    /// Handles a notified value.
     ///
     /// - Parameters:
     ///   - value: a fragment of a packet.
-    ///   - characteristic: where it came; of the four only `response` and `notify` matter here.
-    ///   - now: the time.
-    /// - Returns: what to do now.
+    ///   - characteristic: the characteristic. Only `response` and `notify` are used.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
     public mutating func received(
         _ value: [UInt8], on characteristic: TagCharacteristic, at now: Instant
     ) -> [Action] {
@@ -21,14 +21,14 @@ extension TagSession {
             }
         case .response:
             if let packet = Self.reassemble(value, in: &link.responses, &actions) {
-                actions += answered(packet, at: now)
+                actions += responseReceived(packet, at: now)
             }
         case .command, .rawData: break
         }
         return actions
     }
 
-    /// Whether what comes belongs to a connection that is wanted. The tag tells battery and gear as soon as it may.
+    /// Whether values of the tag are accepted. The tag sends battery and gear right after the subscription.
     private var isListening: Bool {
         switch state {
         case .subscribing, .starting, .connected: true
@@ -46,7 +46,7 @@ extension TagSession {
         return packet
     }
 
-    /// A notification is known by the bodies that it has, never by domain and opcode, as both SDKs do it.
+    /// Handles a notification packet. Its bodies identify it, not its domain and opcode, as in both SDKs.
     private mutating func notified(
         _ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout [Action]
     ) {

@@ -1,23 +1,25 @@
 extension TagSession {
-    /// What a request is for.
+    /// The purpose of a request.
     enum Purpose: Hashable, Sendable {
         case hello
         case begin
         case tagInformation
         case configuration
-        /// Touch mode of gear that has just been attached: its two requests.
+        /// The first of two requests that set the touch mode of new gear.
         case gearTouchMode(component: UInt32)
         case gearQueueDepth(component: UInt32)
-        /// Version and serial number of that gear.
+        /// Version and serial number of new gear.
         case gearInformation(component: UInt32)
-        /// The battery, which the tag has not announced or not for long.
+        /// The battery status, if the tag has not reported it recently.
         case battery
-        /// A sign of life from a tag that leaves requests without an answer.
+        /// Checks whether a tag that does not respond is still reachable.
         case probe
-        /// A command of the user.
+        /// A request of a command.
         case command(token: UInt64, CommandStep)
 
-        /// Whether it belongs to the beginning that is repeated without response where the tag takes nothing else.
+        /// Whether the request is part of the protocol start. The start is repeated with writes without
+        /// response if the tag
+        /// permits no others.
         var opensProtocol: Bool {
             switch self {
             case .hello, .begin, .tagInformation: true
@@ -25,7 +27,7 @@ extension TagSession {
             }
         }
 
-        /// Whether it belongs to what is done with gear that has just been attached.
+        /// Whether the request is part of the set-up of new gear.
         var isGearSetUp: Bool {
             switch self {
             case .gearTouchMode, .gearQueueDepth, .gearInformation: true
@@ -43,18 +45,18 @@ extension TagSession {
         }
     }
 
-    /// What the answer to a request of a command has to hold, and what follows.
+    /// The step of a command: which response its request expects, and what follows.
     enum CommandStep: Hashable, Sendable {
-        /// Success, from the tag or from gear.
+        /// A response without a value, from the tag or its gear.
         case acknowledged(gear: UInt32?)
         case battery
         case tagInformation
         case gearInformation(gear: UInt32)
         case configValue
-        /// The first half of a change of touch mode, and the second.
+        /// The two halves of a change of the touch mode.
         case touchMode(TouchMode, gear: UInt32)
         case touchQueueDepth(TouchMode, gear: UInt32)
-        /// The first half of renaming, and the second: the tag advertises its new name after a disconnection.
+        /// The two halves of renaming: the tag advertises its new name only after a disconnection.
         case name(String)
         case nameDisconnect
 

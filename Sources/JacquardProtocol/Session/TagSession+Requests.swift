@@ -1,12 +1,12 @@
 import Time
 
 extension TagSession {
-    /// Takes a packet of the response characteristic.
-    mutating func answered(_ packet: ArraySlice<UInt8>, at now: Instant) -> [Action] {
-        // Without an id it is the answer to nothing: the request times out.
+    /// Handles a packet of the response characteristic.
+    mutating func responseReceived(_ packet: ArraySlice<UInt8>, at now: Instant) -> [Action] {
+        // A response that cannot be decoded has no id to match: the request times out.
         guard let response = try? Response.decode(packet) else { return [] }
-        guard let purpose = link.requests.answered(id: response.id) else { return [] }
-        // The tag has heard enough to answer; what is left of the packet would only disturb the next.
+        guard let purpose = link.requests.responseReceived(id: response.id) else { return [] }
+        // The tag may respond before it has received all fragments. The rest would corrupt the next request.
         link.fragments.abandon()
         let actions =
             response.status == .ok
@@ -39,7 +39,7 @@ extension TagSession {
         case (.battery, .batteryStatus(let report)), (.probe, .batteryStatus(let report)):
             return report.status.map { batteryReceived($0, at: now) } ?? []
         case (.battery, _), (.probe, _): return []
-        case (.command(let token, let step), let body): return answered(token, step, body, at: now)
+        case (.command(let token, let step), let body): return commandSucceeded(token, step, body, at: now)
         default: return failed(purpose, .malformedResponse, at: now)
         }
     }
@@ -49,14 +49,14 @@ extension TagSession {
     ) -> [Action] {
         switch purpose {
         case .hello, .begin, .tagInformation, .configuration: return fail(Self.startError(purpose, error), at: now)
-        // Gear without its details is still gear: the SDK publishes it without version and uuid.
+        // Without device information, gear is reported without version and UUID, as in the SDK.
         case .gearTouchMode, .gearQueueDepth, .gearInformation, .battery: return []
         case .probe: return probeFailed(at: now)
         case .command(let token, _): return [ended(token, .failure(error))]
         }
     }
 
-    /// Ends everything that waits for the tag.
+    /// Ends all requests after the loss of the link.
     mutating func linkLost() -> [Action] {
         let (sent, unsent) = link.requests.drain()
         link.fragments = FragmentQueue()
@@ -67,9 +67,9 @@ extension TagSession {
     private func lost(_ purpose: Purpose, isSent: Bool) -> Action? {
         guard case .command(let token, let step) = purpose else { return nil }
         switch step {
-        // The tag has confirmed its name, and down is where the link was to go.
+        // The tag has confirmed its name and was expected to disconnect.
         case .nameDisconnect: return ended(token, .success(.done))
-        // The half before it was sent.
+        // The first half of the command was sent.
         case .touchQueueDepth: return ended(token, .failure(.linkLost))
         default: return ended(token, .failure(isSent ? .linkLost : .notConnected))
         }

@@ -1,7 +1,8 @@
 import Time
 
 extension TagSession {
-    /// The three notifications are on. From here on the connection is kept up, whatever the rule was until now.
+    /// Starts the protocol after all three subscriptions. From now on the connection is retried whatever the rule
+    /// was.
     mutating func didPair(at now: Instant) -> [Action] {
         state = .starting
         retryRule = .always
@@ -9,7 +10,7 @@ extension TagSession {
         return [emit(.initializing(step: 5))] + sendNext(at: now)
     }
 
-    /// The tag takes no writes with response: the rest of the protocol's start goes without, beginning with a new hello.
+    /// Restarts the protocol with writes without response, for a tag that does not permit writes with response.
     mutating func repeatHello(at now: Instant) -> [Action] {
         link.writesWithResponse = false
         link.extraSteps = 1
@@ -18,7 +19,7 @@ extension TagSession {
         return sendNext(at: now)
     }
 
-    /// The step that begins with sending a request.
+    /// Returns the step to report when a request is sent.
     func announcement(of purpose: Purpose) -> [Action] {
         let more = link.extraSteps
         return switch purpose {
@@ -32,7 +33,7 @@ extension TagSession {
 
     mutating func configure(_ component: Component) -> [Action] {
         link.tag = component
-        // From here on the SDK writes without response and grants eight seconds.
+        // From now on the SDK writes without response, with a timeout of 8 s.
         if link.properties.contains(.writeWithoutResponse) { link.writesWithResponse = false }
         link.requests.enqueue(
             .notificationQueueDepth(TouchMode.gesture.notificationQueueDepth), for: .configuration,
@@ -42,17 +43,17 @@ extension TagSession {
 
     mutating func didConnect(_ body: Response.Body?, at now: Instant) -> [Action] {
         state = .connected(since: now)
-        // Only an answer that holds the whole configuration tells the name.
+        // Only a response with the whole configuration contains the name.
         if case .config(let configuration) = body { link.tagName = configuration.ble?.customAdvertisedName }
         switch link.gear {
-        case .untold, .expected: link.gear = .expected(by: now + timing.gearAnnouncement)
-        case .told(let gear): if let gear { setUp(gear) }
+        case .unknown, .expected: link.gear = .expected(by: now + timing.gearAnnouncement)
+        case .known(let gear): if let gear { setUp(gear) }
         }
         link.batteryDue = now + (link.isBatteryKnown ? timing.batteryInterval : timing.batteryAnnouncement)
         return [emit(.connected)]
     }
 
-    /// What the failure of a request means for the connection.
+    /// Converts the error of a request during the start to the error of the connection.
     static func startError(_ purpose: Purpose, _ error: TagCommandError) -> TagConnectionError {
         let name =
             switch purpose {

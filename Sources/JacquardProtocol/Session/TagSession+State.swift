@@ -1,35 +1,35 @@
 import Time
 
 extension TagSession {
-    /// Where a session stands.
+    /// The state of a session.
     enum State: Sendable {
-        /// Nobody wants a connection.
+        /// No connection is requested.
         case stopped
-        /// The next attempt begins then; why the last one failed.
+        /// Waiting for the next attempt. `after` is the error of the last one.
         case waiting(until: Instant, after: TagConnectionError)
         /// A link is being made.
         case linking(deadline: Instant)
-        /// A bond is being made; a person may have to press the tag's button.
+        /// A bond is being made. The user may have to press the tag's button.
         case bonding(deadline: Instant)
-        /// The service is being looked for.
+        /// Service discovery is in progress.
         case discovering(deadline: Instant)
-        /// Notifications are being switched on; so many are.
+        /// Subscriptions are in progress. `confirmed` is the number of successful ones.
         case subscribing(deadline: Instant, confirmed: Int)
         /// Hello, begin, device information, configuration.
         case starting
-        /// Commands reach the tag.
+        /// The tag accepts commands.
         case connected(since: Instant)
-        /// The link is on its way down.
+        /// The link is being disconnected.
         case closing(deadline: Instant, then: Ending)
     }
 
-    /// What comes after the link is down.
+    /// What follows once the link is down.
     enum Ending: Sendable {
         /// Another attempt, after a pause.
         case retry(TagConnectionError, pause: Duration)
-        /// A new beginning: somebody has changed his mind.
+        /// A new connection: it was requested while the session was stopping.
         case restart
-        /// Nothing: asked for, or for the error not recoverable.
+        /// The end: requested, or after an error that no retry can fix.
         case stop(TagConnectionError?)
     }
 }

@@ -1,33 +1,36 @@
 extension TagSession {
-    /// How long things may take.
+    /// Timeouts and intervals of a session.
     public struct Timing: Hashable, Sendable {
-        /// From the beginning of an attempt until the three notifications are on. The SDK's 60 seconds.
+        /// Timeout from the start of an attempt until the three subscriptions are confirmed. As in the SDK.
         public var connect = Duration.seconds(60)
-        /// For each answer of hello, begin and device information.
+        /// Timeout of each response to hello, begin and device information.
         public var start = Duration.seconds(2)
-        /// For each answer after that.
+        /// Timeout of each later response.
         public var request = Duration.seconds(8)
-        /// For the confirmation of a write; a link that owes it is of no more use. Bluetooth Core, Vol 3, Part F, 3.3.3.
+        /// Timeout of a write. A link with an unconfirmed write cannot be used further. Bluetooth Core, Vol 3, Part
+        /// F, 3.3.3.
         public var write = Duration.seconds(30)
-        /// For the link to go down after we asked for it.
+        /// Timeout of a requested disconnection.
         public var close = Duration.seconds(10)
-        /// For the tag to tell its gear after it was connected; then there is none. Real tags tell theirs at once, and
-        /// whether they tell that there is none is not known.
+        /// How long the tag may take to report its gear after it was connected. Without a report, no gear is
+        /// attached: real
+        /// tags report gear at once, but it is unknown whether they report that there is none.
         public var gearAnnouncement = Duration.seconds(2)
-        /// For the tag to announce its battery after it was connected; then it is asked.
+        /// How long the tag may take to report its battery after it was connected. Then the session requests it.
         public var batteryAnnouncement = Duration.seconds(2)
-        /// From a battery value, or an attempt to get one, to the next request for it.
+        /// Interval from a battery value or request to the next request.
         public var batteryInterval = Duration.seconds(3600)
-        /// For the answer to the probe of a tag that has left ``unansweredLimit`` requests in a row without an answer.
+        /// Timeout of the probe that follows ``unansweredLimit`` requests without a response.
         public var probe = Duration.seconds(4)
-        /// How many requests in a row may time out, without any other value from the tag, before it is probed.
+        /// The number of requests that may time out, without any other value from the tag, before the tag is
+        /// probed.
         public var unansweredLimit = 2
-        /// For values of the former touch mode to arrive after gear has confirmed another one.
+        /// How long values of the previous touch mode may arrive after gear has confirmed a new one.
         public var touchModeChange = Duration.seconds(1)
-        /// A connection that lasted this long was a good one: the next loss begins with the shortest pause.
+        /// After a connection of at least this duration, the pauses start again with the shortest one.
         public var stable = Duration.seconds(10)
 
-        /// The SDK's values, and ours where it has none.
+        /// Creates the default values: those of the SDK where it has one.
         public init() {}
     }
 }

@@ -1,27 +1,29 @@
 import Time
 
-/// One tag as a machine: from the wish to be connected, over link, service and protocol, to gestures and commands, and
-/// back after a loss. It knows no radio and no clock: what happens comes in with the time, what to do goes out.
+/// State machine of one tag: connecting, protocol start, commands, notifications and reconnecting.
 ///
-/// A driver carries out the actions in their order, and calls ``deadlineReached(at:)`` at ``deadline``. An event that
-/// does not fit the state, such as a late one of a link that is gone, changes nothing.
+/// Each method takes an event and the current time, and returns the actions to perform. A driver performs them in
+/// order, and
+/// calls ``deadlineReached(at:)`` at ``deadline``. Events that do not fit the state, such as a late event of an earlier
+/// link, are ignored.
 /// Source: protocol article, "Steps"; JacquardSDKiOS, `TagConnectionStateMachine` and `ProtocolInitializationStateMachine`.
 public struct TagSession: Sendable {
-    /// What the driver is to do.
+    /// An action of the driver.
     public enum Action: Hashable, Sendable {
-        /// Make a link, as soon as the tag can be heard. Ends with `linkUp` or `linkDown`.
+        /// Make a link as soon as the tag advertises. Ends with `linkUp` or `linkDown`.
         case connect
-        /// Drop the link or give up making it. Ends with `linkDown`.
+        /// Drop the link or cancel the attempt to make one. Ends with `linkDown`.
         case disconnect
         /// Make a bond on the link. Ends with `bonded` or `bondingFailed`.
         case bond
-        /// Look for the service. Ends with `discovered` or `discoveryFailed`.
+        /// Discover the service. Ends with `discovered` or `discoveryFailed`.
         case discover
-        /// Switch notifications on. Ends with `subscribed` or `subscribeFailed`.
+        /// Enable notifications. Ends with `subscribed` or `subscribeFailed`.
         case subscribe(TagCharacteristic)
-        /// Write to the command characteristic. Ends with `written` or `writeFailed`; until then there is no other.
+        /// Write to the command characteristic. Ends with `written` or `writeFailed`; no other write comes
+        /// before that.
         case write([UInt8], withResponse: Bool)
-        /// Tell the world.
+        /// Report an event.
         case emit(TagEvent)
     }
 
@@ -31,29 +33,29 @@ public struct TagSession: Sendable {
     var link = Link()
     var schedule: ReconnectSchedule
     var retryRule = RetryRule.always
-    /// Whether a bond is to be made before anything else.
+    /// Whether to make a bond on the next link.
     var wantsBond = false
-    /// How many attempts have failed since the tag was last connected.
+    /// The number of failed attempts since the tag was last connected.
     var failures = 0
 
-    /// A session that is stopped.
+    /// Creates a stopped session.
     ///
     /// - Parameters:
-    ///   - timing: how long things may take.
+    ///   - timing: timeouts and intervals.
     ///   - catalogue: names and capabilities of gear.
-    ///   - seed: for the random part of the pauses between attempts.
+    ///   - seed: seed of the jitter of the pauses between attempts.
     public init(timing: Timing = Timing(), catalogue: GearCatalogue = .builtIn, seed: UInt64) {
         self.timing = timing
         self.catalogue = catalogue
         schedule = ReconnectSchedule(seed: seed)
     }
 
-    /// Whether commands reach the tag.
+    /// Whether the tag accepts commands.
     public var isConnected: Bool {
         if case .connected = state { true } else { false }
     }
 
-    /// Whether it uses a link, from the search for the service on; not while a bond is being made before that.
+    /// Whether the session uses a link: from service discovery on, not while a bond is being made before it.
     public var usesLink: Bool {
         switch state {
         case .discovering, .subscribing, .starting, .connected: true
@@ -61,12 +63,12 @@ public struct TagSession: Sendable {
         }
     }
 
-    /// Whether it waits for a link.
+    /// Whether the session waits for a link.
     public var isLinking: Bool {
         if case .linking = state { true } else { false }
     }
 
-    /// Whether it takes its link down and stops then, as far as is known now.
+    /// Whether the session is disconnecting and will then stop.
     public var isStopping: Bool {
         if case .closing(_, .stop) = state { true } else { false }
     }
@@ -78,24 +80,24 @@ public struct TagSession: Sendable {
     }
 }
 
-/// What a tag's session tells the world, in the order in which it happened.
+/// An event of a tag's session.
 public enum TagEvent: Hashable, Sendable {
     /// The connection changed.
     case connection(TagConnection)
-    /// The tag told what it is; for every connection before `connected`, and again when asked.
+    /// The tag's device information: before `connected` in each connection, and after each request for it.
     case information(Component)
-    /// The tag told its battery, asked or unasked.
+    /// The battery status, requested or not.
     case battery(BatteryStatus)
-    /// Gear was attached (again with more known of it), or none is.
+    /// Gear was attached or detached, or more is known about it; nil if no gear is attached.
     case gear(Component?)
-    /// The attached gear now reports this.
+    /// The touch mode of the attached gear changed.
     case touchMode(TouchMode)
-    /// A gesture was made.
+    /// A gesture.
     case gesture(Gesture)
-    /// A touch was sampled.
+    /// A touch sample.
     case touch(TouchData)
-    /// A packet of the tag was thrown away because a fragment was missing or wrong.
+    /// A packet from the tag was dropped because a fragment was missing or invalid.
     case fragmentsLost
-    /// A command has ended, as the only answer to it.
+    /// A command has ended. Sent exactly once per command.
     case commandEnded(token: UInt64, Result<TagCommandAnswer, TagCommandError>)
 }

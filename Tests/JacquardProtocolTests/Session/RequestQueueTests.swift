@@ -23,7 +23,7 @@ struct RequestQueueTests {
             #expect(next?.packet == Request.hello().encoded(id: id))
             #expect(next?.purpose == purpose)
             #expect(queue.next(at: now) == nil)
-            #expect(queue.answered(id: id) == purpose)
+            #expect(queue.responseReceived(id: id) == purpose)
         }
         #expect(queue.next(at: now) == nil)
         #expect(queue.inFlight == nil)
@@ -33,21 +33,21 @@ struct RequestQueueTests {
     func enqueueNext() {
         var queue = queue()
         _ = queue.next(at: now)
-        _ = queue.answered(id: 1)
+        _ = queue.responseReceived(id: 1)
         queue.enqueueNext(.begin(), for: "a2", timeout: .seconds(8))
         #expect(queue.next(at: now)?.purpose == "a2")
-        _ = queue.answered(id: 2)
+        _ = queue.responseReceived(id: 2)
         #expect(queue.next(at: now)?.purpose == "b")
     }
 
     @Test("takes an answer once, and by its id")
     func answers() {
         var queue = queue()
-        #expect(queue.answered(id: 1) == nil)
+        #expect(queue.responseReceived(id: 1) == nil)
         _ = queue.next(at: now)
-        #expect(queue.answered(id: 2) == nil)
-        #expect(queue.answered(id: 1) == "a")
-        #expect(queue.answered(id: 1) == nil)
+        #expect(queue.responseReceived(id: 2) == nil)
+        #expect(queue.responseReceived(id: 1) == "a")
+        #expect(queue.responseReceived(id: 1) == nil)
     }
 
     @Test("counts a request's time from when it is sent")
@@ -59,7 +59,7 @@ struct RequestQueueTests {
         #expect(queue.inFlight?.deadline == later + .seconds(8))
         #expect(queue.expired(at: later + .seconds(8) - .nanoseconds(1)) == nil)
         #expect(queue.expired(at: later + .seconds(8)) == "a")
-        #expect(queue.answered(id: 1) == nil)
+        #expect(queue.responseReceived(id: 1) == nil)
         #expect(queue.next(at: later)?.purpose == "b")
     }
 
@@ -72,7 +72,7 @@ struct RequestQueueTests {
             _ = queue.next(at: now)
             let id = queue.inFlight?.id ?? 0
             ids.append(id)
-            #expect(queue.answered(id: id) == purpose)
+            #expect(queue.responseReceived(id: id) == purpose)
         }
         #expect(ids == Array(1...254) + [1, 2])
     }
@@ -82,7 +82,7 @@ struct RequestQueueTests {
         var queue = queue()
         _ = queue.next(at: now)
         #expect(queue.withdraw { $0 != "c" } == ["b"])
-        #expect(queue.answered(id: 1) == "a")
+        #expect(queue.responseReceived(id: 1) == "a")
         #expect(queue.next(at: now)?.purpose == "c")
     }
 

@@ -78,7 +78,7 @@ struct SessionBatteryTests {
 
 @Suite("A connected tag that does not answer")
 struct SilentTagTests {
-    private static let silence = TagConnectionError(.bluetoothConnectionError, "the tag does not answer any more")
+    private static let silence = TagConnectionError(.bluetoothConnectionError, "the tag no longer responds")
 
     /// Two commands have timed out, and the probe was sent.
     private func probed() -> SessionFixture {

@@ -1,8 +1,8 @@
 import Time
 
 extension TagSession {
-    /// A request of a command was carried out.
-    mutating func answered(
+    /// Handles a successful response to a request of a command.
+    mutating func commandSucceeded(
         _ token: UInt64, _ step: CommandStep, _ body: Response.Body?, at now: Instant
     ) -> [Action] {
         switch (step, body) {

@@ -3,22 +3,23 @@ public import Time
 extension TagSession {
     /// Which errors are final.
     public enum RetryRule: Hashable, Sendable, CaseIterable {
-        /// None but a lost bond: the tag is known and will come. The SDK's `connect(identifier)`.
+        /// Only a lost bond. For a known tag. The SDK's `connect(identifier)`.
         case always
-        /// Also the first one before the tag is "paired", which it is when its three notifications are on: what a scan has
-        /// found may be gone or somebody else's. From then on as ``always``. The SDK's `connect(tag)`.
+        /// Any error before the three subscriptions are confirmed, then as ``always``. For a tag found by a scan,
+        /// which may be
+        /// gone or belong to another user. The SDK's `connect(tag)`.
         case oncePaired
     }
 
-    /// Somebody wants the tag connected, from now on and again after each loss.
+    /// Connects the tag, and reconnects it after each loss.
     ///
-    /// If it is wanted already, the wish joins the one that is there, of which the more lasting rule stays.
+    /// If a connection is requested already, both requests are merged; ``RetryRule/always`` takes precedence.
     ///
     /// - Parameters:
     ///   - rule: which errors are final.
-    ///   - bonding: whether to make a bond on the next link, before anything else.
-    ///   - now: the time.
-    /// - Returns: what to do now.
+    ///   - bonding: whether to make a bond on the next link before service discovery.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
     public mutating func connect(
         retrying rule: RetryRule = .always, bonding: Bool = false, at now: Instant
     ) -> [Action] {
@@ -37,7 +38,7 @@ extension TagSession {
         }
     }
 
-    /// Nobody wants the tag connected any more.
+    /// Disconnects the tag.
     public mutating func disconnect(at now: Instant) -> [Action] {
         switch state {
         case .stopped, .closing(_, .stop): return []
@@ -49,7 +50,7 @@ extension TagSession {
         }
     }
 
-    /// Bluetooth is off: the link is gone, and the state is final until somebody asks for a connection again.
+    /// Handles Bluetooth being switched off. Ends the link; the state is final until the next call to `connect`.
     public mutating func poweredOff(at now: Instant) -> [Action] {
         if case .stopped = state { return [] }
         return linkLost() + finish(.stop(TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")), at: now)
