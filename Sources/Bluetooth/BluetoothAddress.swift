@@ -1,10 +1,10 @@
-/// The address of a device, 48 bits.
+/// A 48-bit Bluetooth device address.
 public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
     private let bits: UInt64
 
-    /// Parses six groups of two hex digits, joined by colons; either case.
+    /// Parses six groups of two hexadecimal digits separated by colons, in either case.
     ///
-    /// - Returns: nil for anything else.
+    /// - Returns: nil if the text has another format.
     public init?(_ text: some StringProtocol) {
         let groups = text.split(separator: ":", omittingEmptySubsequences: false)
         guard groups.count == 6, groups.allSatisfy({ $0.utf8.count == 2 && $0.allSatisfy(\.isHexDigit) }) else {
@@ -14,7 +14,7 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits
     }
 
-    /// `F0:00:00:00:00:01`.
+    /// The address in upper case, such as `F0:00:00:00:00:01`.
     public var description: String {
         stride(from: 40, through: 0, by: -8)
             .map { shift in

@@ -1,16 +1,16 @@
 /// Why a request to a central failed.
 public struct BluetoothError: Error, Hashable, Sendable {
-    /// What the caller can make of it.
+    /// The kind of error.
     public enum Code: Hashable, Sendable {
         /// The stack does not know the device.
         case notFound
         /// Bluetooth is off.
         case poweredOff
-        /// The link could not be made, or broke.
+        /// The link could not be made, or was lost.
         case connectionFailed
-        /// The attempt was given up because we asked for it.
+        /// The caller cancelled the attempt.
         case canceled
-        /// No answer from the stack in time.
+        /// The stack did not respond in time.
         case timeout
         /// The device has lost its bond with this host, or refuses to make one.
         case authenticationFailed
@@ -18,26 +18,28 @@ public struct BluetoothError: Error, Hashable, Sendable {
         case serviceMissing
         /// A characteristic is missing.
         case characteristicMissing
-        /// The device does not permit this access; for a write with response, try without.
+        /// The device does not permit this access. If a write with response fails, try a write without
+        /// response.
         case notPermitted
-        /// The stack cannot take the request at the moment, and has sent nothing.
+        /// The stack is too busy for the request. Nothing was sent.
         case busy
         /// Another client of the stack on this host uses the device.
         case inUse
-        /// The stack keeps a subscription for a client that does not exist, and accepts no other before its restart.
+        /// The stack holds a subscription for a client that no longer exists. It accepts no other until it is
+        /// restarted.
         case subscriptionStuck
-        /// Anything else; the name tells.
+        /// Any other error; see ``BluetoothError/name``.
         case other
     }
 
-    /// What the caller can make of it.
+    /// The kind of error.
     public let code: Code
-    /// The stack's own name for it, such as `org.bluez.Error.Failed`; empty when the stack said nothing.
+    /// The stack's error name, such as `org.bluez.Error.Failed`; empty if there is none.
     public let name: String
-    /// The stack's own words.
+    /// The stack's error text.
     public let text: String
 
-    /// Describes an error.
+    /// Creates an error.
     public init(_ code: Code, name: String = "", text: String) {
         self.code = code
         self.name = name

@@ -1,11 +1,11 @@
-/// A UUID of a service or characteristic, 128 bits.
+/// A 128-bit UUID of a service or characteristic.
 public struct BluetoothUUID: Hashable, Sendable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// Parses the form with four dashes, either case.
+    /// Parses the form with four dashes, in either case.
     ///
-    /// - Returns: nil for anything else.
+    /// - Returns: nil if the text has another format.
     public init?(_ text: some StringProtocol) {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
@@ -18,7 +18,7 @@ public struct BluetoothUUID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// Lower case, with dashes.
+    /// The UUID in lower case, with dashes.
     public var description: String {
         let digits = Self.hex(high) + Self.hex(low)
         var result = ""

@@ -1,55 +1,58 @@
-/// The side of Bluetooth that scans and connects. Requests go in, events come out, and both are values: a test can play
-/// either side.
+/// The Bluetooth role that scans and connects. Requests and events are values, so that tests can replace either side.
 ///
-/// A request never fails at once; what becomes of it comes as an event, in a later turn. Whatever happens, each `connect`
-/// is followed by one `connected` or `disconnected`, each `connected` by one `disconnected`, each `forget` by one `forgotten`,
-/// and each `pair`, `discover`, `subscribe` and `write` by one event of theirs unless `disconnected` comes first. Nothing of
-/// a link comes behind its `disconnected`.
+/// The result of a request is an event in a later turn. These rules always hold:
 ///
-/// A device that is asked for already is not asked for twice: a second `connect` shares what comes of the first, and one
-/// while the device is on its way down is answered by that `disconnected`.
+/// - Each `connect` is followed by one `connected` or `disconnected`, and each `connected` by one `disconnected`.
+/// - Each `forget` is followed by one `forgotten`.
+/// - Each `pair`, `discover`, `subscribe` and `write` is followed by one event of its result, unless `disconnected`
+///   comes
+///   first.
+/// - After `disconnected`, no further events of that link follow.
+/// - A second `connect` to a device shares the result of the first one. While the device is disconnecting, that
+///   `disconnected` is its result.
 public protocol Central: AnyObject {
-    /// Who is told what happens. Set before the first request.
+    /// The event handler. Set it before the first request.
     var onEvent: ((CentralEvent) -> Void)? { get set }
 
-    /// Does something, or begins to.
+    /// Performs a request, or starts it.
     func perform(_ request: CentralRequest)
 }
 
-/// What a central can be asked for. A device is known by its address.
+/// A request to a central. A device is identified by its address.
 public enum CentralRequest: Hashable, Sendable {
-    /// Scans for devices with a service, or stops scanning. The central pauses the scan by itself while it connects.
+    /// Scans for devices with a service; nil stops scanning. The central pauses the scan while it connects.
     case scan(ScanOptions?)
-    /// Reports devices with this service whenever the stack shows one, also while no scan was asked for.
+    /// Reports devices with this service whenever the stack shows one, even without a scan.
     case watch(BluetoothUUID)
-    /// Makes a link as soon as the device is heard and Bluetooth is on. Waits for that without a limit of its own:
-    /// `disconnect` ends it, and so does Bluetooth when it is switched off.
+    /// Makes a link as soon as the device advertises and Bluetooth is on. Without a timeout: the attempt ends with
+    /// `disconnect`, or when Bluetooth is switched off.
     case connect(BluetoothAddress)
-    /// Drops the link, or gives up making it.
+    /// Drops the link, or cancels the attempt to make one.
     case disconnect(BluetoothAddress)
-    /// Pairs with a linked device and keeps the bond. A device that is bonded already stays so.
+    /// Pairs with a connected device and keeps the bond. An existing bond is kept.
     case pair(BluetoothAddress)
-    /// Forgets a device: its link, its bond, and all that is known of it.
+    /// Forgets a device: disconnects it, and removes its bond and all cached data.
     case forget(BluetoothAddress)
-    /// Lets these devices pair when they ask for it, and no others.
+    /// Accepts pairing requests from these devices only.
     case acceptPairing(from: Set<BluetoothAddress>)
-    /// Looks for a service and its characteristics on a linked device. Those of several services add up.
+    /// Discovers a service and its characteristics on a connected device. Requests for several services add up.
     case discover(BluetoothUUID, characteristics: [BluetoothUUID], of: BluetoothAddress)
-    /// Switches notifications of a characteristic on.
+    /// Enables notifications of a characteristic.
     case subscribe(BluetoothUUID, of: BluetoothAddress)
-    /// Writes a value. One write of a device at a time: the next after `written` or `writeFailed`. While the stack is busy, the
-    /// central repeats the write for some seconds; `writeFailed` with `busy` means that nothing was sent.
+    /// Writes a value. Each device has at most one pending write: send the next after `written` or `writeFailed`.
+    /// While the
+    /// stack is busy, the central retries for some seconds; `writeFailed` with `busy` means that nothing was sent.
     case write([UInt8], to: BluetoothUUID, of: BluetoothAddress, WriteType)
 }
 
-/// What a scan looks for.
+/// The options of a scan.
 public struct ScanOptions: Hashable, Sendable {
     /// Only devices that advertise this service.
     public let service: BluetoothUUID
-    /// Whether a signal that tells nothing new is told as well.
+    /// Whether advertisements without new data are reported too.
     public let allowsDuplicates: Bool
 
-    /// Describes a scan.
+    /// Creates scan options.
     public init(service: BluetoothUUID, allowsDuplicates: Bool) {
         self.service = service
         self.allowsDuplicates = allowsDuplicates
@@ -58,18 +61,18 @@ public struct ScanOptions: Hashable, Sendable {
 
 /// How a value is written.
 public enum WriteType: Hashable, Sendable {
-    /// The device confirms.
+    /// The device confirms the write.
     case withResponse
-    /// The device does not; the stack's acceptance is all there is.
+    /// The device does not confirm the write. Success means that the stack has accepted it.
     case withoutResponse
 }
 
-/// What can be done with a characteristic.
+/// The properties of a characteristic.
 public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// Bits of our own.
+    /// The bits. They are not those of the Bluetooth specification.
     public let rawValue: UInt8
 
-    /// Takes the bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -82,51 +85,56 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let notify = CharacteristicProperties(rawValue: 4)
 }
 
-/// What happens on a central.
+/// An event of a central.
 public enum CentralEvent: Hashable, Sendable {
-    /// Bluetooth became usable or unusable. Below `poweredOn` all links are gone; each is told first.
+    /// Bluetooth became usable or unusable. Below `poweredOn` there are no links; each `disconnected` is sent
+    /// first.
     case stateChanged(CentralState)
-    /// An adapter came, went or changed; all that there are.
+    /// An adapter was added, removed or changed. The value contains all adapters.
     case adaptersChanged([Adapter])
-    /// A scan that was asked for has begun, or has ended: because that was asked for, or by itself. The pauses that the
-    /// central makes while it connects are not told.
+    /// A requested scan has started, or has stopped for any reason. Pauses while the central connects are not
+    /// reported.
     case scanning(Bool)
-    /// A device that the scan looks for was heard, or is connected by another program, or by ours before a restart.
+    /// A device with the service has advertised, or is connected by another program or by an earlier run of this
+    /// one.
     case discovered(BluetoothAddress, Advertisement)
-    /// The stack knows a watched device from an earlier scan, and does not receive it now.
+    /// The stack knows a watched device from an earlier scan, but does not receive it now.
     case remembered(BluetoothAddress, Advertisement)
-    /// All devices with which this host has a bond; reported at the start and after each change.
+    /// All devices with which this host has a bond. Sent at the start and after each change.
     case bonds(Set<BluetoothAddress>)
     /// The link is up.
     case connected(BluetoothAddress)
-    /// The link is down, or could not be made; nil when it was asked for.
+    /// The link is down, or could not be made. The error is nil if it was requested.
     case disconnected(BluetoothAddress, BluetoothError?)
     /// The device is bonded and trusted.
     case paired(BluetoothAddress)
-    /// The device could not be paired with.
+    /// Pairing failed.
     case pairFailed(BluetoothAddress, BluetoothError)
-    /// The device is forgotten, or the stack refused to.
+    /// The device is forgotten. With an error, the stack refused to forget it.
     case forgotten(BluetoothAddress, BluetoothError?)
-    /// The service is there, with these characteristics.
+    /// The service was found, with these characteristics.
     case characteristicsDiscovered(BluetoothAddress, [BluetoothUUID: CharacteristicProperties])
-    /// The service or one of its characteristics is not there.
+    /// The service or one of its characteristics was not found.
     case discoveryFailed(BluetoothAddress, BluetoothError)
-    /// The ATT MTU of a link became known, or has changed: a write or a notification carries at most three bytes less. In
-    /// bytes, within ``mtuRange``. Comes after `connected` and before the first `subscribed` of the link, unless the stack does
-    /// not know it.
+    /// The ATT MTU of a link, in bytes, within ``mtuRange``. A write or a notification carries at most three bytes
+    /// less.
+    ///
+    /// Sent after `connected` and before the first `subscribed` of the link if the stack knows it, and after each
+    /// change.
     case mtuChanged(BluetoothAddress, Int)
-    /// Notifications of a characteristic are on.
+    /// Notifications of a characteristic are enabled.
     case subscribed(BluetoothAddress, BluetoothUUID)
-    /// They could not be switched on.
+    /// Notifications of a characteristic could not be enabled.
     case subscribeFailed(BluetoothAddress, BluetoothUUID, BluetoothError)
-    /// The write was confirmed, or accepted where no confirmation was wanted.
+    /// The device confirmed the write, or the stack accepted a write without response.
     case written(BluetoothAddress)
-    /// The write was refused.
+    /// The write failed.
     case writeFailed(BluetoothAddress, BluetoothError)
     /// A characteristic notified a value.
     case notified(BluetoothAddress, BluetoothUUID, [UInt8])
 
-    /// The ATT MTU of every link before it is negotiated, and the largest that a characteristic can use.
+    /// The range of the ATT MTU: from the value of every link before negotiation to the largest that a
+    /// characteristic can use.
     ///
     /// Source: Bluetooth Core Specification 5.3, volume 3, part F, 3.2.8 and 3.2.9; part G, 5.2.1.
     public static let mtuRange = 23...517

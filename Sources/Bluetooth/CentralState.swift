@@ -1,33 +1,33 @@
-/// Whether Bluetooth can be used. The numbers are those of the JUMA manager, the words those of Core Bluetooth.
+/// The state of Bluetooth. The numbers are those of the JUMA manager, the names those of Core Bluetooth.
 public enum CentralState: Int, Hashable, Sendable, CaseIterable {
     /// Not known yet.
     case unknown = 0
-    /// The Bluetooth service has gone and is expected back.
+    /// The Bluetooth service has stopped and is expected to restart.
     case resetting = 1
     /// This machine has no adapter.
     case unsupported = 2
-    /// We may not use the Bluetooth service.
+    /// The process has no permission to use the Bluetooth service.
     case unauthorized = 3
     /// The adapter is switched off or blocked.
     case poweredOff = 4
-    /// Ready. Only now do scanning and connecting work.
+    /// Ready. Required for scanning and connecting.
     case poweredOn = 5
 }
 
-/// What is known of an adapter.
+/// A Bluetooth adapter.
 public struct Adapter: Hashable, Sendable {
-    /// Name of the kernel, such as `hci0`.
+    /// The kernel's name of the adapter, such as `hci0`.
     public let id: String
-    /// Its own address; nil when it does not tell.
+    /// The adapter's address; nil if it is unknown.
     public let address: BluetoothAddress?
-    /// Whether it can be used.
+    /// Whether the adapter can be used.
     public let state: CentralState
-    /// Whether it scans at the moment, for whomever.
+    /// Whether the adapter is scanning now, for any client.
     public let isDiscovering: Bool
-    /// How many devices are connected through it.
+    /// The number of devices connected through the adapter.
     public let connectedCount: Int
 
-    /// Describes an adapter.
+    /// Creates an adapter.
     public init(
         id: String, address: BluetoothAddress?, state: CentralState, isDiscovering: Bool, connectedCount: Int
     ) {

@@ -1,16 +1,19 @@
-/// Calls back at the end of a turn of the loop, once however often that is asked for in it. Made once, like a timer.
+/// Calls a handler at the end of a turn of the loop, once per turn however often it was requested.
+///
+/// Create it once and request it as often as needed, like a timer.
 @LoopActor
 public final class EndOfTurnSource {
     private let handler: @LoopActor () -> Void
     private var isRequested = false
 
-    /// Makes a source that is not requested.
+    /// Creates a source without a request.
     public init(handler: @escaping @LoopActor () -> Void) {
         self.handler = handler
     }
 
-    /// Asks for the call at the end of the present turn, when everything that this turn brought has been handled; at the end of
-    /// a turn, at that of the next one.
+    /// Requests a call at the end of the current turn, after all its events were handled. A request from a handler
+    /// at the end
+    /// of a turn applies to the next turn.
     public func request() {
         guard !isRequested else { return }
         isRequested = true

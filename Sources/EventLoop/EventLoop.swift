@@ -2,14 +2,18 @@ internal import CSystemd
 internal import Glibc
 internal import Synchronization
 
-/// The one loop: `sd_event` as the serial executor of ``LoopActor``, and as a task executor that keeps async code on it.
+/// The event loop of the process, based on `sd_event`. It is the serial executor of ``LoopActor``, and a task executor
+/// that
+/// keeps async code on the loop's thread.
 ///
-/// Whichever thread calls ``run()`` is the loop's thread; a daemon gives it the main thread, a test one of its own.
-/// Jobs that are enqueued before are kept. A turn is: wait, dispatch one source, drain the jobs, then do what was put off
-/// to the end of the turn.
+/// The thread that calls ``run()`` is the loop's thread: the main thread in a daemon, a separate one in tests. Jobs
+/// that were
+/// enqueued earlier are kept. A turn consists of: wait, dispatch one source, run the jobs, run the end-of-turn
+/// handlers.
 ///
-/// `@unchecked Sendable`: `event` and what varies are touched only by the loop's thread, which `isCurrent` proves; all that
-/// other threads reach is behind `inbox`, a mutex, and `wakeUp`, a descriptor.
+/// `@unchecked Sendable`: only the loop's thread accesses `event` and the variables, which `isCurrent` proves. Other
+/// threads
+/// access only `inbox`, a mutex, and `wakeUp`, a descriptor.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// The loop of this process.
     public static let shared = EventLoop()
@@ -18,7 +22,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let wakeUp: CInt
     private let inbox = Mutex<[UnownedJob]>([])
     private let thread = Atomic<UInt>(0)
-    /// Whether other threads may have put something into the inbox since it was emptied.
+    /// Whether other threads may have added jobs to the inbox since it was emptied.
     private var hasMail = true
     private var jobs: [UnownedJob] = []
     private var draining: [UnownedJob] = []
@@ -34,7 +38,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             preconditionFailure("no event loop without descriptors: sd_event_new or eventfd failed")
         }
         self.event = event
-        // The source floats: it belongs to the loop, which lives as long as the process.
+        // A floating source: the loop owns it, and both exist as long as the process.
         sd_event_add_io(
             event, nil, wakeUp, EPOLLIN.rawValue,
             { _, descriptor, _, _ in
@@ -60,26 +64,26 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// Ends ``run()`` when the present turn is over.
+    /// Ends ``run()`` after the current turn.
     @LoopActor public func stop() {
         isStopping = true
     }
 
-    /// Begins asynchronous work that stays on the loop.
+    /// Starts a task that stays on the loop.
     ///
-    /// A plain `Task` would come back from a continuation by way of the global pool, whose threads start with the first
-    /// such detour; the preference for this executor keeps it, and its children, here.
+    /// A plain `Task` would resume from a continuation through the global pool and start its threads. The executor
+    /// preference keeps the task and its children on the loop's thread.
     ///
     /// - Parameter body: the work.
-    /// - Returns: the task, for whoever waits for its end.
+    /// - Returns: the task.
     @discardableResult
     public func begin(_ body: @escaping @LoopActor @Sendable () async -> Void) -> Task<Void, Never> {
         Task(executorPreference: self) { await body() }
     }
 
-    /// Puts work off to the end of the present turn, when everything that this turn brought has been handled.
+    /// Runs work at the end of the current turn, after all its events were handled.
     ///
-    /// For what comes up now and then; an ``EndOfTurnSource`` is for work that is done in many turns.
+    /// For occasional work. Use an ``EndOfTurnSource`` for work that is done in many turns.
     @LoopActor public func atEndOfTurn(_ body: @escaping @LoopActor () -> Void) {
         EndOfTurnSource(handler: body).request()
     }
@@ -88,9 +92,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         endOfTurn.append(source)
     }
 
-    /// Tells systemd at its interval that the loop turns, if the service manager asked for it (`WATCHDOG_USEC`).
+    /// Sends keep-alive notifications to systemd's watchdog if the service manager has enabled it
+    /// (`WATCHDOG_USEC`).
     ///
-    /// - Returns: whether it asked.
+    /// - Returns: whether the watchdog is enabled.
     @discardableResult
     @LoopActor public func enableWatchdog() -> Bool {
         sd_event_set_watchdog(event, 1) > 0
@@ -98,7 +103,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     // MARK: Executor
 
-    /// Takes a job from any thread.
+    /// Enqueues a job. Can be called on any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrent {
@@ -120,7 +125,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         UnownedTaskExecutor(ordinary: self)
     }
 
-    /// Stops the process when code that belongs on the loop runs elsewhere.
+    /// Stops the process if the caller does not run on the loop's thread.
     public func checkIsolated() {
         precondition(isCurrent, "only the loop's thread may run this")
     }
@@ -131,7 +136,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private func drain() {
         if hasMail { emptyInbox() }
         while !jobs.isEmpty {
-            // Swapped, not copied: two buffers serve for ever, and a job that is enqueued meanwhile waits its turn.
+            // Two buffers are swapped and reused. Jobs enqueued now run in the next pass.
             swap(&jobs, &draining)
             for job in draining {
                 job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
@@ -140,7 +145,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// What comes in later has its own wake-up.
+    /// Moves the jobs of other threads to the loop's own. Later ones wake the loop again.
     private func emptyInbox() {
         hasMail = false
         inbox.withLock {

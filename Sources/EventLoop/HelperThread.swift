@@ -2,29 +2,32 @@ internal import CSystemd
 internal import Glibc
 internal import Synchronization
 
-/// The thread for everything that may block: name resolution, files, `fsync`. The loop goes on meanwhile.
+/// Runs work that may block outside the loop: name resolution, files, `fsync`.
 ///
-/// Each piece of work belongs to a ``Concern``. Pieces of one concern run one after the other, in the order in which they were
-/// submitted. One thread serves all concerns. If a piece holds it up for longer than 50 ms and work of another concern
-/// is waiting, a further thread starts; it ends when the first one is back. There are at most as many threads as concerns.
-/// Nothing waits for the threads at the end of the process.
+/// Each piece of work belongs to a ``Concern``. Pieces of one concern run in the order in which they were submitted.
+/// One
+/// thread serves all concerns. If a piece blocks it for longer than 50 ms while work of another concern is waiting,
+/// another
+/// thread starts; it ends when a thread is idle again. There are at most as many threads as concerns. The process does
+/// not
+/// wait for the threads when it exits.
 public final class HelperThread: Sendable {
-    /// What a piece of work is about. A piece that hangs holds up only later pieces of its own concern.
+    /// The subject of a piece of work. A piece that blocks delays only later pieces of its own concern.
     public struct Concern: Hashable, Sendable {
         private let name: String
 
-        /// A concern with a name; equal names are the same concern.
+        /// Creates a concern. Concerns with equal names are the same.
         public init(_ name: String) {
             self.name = name
         }
 
-        /// Work without a concern of its own.
+        /// The concern of all other work.
         public static let other = Concern("other")
     }
 
     /// The helper of this process.
     public static let shared = HelperThread()
-    /// How long work of another concern waits for the thread before a further one starts.
+    /// How long work of another concern waits for the thread before another one starts.
     static let patience = Duration.milliseconds(50)
 
     private let queue = Mutex(HelperQueue())
@@ -36,12 +39,12 @@ public final class HelperThread: Sendable {
         precondition(wakeUp >= 0, "no helper thread without descriptors: eventfd failed")
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     var threads: Int { queue.withLock { $0.threads } }
 
     /// Runs a piece of work on the helper and returns its result on the loop.
     ///
-    /// For work of which the caller has only so many pieces under way at a time.
+    /// The queue is not bounded: the caller must limit the number of pieces that are in progress.
     @LoopActor
     public func run<Value: Sendable>(
         _ concern: Concern = .other, _ body: @escaping @Sendable () -> Value
@@ -79,7 +82,7 @@ public final class HelperThread: Sendable {
         _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// A piece has waited for longer than the patience.
+    /// Starts another thread after a piece has waited for longer than ``patience``.
     @LoopActor
     private func relieve() {
         guard queue.withLock({ $0.addThread() }) else { return }
@@ -88,7 +91,7 @@ public final class HelperThread: Sendable {
     }
 
     private func startThread() {
-        // Signals are the loop's: the new thread inherits the mask of the thread that creates it.
+        // The loop handles all signals: block them in the new thread, which inherits the mask of its creator.
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
@@ -105,7 +108,7 @@ public final class HelperThread: Sendable {
         guard status == 0 else {
             Unmanaged.passUnretained(self).release()
             let isLast = queue.withLock { $0.threadFailed() }
-            // A further thread can be done without: its work waits for the first one.
+            // Without another thread, the work waits for the first one.
             precondition(!isLast, "no helper thread: pthread_create failed")
             return
         }
@@ -125,7 +128,7 @@ public final class HelperThread: Sendable {
     }
 }
 
-/// What waits for the helper and how many threads serve it: decides, and starts nothing itself.
+/// State machine of the helper: the waiting work and the number of threads.
 struct HelperQueue {
     /// A piece of work.
     struct Piece {
@@ -133,35 +136,35 @@ struct HelperQueue {
         let body: @Sendable () -> Void
     }
 
-    /// What to do after a piece was added.
+    /// The action after a piece was added.
     enum Step: Hashable {
-        /// A thread is free for it, or its concern is being worked on.
+        /// Wake a thread: one is idle, or the piece waits for its concern.
         case wakeThread
-        /// There is no thread yet; this one is counted already.
+        /// Start the first thread. It is counted already.
         case startThread
-        /// All threads are busy with other concerns: add one if that lasts.
+        /// All threads are busy with other concerns: add one if this lasts.
         case waitForThread
     }
 
-    /// How many pieces of one concern may wait, where the caller can do without.
+    /// Upper bound on waiting pieces of one concern, for callers that accept a refusal.
     static let mostWaiting = 8
 
     private var waiting: [Piece] = []
     private var running: Set<HelperThread.Concern> = []
-    /// How many threads there are.
+    /// The number of threads.
     private(set) var threads = 0
 
-    /// Whether enough pieces of the concern are waiting.
+    /// Whether no more pieces of the concern may wait.
     func isFull(_ concern: HelperThread.Concern) -> Bool {
         waiting.count { $0.concern == concern } >= Self.mostWaiting
     }
 
-    /// Whether a piece waits that could run if there were another thread.
+    /// Whether a waiting piece could run if there were another thread.
     var lacksThread: Bool {
         Set(waiting.map(\.concern)).subtracting(running).count > threads - running.count
     }
 
-    /// Adds a piece behind those that wait.
+    /// Appends a piece.
     mutating func add(_ concern: HelperThread.Concern, _ body: @escaping @Sendable () -> Void) -> Step {
         waiting.append(Piece(concern: concern, body: body))
         guard threads > 0 else {
@@ -171,7 +174,7 @@ struct HelperQueue {
         return lacksThread ? .waitForThread : .wakeThread
     }
 
-    /// Counts a further thread, if one is needed.
+    /// Counts another thread if one is needed.
     ///
     /// - Returns: whether to start it.
     mutating func addThread() -> Bool {
@@ -180,29 +183,29 @@ struct HelperQueue {
         return true
     }
 
-    /// A thread that was counted could not be started.
+    /// Handles a counted thread that could not be started.
     ///
-    /// - Returns: whether there is none now.
+    /// - Returns: whether no thread is left.
     mutating func threadFailed() -> Bool {
         threads -= 1
         return threads == 0
     }
 
-    /// Takes the oldest piece whose concern is not being worked on.
+    /// Removes and returns the oldest piece whose concern is not running.
     mutating func next() -> Piece? {
         guard let index = waiting.firstIndex(where: { !running.contains($0.concern) }) else { return nil }
         running.insert(waiting[index].concern)
         return waiting.remove(at: index)
     }
 
-    /// A piece has ended.
+    /// Handles the end of a piece.
     mutating func ended(_ concern: HelperThread.Concern) {
         running.remove(concern)
     }
 
-    /// Uncounts a thread that has nothing to do while another one has nothing to do either.
+    /// Removes an idle thread from the count if another one is idle too.
     ///
-    /// - Returns: whether the thread ends.
+    /// - Returns: whether the thread must end.
     mutating func removeThread() -> Bool {
         guard threads - running.count > 1, !waiting.contains(where: { !running.contains($0.concern) }) else {
             return false

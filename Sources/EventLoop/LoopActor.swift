@@ -1,31 +1,34 @@
-/// The actor of everything that touches a C library, a descriptor or the state behind them: one thread, no lock.
+/// The global actor of the event loop. All C libraries, descriptors and their state are isolated to it, without locks.
 @globalActor
 public actor LoopActor {
-    /// The only one.
+    /// The shared instance.
     public static let shared = LoopActor()
 
-    /// ``EventLoop/shared`` runs it.
+    /// The executor: ``EventLoop/shared``.
     nonisolated public var unownedExecutor: UnownedSerialExecutor {
         EventLoop.shared.asUnownedSerialExecutor()
     }
 
-    /// Runs code that is known to be called on the loop's thread, such as a callback of a C library; stops the process
-    /// elsewhere.
+    /// Runs code in a synchronous callback on the loop's thread, such as that of a C library. Stops the process on
+    /// any other
+    /// thread.
     ///
-    /// The callback itself belongs to no actor. One that is written down in a method of the actor would belong to it, and be
-    /// checked by the runtime at each call, which costs thirty times as much.
+    /// Write the callback in a nonisolated function. A closure in a method of the actor is isolated to it, and the
+    /// runtime
+    /// checks this at each call, which takes thirty times as long.
     ///
     /// - Parameters:
-    ///   - argument: what the code needs. A closure that captures it instead is allocated for each call. It is the actor's from
-    ///     here on: the caller does not keep it.
+    ///   - argument: passed to `body`, because a closure with captures would be allocated for each call. It is
+    ///     transferred to
+    ///     the actor: the caller must not use it afterwards.
     ///   - body: the code.
-    /// - Returns: what the code gives.
+    /// - Returns: the result of `body`.
     public static func assumeIsolated<Argument, Result: Sendable>(
         _ argument: Argument, _ body: @escaping @LoopActor (Argument) -> Result
     ) -> Result {
         typealias Unisolated = (Argument) -> Result
         EventLoop.shared.checkIsolated()
-        // The isolation has just been checked; only the type still tells of it. `MainActor` does the same.
+        // The isolation was just checked, and only the type still requires it. `MainActor` does the same.
         return unsafeBitCast(body, to: Unisolated.self)(argument)
     }
 }

@@ -2,33 +2,35 @@ internal import CSystemd
 internal import Glibc
 public import Time
 
-/// Calls back once on the loop when a time has come. Made once, armed as often as needed.
+/// Calls a handler once on the loop at a given time. Create it once and arm it as often as needed.
 ///
-/// The clock is `CLOCK_BOOTTIME`, that of `Instant.now`: it runs on while the machine sleeps, and setting the time
-/// of day does not touch it.
+/// The clock is `CLOCK_BOOTTIME`, as for `Instant.now`: it includes the time in which the machine sleeps, and is
+/// unaffected
+/// by wall-clock changes.
 @LoopActor
 public final class LoopTimer {
     private var source: OpaquePointer?
     private let handler: @LoopActor () -> Void
-    /// When it is due; nil while it is not waiting.
+    /// When the timer fires; nil if it is not armed.
     private var due: Instant?
 
-    /// Makes a timer that is not armed.
+    /// Creates a timer that is not armed.
     public init(handler: @escaping @LoopActor () -> Void) {
         self.handler = handler
     }
 
-    /// Whether it is waiting.
+    /// Whether the timer is armed.
     public var isArmed: Bool { due != nil }
 
     /// Arms the timer, or moves it.
     ///
     /// - Parameters:
-    ///   - instant: when to call; a time that has passed means at once, in a later turn.
-    ///   - accuracy: how late it may be, so that several timers share one wake-up.
+    ///   - instant: when to call. If it has passed, the handler is called in a later turn.
+    ///   - accuracy: how late the call may be, so that several timers can share one wake-up.
     public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
         due = instant
-        // Rounded up: a microsecond too early is too early. A time relative to now would be counted from when the loop woke up.
+        // Rounded up, so that the timer never fires early. sd_event counts relative times from when the loop
+        // woke up.
         let time = UInt64(max(0, (instant.sinceBoot + .nanoseconds(999)).microseconds))
         guard let source else { return add(time, accuracy) }
         sd_event_source_set_time_accuracy(source, UInt64(max(1, accuracy.microseconds)))
@@ -36,19 +38,20 @@ public final class LoopTimer {
         sd_event_source_set_enabled(source, CInt(SD_EVENT_ONESHOT))
     }
 
-    /// Arms the timer, or moves it, counting from now.
+    /// Arms the timer, or moves it, relative to now.
     public func arm(after wait: Duration, accuracy: Duration = .milliseconds(1)) {
         arm(at: .now + wait, accuracy: accuracy)
     }
 
-    /// Arms the timer for an instant, or disarms it for none; to say the same again costs nothing.
+    /// Arms the timer, or disarms it if `instant` is nil. A repeated call with an equal value has no cost.
     public func arm(at instant: Instant?) {
         guard instant != due else { return }
         if let instant { arm(at: instant) } else { disarm() }
     }
 
-    /// Stops waiting, and gives back the loop's memory of it, which is more than this object's: most timers are deadlines of
-    /// what has ended well and comes no more for long.
+    /// Disarms the timer and frees its event source, which is larger than this object. Most timers are deadlines of
+    /// finished
+    /// operations and are not armed again soon.
     public func disarm() {
         guard isArmed else { return }
         due = nil
@@ -59,7 +62,7 @@ public final class LoopTimer {
         let status = sd_event_add_time(
             EventLoop.shared.event, &source, CLOCK_BOOTTIME, time, UInt64(max(1, accuracy.microseconds)), isDue,
             Unmanaged.passUnretained(self).toOpaque())
-        // All timers share the loop's one timerfd per clock, so this can fail for want of memory alone.
+        // All timers of a clock share one timerfd, so only a lack of memory can make this fail.
         precondition(status >= 0, "sd_event_add_time failed: \(status)")
     }
 
@@ -73,7 +76,7 @@ public final class LoopTimer {
     }
 }
 
-/// Called by libsystemd on the loop's thread. The object cancels its source before it goes, so it is there.
+/// Called by libsystemd on the loop's thread. `deinit` removes the source, so the object exists.
 private func isDue(_: OpaquePointer?, _: UInt64, context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     LoopActor.assumeIsolated(Unmanaged<LoopTimer>.fromOpaque(context).takeUnretainedValue()) { $0.fire() }
@@ -81,7 +84,7 @@ private func isDue(_: OpaquePointer?, _: UInt64, context: UnsafeMutableRawPointe
 }
 
 extension Instant {
-    /// The present. The clock is `CLOCK_BOOTTIME`.
+    /// The current time of `CLOCK_BOOTTIME`.
     public static var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

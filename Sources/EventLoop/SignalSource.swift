@@ -1,16 +1,16 @@
 internal import CSystemd
 
-/// Takes a signal of the process on the loop.
+/// Handles a signal of the process on the loop.
 @LoopActor
 public final class SignalSource {
     private var source: OpaquePointer?
     fileprivate let handler: @LoopActor () -> Void
 
-    /// Blocks the signal for the calling thread and takes it from then on.
+    /// Blocks the signal for the calling thread and handles it on the loop.
     ///
     /// Call it on the loop before other threads start, so that they inherit the blocked signal.
     ///
-    /// - Throws: ``SystemError`` when the signal cannot be taken.
+    /// - Throws: ``SystemError`` if the signal cannot be handled.
     public init(_ signal: CInt, handler: @escaping @LoopActor () -> Void) throws(SystemError) {
         self.handler = handler
         let status = sd_event_add_signal(
@@ -19,7 +19,7 @@ public final class SignalSource {
         try SystemError.check(status, "take signal \(signal)")
     }
 
-    /// `SD_EVENT_SIGNAL_PROCMASK`, which is a cast macro: sd-event blocks the signal itself.
+    /// `SD_EVENT_SIGNAL_PROCMASK`, a cast macro that Swift cannot import: sd-event blocks the signal itself.
     private static let blockSignal: CInt = 1 << 30
 
     isolated deinit {
@@ -27,7 +27,7 @@ public final class SignalSource {
     }
 }
 
-/// Called by libsystemd on the loop's thread. The object cancels its source before it goes, so it is there.
+/// Called by libsystemd on the loop's thread. `deinit` removes the source, so the object exists.
 private func hasCome(
     _: OpaquePointer?, _: UnsafePointer<signalfd_siginfo>?, context: UnsafeMutableRawPointer?
 ) -> CInt {

@@ -1,29 +1,29 @@
 internal import Glibc
 
-/// A system call that failed: what was tried, and the number of the C library.
+/// The error of a system call.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// `errno`, positive.
+    /// The positive `errno`.
     public let number: CInt
-    /// What was tried, such as "watch a descriptor".
+    /// What failed, such as "watch a descriptor".
     public let action: String
 
-    /// Describes a failure.
+    /// Creates an error.
     public init(number: CInt, action: String) {
         self.number = number
         self.action = action
     }
 
-    /// The failure of the call just made.
+    /// Returns the error of the last call, from `errno`.
     public static func last(_ action: String) -> SystemError {
         SystemError(number: errno, action: action)
     }
 
-    /// What the C library says of the number.
+    /// The action and the C library's text for the number.
     public var description: String {
         "cannot \(action): \(strerror(number).map { String(cString: $0) } ?? "error \(number)")"
     }
 
-    /// Turns the negative number that libsystemd returns into an error.
+    /// Throws the error for a negative result of libsystemd.
     static func check(_ status: CInt, _ action: String) throws(SystemError) {
         if status < 0 { throw SystemError(number: -status, action: action) }
     }

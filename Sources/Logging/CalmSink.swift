@@ -1,23 +1,25 @@
 internal import Synchronization
 public import Time
 
-/// Writes a repeated condition once a minute.
+/// Limits repeated records to one per minute.
 ///
-/// A condition is a record of level `info` or above with the same part, message and variables, apart from the numbers of
-/// attempts and waits. Suppressed records are counted, and the next record of the condition has the count in `repeated`.
+/// A condition is a record of level `info` or above with the same label, message and variables, apart from the numbers
+/// of
+/// attempts and waits. Suppressed records are counted, and the next record of the condition has the count in
+/// `repeated`.
 ///
-/// Changes of state are always written: the last one is what is true now.
+/// State changes are always written, because the last one describes the current state.
 public final class CalmSink: LogSink {
     private let sink: any LogSink
     private let answering: Set<String>
     private let now: @Sendable () -> Instant
-    private let book = Mutex(RepeatBook())
+    private let repeats = Mutex(RepeatLimiter())
 
-    /// A sink in front of another one.
+    /// Creates a sink in front of another one.
     ///
     /// - Parameters:
-    ///   - sink: gets what is let through.
-    ///   - answering: parts whose records are the answer to a request of the user; they are always written.
+    ///   - sink: receives the records that are not suppressed.
+    ///   - answering: labels whose records are always written, because they respond to a request of the user.
     ///   - now: the clock.
     public init(
         _ sink: any LogSink, answering: Set<String> = [], now: @escaping @Sendable () -> Instant
@@ -27,7 +29,7 @@ public final class CalmSink: LogSink {
         self.now = now
     }
 
-    /// That of the other sink.
+    /// The level of the other sink.
     public var level: LogLevel {
         get { sink.level }
         set { sink.level = newValue }
@@ -37,9 +39,9 @@ public final class CalmSink: LogSink {
     public func write(_ record: LogRecord) {
         let isFree = record.level < .info || record.isChange || answering.contains(record.label)
         guard !isFree else { return sink.write(record) }
-        let held = book.withLock { $0.tell(RepeatBook.Condition(record), at: now()) }
-        guard let held else { return }
-        sink.write(held == 0 ? record : record.adding((.repeated, "\(held)")))
+        let suppressed = repeats.withLock { $0.admit(RepeatLimiter.Condition(record), at: now()) }
+        guard let suppressed else { return }
+        sink.write(suppressed == 0 ? record : record.adding((.repeated, "\(suppressed)")))
     }
 }
 
@@ -49,11 +51,11 @@ extension LogRecord {
     }
 }
 
-/// When each condition was written last, and how often it was suppressed since.
-struct RepeatBook {
-    /// What two records of the same condition have in common.
+/// State machine of ``CalmSink``: when each condition was last written, and how often it was suppressed since.
+struct RepeatLimiter {
+    /// Identifies a condition.
     struct Condition: Hashable {
-        /// The hash of the record: values come from peers, and 256 of them at full length would be megabytes.
+        /// A hash of the record. Values come from peers, and 256 of them at full length would take megabytes.
         private let hash: Int
 
         init(_ record: LogRecord) {
@@ -65,29 +67,29 @@ struct RepeatBook {
         }
     }
 
-    private var told: [Condition: (at: Instant, held: Int)] = [:]
+    private var written: [Condition: (at: Instant, suppressed: Int)] = [:]
 
     /// How long a condition is suppressed after it was written.
     static let pause = Duration.seconds(60)
-    /// How many conditions are remembered; beyond, the oldest are forgotten.
+    /// Upper bound on remembered conditions. Beyond it, the oldest are removed.
     static let most = 256
 
-    /// A record of a condition is about to be written.
+    /// Decides whether to write a record of a condition.
     ///
-    /// - Returns: how often the condition was suppressed before; nil to suppress it now.
-    mutating func tell(_ condition: Condition, at now: Instant) -> Int? {
-        if let last = told[condition], now - last.at < Self.pause {
-            told[condition]?.held += 1
+    /// - Returns: the number of records suppressed before this one; nil to suppress it.
+    mutating func admit(_ condition: Condition, at now: Instant) -> Int? {
+        if let last = written[condition], now - last.at < Self.pause {
+            written[condition]?.suppressed += 1
             return nil
         }
-        let held = told[condition]?.held ?? 0
-        if told[condition] == nil, told.count >= Self.most { forgetOldest() }
-        told[condition] = (now, 0)
-        return held
+        let suppressed = written[condition]?.suppressed ?? 0
+        if written[condition] == nil, written.count >= Self.most { removeOldest() }
+        written[condition] = (now, 0)
+        return suppressed
     }
 
-    private mutating func forgetOldest() {
-        guard let oldest = told.min(by: { $0.value.at < $1.value.at })?.key else { return }
-        told[oldest] = nil
+    private mutating func removeOldest() {
+        guard let oldest = written.min(by: { $0.value.at < $1.value.at })?.key else { return }
+        written[oldest] = nil
     }
 }

@@ -1,4 +1,4 @@
-/// The name of a variable in a log line. All of them are here, so that one thing has one name everywhere.
+/// The name of a variable in a log record. All keys are declared here, so that each variable has one name.
 ///
 /// In the journal the key is an upper-case field with the prefix `JACQUARD_`.
 public struct LogKey: Hashable, Sendable {
@@ -15,11 +15,11 @@ public struct LogKey: Hashable, Sendable {
     public static let after = LogKey("after_ms")
     /// Which attempt this is, from 1.
     public static let attempt = LogKey("attempt")
-    /// What went wrong, as a word of the MQTT contract.
+    /// The error code of the MQTT contract.
     public static let code = LogKey("code")
     /// A bus, broker or file.
     public static let endpoint = LogKey("endpoint")
-    /// What went wrong, in the words of the library or the kernel.
+    /// The error text of a library or the kernel.
     public static let error = LogKey("error")
     /// The name of a piece of gear, or its numbers.
     public static let gear = LogKey("gear")
@@ -33,9 +33,9 @@ public struct LogKey: Hashable, Sendable {
     public static let process = LogKey("pid")
     /// Why something was done.
     public static let reason = LogKey("reason")
-    /// How often the same was held back since it was told last.
+    /// The number of suppressed records since the last one of the same condition.
     public static let repeated = LogKey("repeated")
-    /// When the next attempt comes, in milliseconds.
+    /// Time until the next attempt, in milliseconds.
     public static let retryIn = LogKey("retry_in_ms")
     /// A state that was entered.
     public static let state = LogKey("state")

@@ -1,17 +1,18 @@
-/// How much a record matters. Libraries use `trace` and `debug`, and `info` where nobody else can tell; the daemon uses
-/// `notice` and above.
+/// The severity of a record. Libraries use `trace` and `debug`, and `info` only for facts that they cannot report
+/// otherwise.
+/// The daemon uses `notice` and above.
 public enum LogLevel: String, Comparable, CaseIterable, Sendable {
-    /// Every step, bytes included.
+    /// Every step, including bytes.
     case trace
-    /// What a developer looks for.
+    /// Details for developers.
     case debug
-    /// What happens in ordinary work.
+    /// Normal operation.
     case info
-    /// What an operator should know, and need not act on.
+    /// Normal, but of interest to an operator.
     case notice
-    /// Something is wrong and the process goes on.
+    /// A problem that does not stop the operation.
     case warning
-    /// Something has failed.
+    /// A failure.
     case error
 
     /// The priority of syslog and the journal, 3 (error) to 7 (debug and trace).

@@ -1,19 +1,19 @@
 internal import JSON
 
-/// One thing that happened.
+/// A log record.
 public struct LogRecord: Sendable {
-    /// How much it matters.
+    /// The severity.
     public let level: LogLevel
     /// The part of the program.
     public let label: String
-    /// Fixed text.
+    /// The fixed text.
     public let message: String
-    /// What varies, in the order in which it was given.
+    /// The variables in their original order.
     public let metadata: [Logger.Metadata]
-    /// Whether it is a change of state, such as a lost connection.
+    /// Whether the record is a state change, such as a lost connection.
     let isChange: Bool
 
-    /// The longest value of a variable, in bytes. Topics and texts of peers can be longer; the rest is cut.
+    /// The longest value of a variable, in bytes. Longer ones are truncated, such as topics and texts of peers.
     static let longestValue = 1_024
 
     init(
@@ -32,7 +32,7 @@ public struct LogRecord: Sendable {
         return (variable.key, String(decoding: variable.value.utf8.prefix(longestValue), as: UTF8.self) + "...")
     }
 
-    /// `label: message key=value key="two words"`: one line, whatever the values hold.
+    /// `label: message key=value key="two words"`, always on one line.
     public var line: String {
         metadata.reduce(into: "\(label): \(message)") { line, variable in
             line += " \(variable.key.name)=\(Self.quoted(variable.value))"
@@ -46,11 +46,11 @@ public struct LogRecord: Sendable {
     }
 }
 
-/// Where records go. Any thread may write.
+/// A destination of log records. Can be used on any thread.
 public protocol LogSink: AnyObject, Sendable {
-    /// Records below this level are not made. May be changed at any time.
+    /// The threshold. Records below it are not created. Can be changed at any time.
     var level: LogLevel { get set }
 
-    /// Takes a record; never blocks for long and never fails.
+    /// Writes a record. Must not block for long or fail.
     func write(_ record: LogRecord)
 }

@@ -2,17 +2,19 @@ internal import Glibc
 internal import JSON
 internal import Synchronization
 
-/// Writes lines to a descriptor, such as standard error.
+/// Writes records as lines to a descriptor, such as standard error.
 ///
-/// Text: `time level label: message key=value`; with the syslog priority in place of time and level where the journal reads the
-/// stream. JSON: one object a line with `time`, `level`, `label`, `message` and the variables. Control characters and characters
-/// that turn the direction of writing are escaped.
+/// Text: `time level label: message key=value`. For the journal, a syslog priority replaces time and level. JSON: one
+/// object per
+/// line with `time`, `level`, `label`, `message` and the variables. Control characters and bidirectional formatting
+/// characters
+/// are escaped.
 public final class StreamSink: LogSink {
-    /// How a line looks.
+    /// The format of a line.
     public enum Format: Sendable {
         /// For people at a terminal.
         case text
-        /// For the journal behind a stream, which adds the time: `<5>` in front (sd-daemon(3)).
+        /// For a stream that the journal reads: with a prefix such as `<5>` (sd-daemon(3)), without a time.
         case journalStream
         /// For log collectors.
         case json
@@ -23,13 +25,13 @@ public final class StreamSink: LogSink {
     private let timeStamp: (@Sendable () -> String)?
     private let threshold: Mutex<LogLevel>
 
-    /// A sink for a descriptor, which stays the caller's.
+    /// Creates a sink for a descriptor. The caller owns the descriptor.
     ///
     /// - Parameters:
-    ///   - descriptor: where lines are written.
-    ///   - format: how a line looks.
+    ///   - descriptor: the descriptor to write to.
+    ///   - format: the format of a line.
     ///   - level: the threshold.
-    ///   - timeStamp: the present as RFC 3339 has it; nil leaves it out.
+    ///   - timeStamp: returns the current time in the format of RFC 3339; nil for lines without a time.
     public init(
         descriptor: CInt = 2, format: Format = .text, level: LogLevel = .info,
         timeStamp: (@Sendable () -> String)? = nil
@@ -40,16 +42,16 @@ public final class StreamSink: LogSink {
         threshold = Mutex(level)
     }
 
-    /// The present threshold.
+    /// The current threshold.
     public var level: LogLevel {
         get { threshold.withLock { $0 } }
         set { threshold.withLock { $0 = newValue } }
     }
 
-    /// Writes one line with one call, so that lines of several threads do not mix.
+    /// Writes the line with one system call, so that lines of several threads do not mix.
     public func write(_ record: LogRecord) {
         var line = text(of: record) + "\n"
-        // There is no other place for a line that cannot be written.
+        // Ignored: there is no other place to report the error.
         line.withUTF8 { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 

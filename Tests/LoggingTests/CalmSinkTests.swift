@@ -75,15 +75,15 @@ struct CalmSinkTests {
 
     @Test("remembers so many conditions and no more")
     func bounded() {
-        var book = RepeatBook()
+        var limiter = RepeatLimiter()
         let start = clock.now
-        func condition(_ number: Int) -> RepeatBook.Condition {
-            RepeatBook.Condition(LogRecord(level: .info, label: "a", message: "\(number)", metadata: []))
+        func condition(_ number: Int) -> RepeatLimiter.Condition {
+            RepeatLimiter.Condition(LogRecord(level: .info, label: "a", message: "\(number)", metadata: []))
         }
-        for number in 0...RepeatBook.most {
-            #expect(book.tell(condition(number), at: start + .milliseconds(number)) == 0)
+        for number in 0...RepeatLimiter.most {
+            #expect(limiter.admit(condition(number), at: start + .milliseconds(number)) == 0)
         }
-        #expect(book.tell(condition(RepeatBook.most), at: start + .seconds(1)) == nil)
-        #expect(book.tell(condition(0), at: start + .seconds(1)) == 0, "the oldest was forgotten")
+        #expect(limiter.admit(condition(RepeatLimiter.most), at: start + .seconds(1)) == nil)
+        #expect(limiter.admit(condition(0), at: start + .seconds(1)) == 0, "the oldest was forgotten")
     }
 }
