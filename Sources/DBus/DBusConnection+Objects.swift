@@ -1,10 +1,10 @@
 internal import CDBus
 public import EventLoop
 
-/// A call that somebody makes to one of our objects. It is answered once; an answer may come in a later turn.
+/// A call from a peer to an object of this process. Reply to it exactly once, now or in a later turn.
 @LoopActor
 public final class DBusMethodCall {
-    /// The call itself.
+    /// The call's message.
     public let message: DBusMessage
     private let connection: DBusConnection
 
@@ -13,13 +13,13 @@ public final class DBusMethodCall {
         self.connection = connection
     }
 
-    /// Answers it.
+    /// Replies with a result.
     public func reply(_ arguments: [DBusValue] = []) {
         guard !message.wantsNoReply else { return }
         connection.send(message.reply(arguments))
     }
 
-    /// Refuses it.
+    /// Replies with an error.
     public func refuse(_ name: String, _ text: String) {
         guard !message.wantsNoReply else { return }
         connection.send(message.refusal(name, text))
@@ -30,15 +30,15 @@ extension DBusConnection {
     /// Serves an object and all below it.
     ///
     /// - Parameters:
-    ///   - path: of the object; the most specific one that is served gets a call.
-    ///   - handler: answers each call, now or later; nil ends the service.
+    ///   - path: the object's path. A call goes to the handler with the longest matching path.
+    ///   - handler: replies to each call, now or later; nil removes the handler.
     public func serve(_ path: String, handler: (@LoopActor (DBusMethodCall) -> Void)?) {
         objects[path] = handler
     }
 
-    /// Asks for a well-known name.
+    /// Requests a well-known name.
     ///
-    /// - Throws: ``DBusError`` when the bus refuses it or somebody else owns it.
+    /// - Throws: ``DBusError`` if the bus refuses the name or another connection owns it.
     public func requestName(_ name: String) async throws(DBusError) {
         let doNotQueue: UInt32 = 4
         let reply = try await call(
@@ -50,7 +50,7 @@ extension DBusConnection {
         }
     }
 
-    /// Gives a well-known name back.
+    /// Releases a well-known name.
     public func releaseName(_ name: String) {
         call(.call(to: Self.bus, "/org/freedesktop/DBus", Self.bus, "ReleaseName", [.string(name)])) { _ in }
     }

@@ -1,7 +1,7 @@
 public import EventLoop
 internal import Logging
 
-/// A wish for signals; ends with ``cancel()`` or with its last owner.
+/// A subscription to signals. Ends with ``cancel()``, or when it is released.
 @LoopActor
 public final class DBusSubscription {
     private var end: (@LoopActor () -> Void)?
@@ -10,7 +10,7 @@ public final class DBusSubscription {
         self.end = end
     }
 
-    /// No more signals.
+    /// Ends the subscription.
     public func cancel() {
         end?()
         end = nil
@@ -22,15 +22,16 @@ public final class DBusSubscription {
 }
 
 extension DBusConnection {
-    /// Asks the bus for signals. Those that come after the call's answer are delivered; to miss none, subscribe first and
-    /// read the present state then.
+    /// Subscribes to signals. Signals are delivered after the bus has replied: to miss no change, subscribe first
+    /// and then
+    /// read the current state.
     ///
-    /// A rule whose sender is a well-known name needs ``watchName(_:onChange:)`` for it.
+    /// If the rule's sender is a well-known name, also call ``watchName(_:onChange:)`` for it.
     ///
     /// - Parameters:
-    ///   - rule: which signals.
-    ///   - handler: called for each.
-    /// - Returns: the subscription, to be kept as long as signals are wanted.
+    ///   - rule: the signals to receive.
+    ///   - handler: called for each signal.
+    /// - Returns: the subscription. Keep it as long as signals are needed.
     public func subscribe(
         to rule: DBusMatchRule, handler: @escaping @LoopActor (DBusMessage) -> Void
     ) -> DBusSubscription {
@@ -42,12 +43,12 @@ extension DBusConnection {
         }
     }
 
-    /// Follows who owns a well-known name, beginning with the present owner.
+    /// Reports the owner of a well-known name: the current owner first, then each change.
     ///
     /// - Parameters:
-    ///   - name: such as `org.bluez`.
-    ///   - onChange: called with the owner's unique name, or nil when nobody owns it.
-    /// - Returns: the subscription, to be kept as long as changes are wanted.
+    ///   - name: the name, such as `org.bluez`.
+    ///   - onChange: called with the owner's unique name; nil without an owner.
+    /// - Returns: the subscription. Keep it as long as changes are needed.
     public func watchName(_ name: String, onChange: @escaping @LoopActor (String?) -> Void) -> DBusSubscription {
         let rule = DBusMatchRule(
             sender: Self.bus, interface: Self.bus, member: "NameOwnerChanged", path: "/org/freedesktop/DBus",
@@ -59,7 +60,7 @@ extension DBusConnection {
         }
         call(.call(to: Self.bus, "/org/freedesktop/DBus", Self.bus, "GetNameOwner", [.string(name)])) {
             [weak self] result in
-            // An error is the bus's way to say that nobody owns it.
+            // The bus reports a name without an owner as an error.
             self?.setOwner(of: name, to: (try? result.get())?.arguments.first?.text, onChange)
         }
         return subscription

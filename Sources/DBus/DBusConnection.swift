@@ -2,14 +2,13 @@ internal import CDBus
 public import EventLoop
 public import Logging
 
-/// A private connection to a bus, driven by the loop.
+/// A private connection to a bus, driven by the event loop.
 ///
-/// Nothing blocks: the greeting of the bus is an ordinary call, and every call has a deadline. When the connection has
-/// ended, every pending call fails with ``DBusError/disconnected`` and ``onDisconnect`` is called once; the object
-/// is then of no more use.
+/// No operation blocks, and every call has a deadline. When the connection ends, all pending calls fail with
+/// ``DBusError/disconnected`` and ``onDisconnect`` is called once. The object cannot be used afterwards.
 @LoopActor
 public final class DBusConnection {
-    /// Called once when the bus is gone.
+    /// Called once when the connection has ended.
     public var onDisconnect: (@LoopActor () -> Void)?
 
     let pointer: OpaquePointer
@@ -21,13 +20,13 @@ public final class DBusConnection {
     private var isOpen = true
     private var isDispatchDue = false
 
-    /// Connects and greets the bus.
+    /// Connects to a bus and registers with it (`Hello`).
     ///
     /// - Parameters:
-    ///   - address: such as `unix:path=/run/dbus/system_bus_socket`.
-    ///   - log: where trouble is told.
+    ///   - address: the bus address, such as `unix:path=/run/dbus/system_bus_socket`.
+    ///   - log: the logger.
     /// - Returns: a connection that has its unique name.
-    /// - Throws: ``DBusError`` with code `disconnected` when nobody listens or the bus does not let us in.
+    /// - Throws: ``DBusError`` with code `disconnected` if the bus does not listen or refuses the connection.
     public static func open(_ address: String, log: Logger) async throws(DBusError) -> DBusConnection {
         let connection = try DBusConnection(address, log: log)
         let name = try await connection.call(
@@ -42,10 +41,10 @@ public final class DBusConnection {
     static let mostReceivedBytes = 16 << 20
     /// Upper bound on the descriptors that came with such messages.
     static let mostReceivedDescriptors = 64
-    /// Upper bound on the bytes that wait for the bus to read them. More than a bus that works ever leaves.
+    /// Upper bound on the bytes that wait for the bus to read them. A working bus stays far below it.
     static let mostWaitingBytes = 1 << 20
 
-    /// Our own name on the bus.
+    /// The unique name of this connection.
     var uniqueName: String { DBusMessage.text(dbus_bus_get_unique_name(pointer)) }
 
     private init(_ address: String, log: Logger) throws(DBusError) {
@@ -96,12 +95,12 @@ public final class DBusConnection {
 
     // MARK: Sending
 
-    /// Sends a message that has no answer.
+    /// Sends a message without waiting for a reply.
     ///
-    /// It is dropped while the bus does not read what waits for it.
+    /// The message is dropped while too many bytes wait for the bus.
     public func send(_ message: DBusMessage) {
         guard hasRoom else { return }
-        // Without room in memory libdbus refuses; the peer's deadline then says so.
+        // libdbus refuses only if memory is exhausted. The peer's call then times out.
         dbus_connection_send(pointer, message.pointer, nil)
     }
 
@@ -109,8 +108,8 @@ public final class DBusConnection {
     ///
     /// - Parameters:
     ///   - message: the call.
-    ///   - limit: how long to wait for the answer.
-    ///   - completion: called once, in a later turn, with the answer or why there is none.
+    ///   - limit: the timeout of the reply.
+    ///   - completion: called once, in a later turn, with the reply or the error.
     public func call(
         _ message: DBusMessage, within limit: Duration = .seconds(30),
         completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
@@ -129,7 +128,7 @@ public final class DBusConnection {
 
     private var hasRoom: Bool { dbus_connection_get_outgoing_size(pointer) < Self.mostWaitingBytes }
 
-    /// Calls a method and waits for the answer.
+    /// Calls a method and waits for the reply.
     ///
     /// - Throws: the peer's error, ``DBusError/Code/timeout`` or ``DBusError/disconnected``.
     public func call(
@@ -141,7 +140,7 @@ public final class DBusConnection {
         return try result.get()
     }
 
-    /// Ends the connection; pending calls fail.
+    /// Closes the connection. Pending calls fail.
     public func close() {
         guard isOpen else { return }
         onDisconnect = nil
@@ -150,16 +149,16 @@ public final class DBusConnection {
 
     // MARK: Receiving
 
-    /// There is something to hand out, and nobody is about to do it.
+    /// Schedules a dispatch, unless one is scheduled already.
     private func dispatchLater() {
         guard !isDispatchDue, !watches.isServing else { return }
         isDispatchDue = true
         EventLoop.shared.atEndOfTurn { [weak self] in self?.dispatch() }
     }
 
-    /// Hands out what has been read. Called by the loop, never from within a callback of libdbus.
+    /// Dispatches received messages. Called by the loop, never from a callback of libdbus.
     private func dispatch() {
-        // libdbus says after each message that there are more: they come in this loop.
+        // libdbus reports more messages after each one. This loop dispatches them.
         isDispatchDue = true
         while isOpen, dbus_connection_dispatch(pointer) == DBUS_DISPATCH_DATA_REMAINS {}
         isDispatchDue = false
@@ -180,7 +179,7 @@ public final class DBusConnection {
     private func end() {
         guard isOpen else { return }
         isOpen = false
-        // Not from within a callback of libdbus, in which this may be called.
+        // Deferred, because a callback of libdbus may call this method.
         EventLoop.shared.atEndOfTurn { [self] in
             dbus_connection_close(pointer)
             watches.cancel()
@@ -197,13 +196,13 @@ public final class DBusConnection {
     }
 }
 
-/// The object behind a callback's context. It detaches from libdbus before it goes, so it is there.
+/// The object behind a callback's context. It detaches from libdbus in `deinit`, so it exists.
 @LoopActor
 private func owner(_ context: UnsafeMutableRawPointer) -> DBusConnection {
     Unmanaged<DBusConnection>.fromOpaque(context).takeUnretainedValue()
 }
 
-/// libdbus' error, freed with its owner.
+/// Owns a `DBusError` of libdbus and frees it.
 private struct DBusFailure: ~Copyable {
     var value = CDBus.DBusError()
 

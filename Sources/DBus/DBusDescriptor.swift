@@ -1,24 +1,24 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file descriptor that came in a message, or goes out in one. Closed with its last owner unless it was taken.
+/// A file descriptor that is received or sent in a message. Closed when the object is released, unless it was taken.
 public final class DBusDescriptor: Sendable {
     private let number: Atomic<CInt>
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     public init(owning descriptor: CInt) {
         number = Atomic(descriptor)
     }
 
-    /// Hands the descriptor to the caller, who closes it.
+    /// Transfers the descriptor to the caller, which must close it.
     ///
-    /// - Returns: nil when it has been taken already.
+    /// - Returns: nil if it was taken already.
     public func take() -> CInt? {
         let descriptor = number.exchange(-1, ordering: .relaxed)
         return descriptor < 0 ? nil : descriptor
     }
 
-    /// The number, for a call that does not keep it.
+    /// The number of the descriptor, valid during a call.
     var borrowed: CInt { number.load(ordering: .relaxed) }
 
     deinit {

@@ -1,14 +1,14 @@
-/// Why something on the bus did not work.
+/// An error of a D-Bus operation.
 public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What a caller can make of it.
     public enum Code: Hashable, Sendable {
-        /// The peer answered with an error; its name is in ``DBusError/name``.
+        /// The peer replied with the error ``DBusError/name``.
         case refused
-        /// No answer within the deadline of the call.
+        /// No reply within the deadline of the call.
         case timeout
-        /// The connection to the bus is gone, or could not be made.
+        /// The connection to the bus has ended, or could not be made.
         case disconnected
-        /// The answer does not hold what the interface promises.
+        /// The reply does not match the interface.
         case malformed
     }
 
@@ -16,10 +16,10 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// The D-Bus error name, such as `org.bluez.Error.Failed`.
     public let name: String
-    /// What the peer or libdbus says, for people.
+    /// The readable text of the peer or libdbus.
     public let text: String
 
-    /// Describes an error.
+    /// Creates an error.
     public init(_ code: Code, name: String, text: String) {
         self.code = code
         self.name = name
@@ -29,15 +29,15 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `name: text`.
     public var description: String { text.isEmpty ? name : "\(name): \(text)" }
 
-    /// The bus has gone.
+    /// The error of a lost connection.
     public static let disconnected = DBusError(
         .disconnected, name: "org.freedesktop.DBus.Error.Disconnected", text: "the connection to the bus is gone")
 
-    /// The bus does not read what is sent to it.
+    /// The error of a bus that does not read sent messages.
     static let congested = DBusError(
         .refused, name: "org.freedesktop.DBus.Error.LimitsExceeded", text: "the bus does not read what is sent to it")
 
-    /// An answer that cannot be used.
+    /// The error of an unusable reply.
     public static func malformed(_ text: String) -> DBusError {
         DBusError(.malformed, name: "org.freedesktop.DBus.Error.InvalidSignature", text: text)
     }

@@ -1,7 +1,8 @@
-/// Which signals to receive (D-Bus specification, "Match Rules"). The bus filters by it, and so does the connection,
-/// because one connection has many rules.
+/// Selects signals (D-Bus specification, "Match Rules"). The bus filters by the rules of a connection, and the
+/// connection
+/// filters again for each of its rules.
 public struct DBusMatchRule: Hashable, Sendable {
-    /// A well-known or unique name; only its present owner is listened to.
+    /// A well-known or unique name. Only signals of its current owner match.
     public var sender: String
     /// Interface of the signal.
     public var interface: String
@@ -14,7 +15,7 @@ public struct DBusMatchRule: Hashable, Sendable {
     /// The first argument, a string; nil for any.
     public var argument0: String?
 
-    /// Describes a rule.
+    /// Creates a rule.
     public init(
         sender: String, interface: String, member: String, path: String? = nil, pathNamespace: String? = nil,
         argument0: String? = nil
@@ -27,7 +28,7 @@ public struct DBusMatchRule: Hashable, Sendable {
         self.argument0 = argument0
     }
 
-    /// The rule as `AddMatch` takes it.
+    /// The rule in the format of `AddMatch`.
     var text: String {
         var parts = ["type='signal'", "sender='\(sender)'", "interface='\(interface)'", "member='\(member)'"]
         if let path { parts.append("path='\(path)'") }
@@ -36,7 +37,7 @@ public struct DBusMatchRule: Hashable, Sendable {
         return parts.joined(separator: ",")
     }
 
-    /// Whether a signal from an object is meant, as far as its path tells.
+    /// Whether the path of a signal's object matches.
     func covers(_ path: String) -> Bool {
         if let exact = self.path, exact != path { return false }
         guard let root = pathNamespace, root != "/" else { return true }

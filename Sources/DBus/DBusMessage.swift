@@ -2,10 +2,10 @@ internal import CDBus
 public import EventLoop
 internal import Glibc
 
-/// A message of the bus. Owns one reference to libdbus' own, and is read and written on the loop only.
+/// A D-Bus message. Owns one reference to libdbus' message, and is used on the loop only.
 @LoopActor
 public final class DBusMessage {
-    /// What a message is for.
+    /// The type of a message.
     public enum Kind: Sendable {
         /// A method call.
         case call
@@ -17,8 +17,9 @@ public final class DBusMessage {
         case signal
     }
 
-    /// `nonisolated(unsafe)`: it never changes, and only `deinit` uses it without being on the actor. That runs on the loop too,
-    /// as nobody keeps a message elsewhere; to prove it for each message would cost more than to read it.
+    /// `nonisolated(unsafe)`: the pointer never changes, and only `deinit` uses it outside the actor. `deinit` runs
+    /// on the loop
+    /// too, because messages are only kept there. An isolated `deinit` would take longer than reading the message.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Takes over a reference that the caller has.
@@ -91,14 +92,14 @@ public final class DBusMessage {
     public var interface: String { Self.text(dbus_message_get_interface(pointer)) }
     /// Method or signal.
     public var member: String { Self.text(dbus_message_get_member(pointer)) }
-    /// Unique name of who sent it.
+    /// Unique name of the sender.
     public var sender: String { Self.text(dbus_message_get_sender(pointer)) }
-    /// Whether somebody has sent it; cheaper than comparing the texts.
+    /// Whether a sender has sent the message. Faster than comparing strings.
     func isFrom(_ sender: String) -> Bool { Self.equals(dbus_message_get_sender(pointer), sender) }
-    /// Whether a call wants no answer.
+    /// Whether a call expects no reply.
     public var wantsNoReply: Bool { dbus_message_get_no_reply(pointer) != 0 }
 
-    /// Whether it is this signal or call; cheaper than comparing the texts.
+    /// Whether the message is the given signal or call. Faster than comparing strings.
     public func isNamed(_ interface: StaticString, _ member: StaticString) -> Bool {
         Self.equals(dbus_message_get_member(pointer), member)
             && Self.equals(dbus_message_get_interface(pointer), interface)

@@ -1,9 +1,9 @@
 internal import CDBus
 public import EventLoop
 
-/// Goes through the arguments of a message, one after another.
+/// Reads the arguments of a message in order.
 ///
-/// libdbus has checked the message against its signature before anyone sees it, so the reader looks at types only.
+/// libdbus validates messages against their signature, so the reader checks types only.
 @LoopActor
 public struct DBusReader {
     private let message: DBusMessage
@@ -22,21 +22,21 @@ public struct DBusReader {
         isAtEnd = dbus_message_iter_get_arg_type(&self.iterator) == type(CDBUS_TYPE_INVALID)
     }
 
-    /// Reads the value here and goes on.
+    /// Reads the current value and advances.
     ///
-    /// - Returns: nil behind the last one, and for a type that is unknown.
+    /// - Returns: nil after the last value, and for an unknown type.
     public mutating func next() -> DBusValue? {
         guard !isAtEnd, let value = value() else { return nil }
         skip()
         return value
     }
 
-    /// Goes on without reading.
+    /// Skips the current value.
     public mutating func skip() {
         isAtEnd = isAtEnd || dbus_message_iter_next(&iterator) == 0
     }
 
-    /// Whether the value here is this string; for the places where making one would cost.
+    /// Whether the current value is the given string. Does not create a `String`.
     public mutating func isString(_ text: StaticString) -> Bool {
         guard current == type(CDBUS_TYPE_STRING) else { return false }
         var pointer: UnsafePointer<CChar>?
@@ -44,9 +44,9 @@ public struct DBusReader {
         return DBusMessage.equals(pointer, text)
     }
 
-    /// A reader of the members of the container here: array, structure, dictionary entry or variant.
+    /// Returns a reader of the current container: an array, structure, dictionary entry or variant.
     ///
-    /// - Returns: nil when it is none.
+    /// - Returns: nil if the value is not a container.
     public mutating func inside() -> DBusReader? {
         switch current {
         case type(CDBUS_TYPE_ARRAY), type(CDBUS_TYPE_STRUCT), type(CDBUS_TYPE_DICT_ENTRY), type(CDBUS_TYPE_VARIANT):
@@ -91,7 +91,7 @@ public struct DBusReader {
         case type(CDBUS_TYPE_STRING): .string(string())
         case type(CDBUS_TYPE_OBJECT_PATH): .objectPath(string())
         case type(CDBUS_TYPE_SIGNATURE): .signature(string())
-        // libdbus duplicates the descriptor for us, so this one is ours to close.
+        // libdbus duplicates the descriptor; the new owner closes it.
         case type(CDBUS_TYPE_UNIX_FD): .descriptor(DBusDescriptor(owning: basic(-1)))
         case type(CDBUS_TYPE_VARIANT): variant()
         case type(CDBUS_TYPE_STRUCT): .structure(members())

@@ -28,13 +28,13 @@ final class DBusWatches {
         return source != nil
     }
 
-    /// Lets go of a watch.
+    /// Removes a watch.
     func remove(_ watch: OpaquePointer) {
         watches.removeAll { $0 == watch }
         if watches.isEmpty { cancel() } else { update() }
     }
 
-    /// Looks again at which watches are enabled.
+    /// Updates the source after a watch was enabled or disabled.
     func update() {
         source?.events = wanted
     }

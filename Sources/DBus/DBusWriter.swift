@@ -31,7 +31,7 @@ struct DBusWriter {
         case .string(let text): Self.append(CDBUS_TYPE_STRING, text, to: &iterator)
         case .objectPath(let text): Self.append(CDBUS_TYPE_OBJECT_PATH, text, to: &iterator)
         case .signature(let text): Self.append(CDBUS_TYPE_SIGNATURE, text, to: &iterator)
-        // libdbus duplicates the descriptor; ours stays ours.
+        // libdbus duplicates the descriptor; the caller keeps its own.
         case .descriptor(let descriptor): basic(CDBUS_TYPE_UNIX_FD, descriptor.borrowed)
         default: container(value)
         }

@@ -1,9 +1,9 @@
 internal import EventLoop
 import Time
 
-/// Calls that wait for their answer, by serial number. One timer serves all deadlines.
+/// Calls that wait for their reply, by serial number. One timer serves all deadlines.
 ///
-/// libdbus could keep the deadlines, with a timer for each call; a call for each written value makes that dear.
+/// libdbus would use a timer for each call, which is expensive with one call for each written value.
 @LoopActor
 final class PendingCalls {
     typealias Completion = @LoopActor (Result<DBusMessage, DBusError>) -> Void
@@ -24,13 +24,13 @@ final class PendingCalls {
     func add(_ serial: UInt32, _ member: String, within limit: Duration, _ completion: @escaping Completion) {
         let deadline = Instant.now + limit
         calls[serial] = Call(member: member, deadline: deadline, completion: completion)
-        // The timer is left as it is when an answer comes: most calls are answered, and moving it is a system call.
+        // A reply leaves the timer unchanged: most calls get a reply, and moving the timer is a system call.
         guard earliest.map({ deadline < $0 }) ?? true else { return }
         earliest = deadline
         timer.arm(at: deadline, accuracy: .milliseconds(50))
     }
 
-    /// Ends a call; an answer to none, as after its deadline, is dropped.
+    /// Ends a call. A reply without a pending call, such as one after the deadline, is dropped.
     func end(_ serial: UInt32, _ result: Result<DBusMessage, DBusError>) {
         calls.removeValue(forKey: serial)?.completion(result)
     }

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Who wants which signals, and which unique name stands behind each well-known one.
+/// The subscriptions to signals, and the owner of each watched well-known name.
 @LoopActor
 final class SignalTable {
     typealias Handler = @LoopActor (DBusMessage) -> Void

@@ -16,7 +16,7 @@ final class JSONNode {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
         write(to: &bytes, indentation)
-        // A document may be kept for ever: without the room that it did not need.
+        // Copied without spare capacity, because documents may be kept for long.
         return bytes.withUnsafeBufferPointer(Array.init)
     }
 

@@ -2,13 +2,13 @@ public import EventLoop
 public import Logging
 import Time
 
-/// A client that keeps itself connected to a broker.
+/// A client that connects to a broker and reconnects automatically.
 ///
-/// It lives on the loop, and so does what it calls. It sends nothing again by itself: each connection begins with an
-/// empty library, and ``MQTTEvent/connected(_:)`` is the owner's cue to subscribe and to publish what still counts.
+/// It runs on the event loop and calls its handlers there. It does not resend messages: each connection starts without
+/// subscriptions and queued messages. On ``MQTTEvent/connected(_:)``, subscribe and publish again.
 @LoopActor
 public final class MQTTClient {
-    /// Takes what happens. Called on the loop, never out of ``publish(_:ticket:)``; it may call any method.
+    /// The event handler. Called on the loop, never during ``publish(_:ticket:)``. It may call any method.
     public var onEvent: (@LoopActor (MQTTEvent) -> Void)?
 
     private let configuration: MQTTConfiguration
@@ -19,14 +19,14 @@ public final class MQTTClient {
     private var isStopping = false
     private lazy var pause = Pause()
 
-    /// How many messages may be published without an answer, see ``MQTTError/Code/backlogFull``.
+    /// Upper bound on unacknowledged messages, see ``MQTTError/Code/backlogFull``.
     public static let backlogLimit = MQTTConnection.backlogLimit
 
-    /// Makes a client that is not started.
+    /// Creates a client that is not started.
     ///
     /// - Parameters:
-    ///   - configuration: which broker, as whom.
-    ///   - log: gets one line for each change of condition.
+    ///   - configuration: the broker, the credentials and the timeouts.
+    ///   - log: the logger. It gets one record for each change of state.
     public init(configuration: MQTTConfiguration, log: Logger) {
         self.configuration = configuration
         self.log = log.with(.endpoint, configuration.description)
@@ -36,7 +36,7 @@ public final class MQTTClient {
     /// Whether messages can be published.
     public var isConnected: Bool { connection?.phase == .active }
 
-    /// How many messages of QoS 1 the broker takes on this connection without having acknowledged one.
+    /// The number of unacknowledged QoS 1 messages that the broker accepts on this connection.
     public var receiveMaximum: Int { connection?.receiveMaximum ?? Int(UInt16.max) }
 
     /// Whether acknowledgements of received messages wait while the broker owes one of ours; see
@@ -49,7 +49,7 @@ public final class MQTTClient {
         }
     }
 
-    /// Begins to connect, and to reconnect, until ``stop(within:)``. Does nothing when it has been called before.
+    /// Connects, and reconnects until ``stop(within:)``. Does nothing if the client is started already.
     public func start() {
         guard service == nil else { return }
         // The client is the parent: `stop(within:)` waits for the task. It keeps the client alive until then.

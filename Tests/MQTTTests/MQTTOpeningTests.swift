@@ -141,7 +141,7 @@ struct MQTTOpeningTests {
             connection.finish(within: .zero)
             #expect(ends.map(\.code) == [.connectionLost])
             // The helper thread may only come to it now.
-            await #expect(throws: MQTTError(.stopped, "the attempt was given up")) {
+            await #expect(throws: MQTTError(.stopped, "the attempt was cancelled")) {
                 _ = try await connection.instance.open(connection.configuration, through: 0)
             }
         }

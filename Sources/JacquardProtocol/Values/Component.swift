@@ -1,35 +1,36 @@
-/// The tag itself or a piece of gear that it is clipped into.
+/// The tag itself, or the gear that is attached to it.
 ///
 /// Source: JacquardSDKiOS, `Component.swift`.
 public struct Component: Hashable, Sendable {
-    /// 0 is the tag; gear gets a new number with every attachment.
+    /// 0 is the tag. Gear gets a new number each time it is attached.
     public let componentID: UInt32
     /// Vendor number and name; the name is empty for gear outside the catalogue.
     public let vendor: Name
     /// Product number and name; the name is empty for gear outside the catalogue.
     public let product: Name
-    /// What it can do; empty for gear outside the catalogue.
+    /// The capabilities; empty for gear outside the catalogue.
     public let capabilities: Set<Capability>
-    /// Firmware version, nil until the component has told it.
+    /// The firmware version; nil until the component has reported it.
     public var version: FirmwareVersion?
-    /// Serial number of the manufacturer, such as `0-07-9324FLHBK0003R-1903`; nil until the component has told it.
+    /// The manufacturer's serial number, such as `0-07-9324FLHBK0003R-1903`; nil until the component has reported
+    /// it.
     public var uuid: String?
 
-    /// A number and the name that the catalogue or the component itself gives to it.
+    /// A number and its name from the catalogue or the component.
     public struct Name: Hashable, Sendable {
         /// The number.
         public let id: JacquardIdentifier
-        /// The name, empty when nobody knows one.
+        /// The name; empty if it is unknown.
         public let name: String
 
-        /// Puts both together.
+        /// Creates a name.
         public init(id: JacquardIdentifier, name: String) {
             self.id = id
             self.name = name
         }
     }
 
-    /// Describes a component.
+    /// Creates a component.
     public init(
         componentID: UInt32,
         vendor: Name,

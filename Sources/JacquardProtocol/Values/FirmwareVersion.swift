@@ -21,7 +21,7 @@ public struct FirmwareVersion: Hashable, Comparable, Sendable, CustomStringConve
 
     /// Whether the SDK refuses this version and wants it updated before use: 1.0.6 and 1.1.0.
     ///
-    /// Source: JacquardSDKiOS, `TagFirmwareUpdate`; a bridge connects nevertheless and says so.
+    /// The bridge connects such a tag and logs it. Source: JacquardSDKiOS, `TagFirmwareUpdate`.
     public var isKnownBad: Bool { Self.knownBad.contains(self) }
 
     private static let knownBad: Set<FirmwareVersion> = [FirmwareVersion(1, 0, 6), FirmwareVersion(1, 1, 0)]

@@ -1,17 +1,17 @@
-/// Names and capabilities of the gear that is known. Gear tells only its vendor and product number.
+/// Names and capabilities of known gear. Gear reports only its vendor and product number.
 ///
 /// Source: JacquardSDKiOS, `GearMetadata.json`.
 public struct GearCatalogue: Hashable, Sendable {
     /// One product.
     public struct Entry: Hashable, Sendable {
-        /// Number and name of who sells it.
+        /// Number and name of the vendor.
         public let vendor: Component.Name
-        /// Its number and name.
+        /// Number and name of the product.
         public let product: Component.Name
-        /// What it can do.
+        /// The capabilities.
         public let capabilities: Set<Capability>
 
-        /// Describes a product.
+        /// Creates an entry.
         public init(vendor: Component.Name, product: Component.Name, capabilities: Set<Capability>) {
             self.vendor = vendor
             self.product = product
@@ -19,10 +19,10 @@ public struct GearCatalogue: Hashable, Sendable {
         }
     }
 
-    /// All products; where two share their numbers the later one counts.
+    /// All products. If two have the same numbers, the later one applies.
     public let entries: [Entry]
 
-    /// Makes a catalogue; extend the one that is built in by `GearCatalogue(GearCatalogue.builtIn.entries + own)`.
+    /// Creates a catalogue. To extend the built-in one, use `GearCatalogue(GearCatalogue.builtIn.entries + own)`.
     public init(_ entries: [Entry]) {
         self.entries = entries
     }

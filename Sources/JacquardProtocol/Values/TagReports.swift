@@ -1,11 +1,11 @@
-/// What the woven lines felt. A number without a name here is passed on, so that no firmware's gesture is lost.
+/// A gesture on the gear. Numbers without a name are passed on, to support gestures of other firmware.
 ///
 /// Source: `InferenceData.event`; JacquardSDKiOS, `Gesture.swift`.
 public struct Gesture: RawRepresentable, Hashable, Sendable {
     /// The number on the wire.
     public let rawValue: UInt32
 
-    /// Takes any number.
+    /// Creates a gesture from any number.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }

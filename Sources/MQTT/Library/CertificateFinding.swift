@@ -1,7 +1,7 @@
 internal import CMosquitto
 internal import Glibc
 
-/// What is wrong with a certificate, in words that say what to do about it.
+/// An error of a certificate, with a text that says what to do.
 struct CertificateFinding: Hashable {
     /// The kind of failure.
     let code: MQTTError.Code
@@ -13,7 +13,7 @@ struct CertificateFinding: Hashable {
         self.text = text
     }
 
-    /// Reads what OpenSSL and the library have told; nil when no certificate is to blame.
+    /// Interprets the result of OpenSSL and the library's log; nil if the certificate is not the cause.
     ///
     /// - Parameters:
     ///   - result: `X509_V_ERR_x`, 0 for none.
@@ -47,10 +47,10 @@ struct CertificateFinding: Hashable {
         10: CertificateFinding(.certificateExpired, "the broker's certificate has expired"),
     ]
 
-    /// What OpenSSL has found of the peer's certificate; nil without TLS.
+    /// OpenSSL's verification result of the peer's certificate; nil without TLS.
     ///
-    /// The library tells only that the verification failed. OpenSSL is in the process because of it, but is no library of
-    /// ours: its function is looked up.
+    /// The library reports only that the verification failed. OpenSSL is loaded by the library, and this module is not linked
+    /// to it, so its function is looked up at run time.
     static func verifyResult(of library: OpaquePointer) -> Int? {
         guard let session = mosquitto_ssl_get(library), let lookup = function else { return nil }
         return lookup(session)

@@ -7,7 +7,7 @@ extension MQTTError {
     /// - Parameters:
     ///   - status: `MOSQ_ERR_x`.
     ///   - number: `errno` right after the call; counts for `MOSQ_ERR_ERRNO`.
-    ///   - complaints: what the library wrote to its log, which is all that it tells about TLS.
+    ///   - complaints: the lines of the library's log, its only source of details about TLS errors.
     ///   - certificate: what OpenSSL found of the broker's certificate, `X509_V_ERR_x`; 0 when nothing is wrong with it.
     init(library status: CInt, errno number: CInt = 0, complaints: [String] = [], certificate: Int = 0) {
         let (name, code) = Self.names[status] ?? ("MOSQ_ERR", .libraryFailure)

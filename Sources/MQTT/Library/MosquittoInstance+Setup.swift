@@ -3,9 +3,10 @@ internal import EventLoop
 internal import Glibc
 
 extension MosquittoInstance {
-    /// The largest packet that the broker may send: commands have at most 4 KiB, and nobody shall fill our memory.
+    /// The largest packet that the broker may send. Commands have at most 4 KiB; the limit bounds memory.
     ///
-    /// A broker drops a larger one without a word, so its sender gets no `payload_too_large`. MQTT 3.1.1 has no such limit.
+    /// A broker silently drops larger packets, so their sender gets no `payload_too_large`. MQTT 3.1.1 has no such
+    /// limit.
     private static let maximumPacketSize: UInt32 = 256 * 1024
 
     /// How many QoS 1 messages may be on their way. A broker's receive maximum takes its place (handle_connack.c); what
@@ -63,7 +64,7 @@ extension MosquittoInstance {
         try check(mosquitto_tls_insecure_set(pointer, tls.isInsecure), "the host name check")
     }
 
-    /// The library would wait without end for a FIFO that nobody writes to.
+    /// Checks the files first: the library would block forever on a FIFO without a writer.
     private nonisolated static func checkReadable(_ file: String) throws(MQTTError) {
         let descriptor = Glibc.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { throw MQTTError(.tls, "cannot read \(file): " + MQTTError.text(of: errno)) }

@@ -101,12 +101,12 @@ final class MosquittoInstance {
     /// - Returns: what has begun.
     /// - Throws: ``MQTTError/Code/nameNotResolved``, ``MQTTError/Code/tls``, ``MQTTError/Code/invalidConfiguration``.
     func open(_ configuration: MQTTConfiguration, through choice: Int) async throws(MQTTError) -> Opening {
-        // Pieces that wait behind a resolver or a disk that hangs keep their instances in memory.
+        // Bounded: pieces that wait behind a blocked resolver or disk keep their instances in memory.
         let refusal = MQTTError(.nameNotResolved, "earlier lookups have not ended yet")
         let result = await HelperThread.shared.run(.broker, orIfFull: .failure(refusal)) { [self] in
-            // The helper may have been busy for long; nobody waits for this one any more.
+            // The helper may have been busy until the connection was closed.
             guard !isAbandoned.load(ordering: .relaxed) else {
-                return Result<Opening, MQTTError>.failure(MQTTError(.stopped, "the attempt was given up"))
+                return Result<Opening, MQTTError>.failure(MQTTError(.stopped, "the attempt was cancelled"))
             }
             do throws(MQTTError) {
                 if let tls = configuration.tls { try set(tls) }
@@ -120,7 +120,7 @@ final class MosquittoInstance {
         return try result.get()
     }
 
-    /// Tells the helper that the instance is no longer wanted.
+    /// Cancels an attempt that still waits for the helper.
     func abandon() {
         isAbandoned.store(true, ordering: .relaxed)
     }

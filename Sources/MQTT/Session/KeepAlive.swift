@@ -1,8 +1,8 @@
 import Time
 
-/// When to probe a silent broker, and when to give it up: within one and a half times the interval.
+/// Decides when to probe a silent broker and when to disconnect: within one and a half times the interval.
 ///
-/// libmosquitto alone would take twice the interval: it waits a whole one for the answer to its probe.
+/// libmosquitto alone would take twice the interval: it waits a whole interval for the response to its probe.
 struct KeepAlive {
     enum Action: Equatable {
         /// Look again then.
@@ -37,13 +37,14 @@ struct KeepAlive {
         lastWrite = now
     }
 
-    /// The library has been told to probe. It may not have sent one (`wasSent`): its clock stands still while the machine
-    /// sleeps, and ours does not.
+    /// Handles a requested probe. `wasSent` is false if the library did not send it: its clock, unlike this one,
+    /// stops while
+    /// the machine sleeps.
     mutating func probed(at now: Instant, wasSent: Bool) {
         if wasSent { probed = now } else { postponed = now + interval / 10 }
     }
 
-    /// What to do now.
+    /// Returns the action to perform.
     func action(at now: Instant) -> Action {
         let due = due
         guard now >= due else { return .wait(until: due) }

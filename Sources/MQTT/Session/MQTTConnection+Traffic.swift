@@ -22,13 +22,14 @@ extension MQTTConnection {
         planFlush()
     }
 
-    /// The descriptor has something for us.
+    /// Handles events of the socket.
     func ready(_ events: DescriptorSource.Events) {
         guard phase != .connecting || isEstablished(events) else { return }
         // Not when there is just room to write; but a handshake of TLS goes on in a read, whatever it waits for.
         if events != .writable || phase == .greeting { receive() }
         if events.contains(.writable) || phase == .greeting { flush() }
-        // A reset during the handshake of TLS is no error to the library, which would be asked again at once and for ever
+        // The library does not report a reset during the TLS handshake, and the loop would repeat this call
+        // forever
         // (net_mosq.c, net__socket_connect_tls: SSL_ERROR_SYSCALL).
         if phase == .greeting, !events.isDisjoint(with: [.hangUp, .error]) { close(.resetInHandshake) }
     }
@@ -58,8 +59,8 @@ extension MQTTConnection {
         defer { isFlushing = false }
         keepAlive?.written(at: .now)
         settle(instance.write())
-        // During a handshake of TLS the library's wish to write is not to be believed: it is never taken back
-        // (net_mosq.c, net__socket_connect_tls). The handshake's few bytes always find room.
+        // During the TLS handshake, ignore `wantsToWrite`: the library never resets it (net_mosq.c,
+        // net__socket_connect_tls). The few bytes of the handshake always fit into the socket's buffer.
         let isHandshake = phase == .greeting && configuration.tls != nil
         watch?.events = instance.wantsToWrite && !isHandshake ? [.readable, .writable] : .readable
     }
@@ -101,7 +102,7 @@ extension MQTTConnection {
         guard phase != .closed, let keepAlive else { return }
         switch keepAlive.action(at: .now) {
         case .wait(let instant): keepAliveTimer.arm(at: instant, accuracy: keepAlive.accuracy)
-        case .giveUp: close(MQTTError(.keepAliveTimeout, "the broker does not answer any more"))
+        case .giveUp: close(MQTTError(.keepAliveTimeout, "the broker no longer responds"))
         case .probe: probe()
         }
     }

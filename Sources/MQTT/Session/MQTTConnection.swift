@@ -96,7 +96,7 @@ final class MQTTConnection {
     ///   - choice: which family of the broker's addresses to use, from 0.
     ///   - deadline: when to give up.
     /// - Returns: what the broker has agreed to.
-    /// - Throws: why there is no connection; this one is of no use any more.
+    /// - Throws: the cause of the failure. The object cannot be used afterwards.
     func open(through choice: Int, until deadline: Instant) async throws(MQTTError) -> MQTTSession {
         self.deadline = deadline
         let result = await withCheckedContinuation { continuation in
@@ -116,7 +116,7 @@ final class MQTTConnection {
             guard phase == .opening else { return }
             hasOtherFamily = choice + 1 < opening.families.count
             try begin(opening)
-            // A black hole behind the first family shall not cost the second one its turn.
+            // Leave time for the second family if packets to the first one are lost.
             if hasOtherFamily { limit.arm(after: (deadline - .now) / 2) }
         } catch {
             if phase == .opening { close(error) }

@@ -1,9 +1,9 @@
-/// What the broker still owes an answer, by the library's number of the request.
+/// Messages and subscriptions that wait for the broker's response, by the library's packet identifier.
 struct Outstanding {
     private var tickets: [Int32: UInt64] = [:]
     private var subscriptions: [Int32: [MQTTTopicFilter]] = [:]
 
-    /// How many messages wait for their acknowledgement.
+    /// The number of unacknowledged messages.
     var messages: Int { tickets.count }
 
     mutating func published(_ identifier: Int32, ticket: UInt64) {
@@ -14,7 +14,7 @@ struct Outstanding {
         subscriptions[identifier] = filters
     }
 
-    /// - Returns: the ticket; nil for a number that nobody waits for.
+    /// - Returns: the ticket; nil for an unknown identifier.
     mutating func ticket(for identifier: Int32) -> UInt64? {
         tickets.removeValue(forKey: identifier)
     }

@@ -13,7 +13,7 @@ final class Pause {
         }
     }
 
-    /// Does nothing when nobody waits.
+    /// Ends the pause, if there is one.
     func end() {
         timer.disarm()
         waiting?.resume()

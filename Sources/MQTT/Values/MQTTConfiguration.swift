@@ -1,6 +1,6 @@
-/// Which broker, as whom, and how patiently.
+/// The configuration of a client: broker, credentials, TLS and timeouts.
 public struct MQTTConfiguration: Sendable {
-    /// Which version of the protocol to speak.
+    /// The MQTT version to use.
     public enum Version: Sendable, Hashable {
         /// MQTT 5, and 3.1.1 once the broker has refused it.
         case automatic
@@ -10,7 +10,7 @@ public struct MQTTConfiguration: Sendable {
         case v311
     }
 
-    /// Encryption; its presence in a configuration switches it on.
+    /// The TLS configuration. Its presence enables TLS.
     public struct TLS: Sendable, Hashable {
         /// PEM file of the authorities to trust; nil means the system's store.
         public var caFile: String?

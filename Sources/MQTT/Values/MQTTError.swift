@@ -69,9 +69,9 @@ extension MQTTError {
 extension MQTTError.Code {
     /// The broker's name has no address.
     public static let nameNotResolved = Self("name_not_resolved")
-    /// Nobody listens at the broker's address, or there is no way to it.
+    /// No broker listens at the address, or there is no route to it.
     public static let unreachable = Self("unreachable")
-    /// The broker took the connection and did not answer in time.
+    /// The broker accepted the connection but did not respond in time.
     public static let timeout = Self("timeout")
     /// Keys, files or the encryption itself.
     public static let tls = Self("tls")

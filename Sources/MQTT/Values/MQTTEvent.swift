@@ -6,34 +6,35 @@ public enum MQTTVersion: String, Sendable, Hashable {
     case v311 = "3.1.1"
 }
 
-/// What the broker has agreed to.
+/// The result of a connection to the broker.
 public struct MQTTSession: Sendable, Hashable {
-    /// The version that is spoken.
+    /// The MQTT version in use.
     public let version: MQTTVersion
-    /// Whether the broker still had the session: subscriptions are then in place, and messages may have waited.
+    /// Whether the broker had stored the session. If so, its subscriptions exist, and queued messages may arrive.
     public let isSessionPresent: Bool
 
-    /// Describes a session.
+    /// Creates a session description.
     public init(version: MQTTVersion, isSessionPresent: Bool) {
         self.version = version
         self.isSessionPresent = isSessionPresent
     }
 }
 
-/// What a client tells its owner, on the loop, in the order in which it happened.
+/// An event of a client. Sent on the loop, in order.
 public enum MQTTEvent: Sendable, Hashable {
-    /// The broker has accepted the connection. Nothing of an earlier connection is sent again: publish anew.
+    /// The broker has accepted the connection. Messages of an earlier connection are not resent: publish them
+    /// again.
     case connected(MQTTSession)
-    /// The connection has ended or could not be made. Tickets that were not answered will not be.
+    /// The connection has ended or could not be made. Pending tickets get no result.
     ///
     /// `retryIn` is nil after ``MQTTClient/stop(within:)``.
     case disconnected(MQTTError, retryIn: Duration?)
-    /// A message has come.
+    /// A message was received.
     case message(MQTTMessage)
     /// A QoS 1 message was acknowledged, or a QoS 0 message was written to the socket.
     case acknowledged(ticket: UInt64)
     /// The broker has refused a QoS 1 message (MQTT 5), for instance by its access control list.
     case rejected(ticket: UInt64, MQTTError)
-    /// The broker has refused a subscription: nothing will come on its topics.
+    /// The broker has refused a subscription: its topics deliver no messages.
     case subscriptionRefused(MQTTTopicFilter, MQTTError)
 }

@@ -1,31 +1,31 @@
-/// How hard the sender tries. The contract of the bridge does without QoS 2.
+/// The quality of service. QoS 2 is not used by the bridge.
 public enum MQTTQoS: UInt8, Sendable, Hashable {
-    /// QoS 0: written once, perhaps lost.
+    /// QoS 0: sent once; may be lost.
     case atMostOnce = 0
-    /// QoS 1: acknowledged, perhaps doubled.
+    /// QoS 1: acknowledged; may be duplicated.
     case atLeastOnce = 1
 }
 
-/// A message as it is published or received.
+/// A message to publish, or a received one.
 ///
-/// The last three fields exist in MQTT 5 only: with 3.1.1 they are not sent and are nil on arrival.
+/// The last three fields exist in MQTT 5 only. With 3.1.1 they are not sent, and nil in received messages.
 public struct MQTTMessage: Sendable, Hashable {
     /// Topic name, 1 to 65,535 bytes, without wildcards and control characters.
     public var topic: String
-    /// Any bytes. Empty and retained: the broker forgets what it retained.
+    /// The payload. An empty retained message deletes the broker's retained message.
     public var payload: [UInt8]
     /// Quality of service.
     public var qos: MQTTQoS
-    /// Sent: the broker shall keep it. Received: the sender asked so (MQTT 5), or it is a kept one (3.1.1).
+    /// The retain flag. In a received message: as set by the sender (MQTT 5), or whether it was retained (3.1.1).
     public var isRetained: Bool
-    /// After how many seconds the broker shall no longer deliver it; received: what is left of them.
+    /// The message expiry interval in seconds. In a received message, the remaining time.
     public var messageExpirySeconds: UInt32?
-    /// Where the sender of a request waits for the answer.
+    /// The topic for the response to a request.
     public var responseTopic: String?
-    /// What the sender of a request wants to find in the answer, at most 65,535 bytes.
+    /// Data that the response to a request must contain, at most 65,535 bytes.
     public var correlationData: [UInt8]?
 
-    /// Describes a message.
+    /// Creates a message.
     public init(
         topic: String, payload: [UInt8], qos: MQTTQoS = .atMostOnce, isRetained: Bool = false,
         messageExpirySeconds: UInt32? = nil, responseTopic: String? = nil, correlationData: [UInt8]? = nil
