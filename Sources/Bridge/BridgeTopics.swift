@@ -1,35 +1,35 @@
-/// The topics of one bridge and of its tags, as the MQTT contract has them: the one place where a topic is spelled.
+/// The topics of one bridge and its tags, as the MQTT contract defines them.
 public struct BridgeTopics: Hashable, Sendable {
-    /// What every topic begins with.
+    /// The prefix of all topics.
     public let base: String
     /// The bridge's name in topics.
     public let instance: String
-    /// What the topics of the bridge itself begin with: `<base>/bridge/<instance>`, `G` below.
+    /// The prefix of the bridge's own topics: `<base>/bridge/<instance>`, abbreviated `G` below.
     public let bridge: String
 
     /// `G/state`, retained: `online` or `offline`.
     public let state: String
-    /// `G/info`, retained: what the bridge says about itself.
+    /// `G/info`, retained: version, tags and settings of the bridge.
     public let info: String
-    /// `G/health`, retained: how it is.
+    /// `G/health`, retained: measurements and problems.
     public let health: String
-    /// `G/adapter`, retained: its Bluetooth adapters.
+    /// `G/adapter`, retained: the Bluetooth adapters.
     public let adapter: String
-    /// `G/scan`, retained: whether it scans.
+    /// `G/scan`, retained: whether a requested scan is running.
     public let scan: String
-    /// `G/advertisement`: each signal of a tag during a scan.
+    /// `G/advertisement`: advertisements received during a requested scan.
     public let advertisement: String
-    /// `G/event`: stages of pairing, and other events of the bridge.
+    /// `G/event`: pairing stages and other events of the bridge.
     public let event: String
-    /// `G/tags`, retained: how many tags there are.
+    /// `G/tags`, retained: the number of tags.
     let tags: String
-    /// `G/pairing`, retained: how far the latest pairing is.
+    /// `G/pairing`, retained: progress of the latest pairing.
     let pairing: String
-    /// `G/found`, retained: the tags that the latest requested scan found.
+    /// `G/found`, retained: the tags found by the latest requested scan.
     let found: String
 
     /// - Parameters:
-    ///   - base: what every topic begins with.
+    ///   - base: the prefix of all topics.
     ///   - instance: the bridge's name in topics.
     public init(base: String, instance: String) {
         self.base = base
@@ -47,22 +47,22 @@ public struct BridgeTopics: Hashable, Sendable {
         found = bridge + "/found"
     }
 
-    /// The retained topics that are published while discovery is on.
+    /// The retained topics that are published only while Home Assistant discovery is on.
     var ofHomeAssistant: [String] { [tags, pairing, found] }
 
-    /// Those of the bridge itself that the broker retains; its state comes last.
+    /// The bridge's own retained topics; its state comes last.
     var retained: [String] { [info, health, adapter, scan] + ofHomeAssistant + [state] }
 
-    /// What the bridge listens to.
+    /// The topic filters that the bridge subscribes to.
     var filters: [String] {
         ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
             + ["\(base)/bridge/+/info", stateOfEveryBridge, "\(base)/tag/+/info"]
     }
 
-    /// A filter for the state of every bridge of this base topic.
+    /// A filter that matches the state topic of every bridge with this base topic.
     public var stateOfEveryBridge: String { "\(base)/bridge/+/state" }
 
-    /// The instance whose state a topic tells; nil for another topic.
+    /// Returns the instance that a state topic belongs to, or nil for another topic.
     public func instance(ofStateTopic topic: String) -> String? {
         let prefix = "\(base)/bridge/"
         guard topic.hasPrefix(prefix), topic.hasSuffix("/state") else { return nil }
@@ -70,17 +70,17 @@ public struct BridgeTopics: Hashable, Sendable {
         return name.isEmpty || name.utf8.contains(UInt8(ascii: "/")) ? nil : String(name)
     }
 
-    /// Where the bridge takes a request, such as `scan`.
+    /// The topic of a request, such as `scan`.
     public func request(_ verb: String) -> String {
         "\(bridge)/request/\(verb)"
     }
 
-    /// Where the bridge answers a request.
+    /// The topic of a request's response.
     public func response(_ verb: String) -> String {
         "\(bridge)/response/\(verb)"
     }
 
-    /// What a message on a topic is about, or nil when it does not concern the bridge.
+    /// Parses a topic; returns nil if it does not concern the bridge.
     func subject(of topic: String) -> TopicSubject? {
         guard topic.utf8.count <= TopicSubject.longestTopic, let rest = topic.topic(below: base) else { return nil }
         let levels = String(rest).topicLevels
@@ -107,30 +107,30 @@ public struct BridgeTopics: Hashable, Sendable {
                 tag: tag, name: "\(command)/\(verb)", resultTopic: "\(base)/tag/\(tag)/\(command)/result"))
     }
 
-    /// The topics of a tag.
+    /// Returns the topics of a tag.
     public func tag(_ id: TagID) -> TagTopics {
         TagTopics(prefix: "\(base)/tag/\(id.text)/")
     }
 }
 
-/// What a message from the broker is about.
+/// The meaning of a received topic.
 enum TopicSubject: Hashable, Sendable {
-    /// Longer topics are none of ours; it bounds what a caller can make us answer.
+    /// Longer topics are ignored. The limit bounds the size of responses.
     static let longestTopic = 1_024
 
-    /// Somebody wants something.
+    /// A command to a tag or a request to the bridge.
     case command(CommandAddress)
-    /// The description of a tag, of this bridge or another.
+    /// The `info` topic of a tag, of this bridge or another.
     case tagInfo(Substring)
-    /// A bridge of this base topic, perhaps this one, tells its tags.
+    /// The `info` topic of a bridge with this base topic, possibly this one.
     case neighbourInfo(instance: String)
-    /// A bridge of this base topic, perhaps this one, comes or goes.
+    /// The `state` topic of a bridge with this base topic, possibly this one.
     case neighbourState(instance: String)
 }
 
-/// Whom a command is for, what it is called, and where its result goes.
+/// The target and name of a command, and the topic of its result.
 struct CommandAddress: Hashable, Sendable {
-    /// The tag's topic level; nil for a request to the bridge itself.
+    /// The tag's topic level; nil for a request to the bridge.
     let tag: String?
     /// `led/set`, or the verb of a request.
     let name: String
@@ -150,7 +150,7 @@ struct CommandAddress: Hashable, Sendable {
     }
 }
 
-/// The topics of one tag, spelled once so that an event costs no string.
+/// The topics of one tag, created once so that events don't build strings.
 public struct TagTopics: Hashable, Sendable {
     private let prefix: String
     let availability: String
@@ -166,7 +166,7 @@ public struct TagTopics: Hashable, Sendable {
     let stats: String
     let touch: String
 
-    /// Those that the broker retains.
+    /// The tag's retained topics.
     public var retained: [String] {
         [availability, connection, battery, batteryLevel, gear, info, touchMode, led, rssi, stats]
     }
@@ -187,7 +187,7 @@ public struct TagTopics: Hashable, Sendable {
         touch = prefix + "touch"
     }
 
-    /// Where the tag takes a command, such as `led/set`.
+    /// The topic of a command, such as `led/set`.
     func command(_ name: String) -> String {
         prefix + name
     }

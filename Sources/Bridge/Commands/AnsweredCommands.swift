@@ -1,8 +1,8 @@
 import Time
 
-/// The final results of the last minute, for commands that come again.
+/// Stores the final results of the last minute, to answer repeated commands.
 struct AnsweredCommands: Sendable {
-    /// One command of one caller: an `id` counts within its topic. Both are compared as bytes.
+    /// Identifies a command: its `id` is unique within a result topic. Both are compared as bytes.
     struct Key: Hashable, Sendable {
         private let resultTopic: ExactText
         private let id: ExactText
@@ -12,7 +12,7 @@ struct AnsweredCommands: Sendable {
             self.id = ExactText(id)
         }
 
-        /// How many bytes it has.
+        /// Size in bytes.
         fileprivate var size: Int { resultTopic.text.utf8.count + id.text.utf8.count }
     }
 
@@ -22,23 +22,23 @@ struct AnsweredCommands: Sendable {
         let size: Int
     }
 
-    /// How long a result is kept, unless too much comes after it.
+    /// How long a result is stored, unless the limits below remove it earlier.
     static let lifetime = Duration.seconds(60)
-    /// More results than this push out the oldest.
+    /// Maximum number of results. The oldest is removed first.
     static let most = 4_096
-    /// More bytes of results and their keys than this push out the oldest. The newest is kept whatever its size.
+    /// Maximum size of results and keys in bytes. The oldest is removed first; the newest is kept whatever its size.
     static let mostBytes = 2 << 20
 
     private var results: [Key: (payload: [UInt8], until: Instant)] = [:]
     private var order = Queue<Entry>()
     private var bytes = 0
 
-    /// The stored result.
+    /// Returns the stored result, if any.
     func result(for key: Key, at now: Instant) -> [UInt8]? {
         results[key].flatMap { now < $0.until ? $0.payload : nil }
     }
 
-    /// Stores a result, unless the command has one already.
+    /// Stores a result, unless one is already stored for the key.
     mutating func store(_ payload: [UInt8], for key: Key, at now: Instant) {
         guard result(for: key, at: now) == nil else { return }
         let entry = Entry(key: key, until: now + Self.lifetime, size: payload.count + key.size)

@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// `battery/get`: reads the battery again; the result holds it.
+/// `battery/get`: reads the battery level and returns it in the result.
 struct BatteryGet: TagRequest {
     static let name = "battery/get"
 

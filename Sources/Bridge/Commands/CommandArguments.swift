@@ -1,7 +1,7 @@
 import JSON
 import JacquardProtocol
 
-/// The keys of a command, with the one way to say what is wrong with a value. `null` counts as not there.
+/// The keys of a command, with one set of validation errors. `null` counts as absent.
 struct CommandArguments: Hashable, Sendable {
     private let values: [String: JSONValue]
 
@@ -9,12 +9,12 @@ struct CommandArguments: Hashable, Sendable {
         self.values = values.filter { $0.value != .null }
     }
 
-    /// The one argument of a command that is a bare word; errors call it `payload`.
+    /// Creates the single argument of a command that is a bare word; errors call it `payload`.
     init(bareWord text: String) throws(CommandFailure) {
         self.init(["payload": .string(try CommandPayload.singleWord(text))])
     }
 
-    /// The keys of a command that is an object or nothing.
+    /// Reads the keys of a payload that must be an object or empty.
     init(emptyOrObject payload: CommandPayload) throws(CommandFailure) {
         switch payload {
         case .empty: self.init([:])
@@ -24,7 +24,7 @@ struct CommandArguments: Hashable, Sendable {
         }
     }
 
-    /// The keys of a command that is an object and nothing else.
+    /// Reads the keys of a payload that must be an object.
     init(objectOnly payload: CommandPayload) throws(CommandFailure) {
         if case .text(let text) = payload {
             throw .invalid("payload", is: .string(text), mayBe: "a JSON object")
@@ -32,15 +32,15 @@ struct CommandArguments: Hashable, Sendable {
         try self.init(emptyOrObject: payload)
     }
 
-    /// The value of a key as it is; nil when it is not there.
+    /// The value of a key; nil if it is absent.
     subscript(key: String) -> JSONValue? { values[key] }
 
-    /// Whether one of the keys is there.
+    /// Returns whether at least one of the keys is present.
     func containsAny(of keys: [String]) -> Bool {
         keys.contains { values[$0] != nil }
     }
 
-    /// One of a few words; the synonyms are understood too, and no error text lists them.
+    /// Reads a value from a list of words. Synonyms are accepted, but error texts don't list them.
     func word<Meaning>(
         _ key: String, of words: [Word<Meaning>], synonyms: [Word<Meaning>] = []
     ) throws(CommandFailure) -> Meaning? {
@@ -51,14 +51,14 @@ struct CommandArguments: Hashable, Sendable {
         throw .invalid(key, is: value, mayBe: words.listed())
     }
 
-    /// A text of so many bytes at most.
+    /// Reads a text of at most `longest` bytes.
     func text(_ key: String, longest: Int) throws(CommandFailure) -> String? {
         guard let value = values[key] else { return nil }
         if case .string(let text) = value, text.utf8.count <= longest { return text }
         throw .invalid(key, is: value, mayBe: "a text of at most \(longest) bytes")
     }
 
-    /// What a text stands for.
+    /// Reads a text and converts it.
     func text<Meaning>(
         _ key: String, mayBe allowed: String, meaning: (String) -> Meaning?
     ) throws(CommandFailure) -> Meaning? {
@@ -67,7 +67,7 @@ struct CommandArguments: Hashable, Sendable {
         throw .invalid(key, is: value, mayBe: allowed)
     }
 
-    /// A whole number in a range.
+    /// Reads an integer within a range.
     func integer<Number: FixedWidthInteger & Sendable>(
         _ key: String, _ range: ClosedRange<Number>, unit: String = ""
     ) throws(CommandFailure) -> Number? {
@@ -82,7 +82,7 @@ struct CommandArguments: Hashable, Sendable {
         throw .invalid(key, is: value, mayBe: "\(range.lowerBound) to \(range.upperBound)\(unit)")
     }
 
-    /// A number of seconds, whole or not, as milliseconds.
+    /// Reads a number of seconds, with or without a fraction, and returns milliseconds.
     func seconds(_ key: String, _ range: ClosedRange<UInt32>) throws(CommandFailure) -> UInt32? {
         guard let value = values[key] else { return nil }
         let seconds: Double? =
@@ -97,21 +97,21 @@ struct CommandArguments: Hashable, Sendable {
         throw .invalid(key, is: value, mayBe: allowed)
     }
 
-    /// True or false.
+    /// Reads a Boolean.
     func flag(_ key: String) throws(CommandFailure) -> Bool? {
         guard let value = values[key] else { return nil }
         if case .bool(let flag) = value { return flag }
         throw .invalid(key, is: value, mayBe: "true or false")
     }
 
-    /// A colour: a name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`.
+    /// Reads a colour: a name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`.
     func color(_ key: String) throws(CommandFailure) -> LEDPattern.Color? {
         guard let value = values[key] else { return nil }
         if let color = LEDPattern.Color(value) { return color }
         throw .invalid(key, is: value, mayBe: LEDPattern.Color.allowed)
     }
 
-    /// A list of objects, so many at least and at most.
+    /// Reads a list of objects whose length is within a range.
     func list(_ key: String, _ range: ClosedRange<Int>) throws(CommandFailure) -> [CommandArguments]? {
         guard let value = values[key] else { return nil }
         guard case .array(let elements) = value, range.contains(elements.count) else {
@@ -127,7 +127,7 @@ struct CommandArguments: Hashable, Sendable {
         return list
     }
 
-    /// The value of a key that has to be there.
+    /// Returns the value of a required key, or throws.
     static func required<Value>(_ value: Value?, _ key: String, mayBe allowed: String) throws(CommandFailure) -> Value {
         if let value { return value }
         throw CommandFailure(.invalidArgument, "\(key.quoted) is missing; it may be \(allowed)")

@@ -1,26 +1,26 @@
 import JSON
 import Time
 
-/// Who waits for the result of a command: where it has to go, and what has to be in it.
+/// The sender of a command: where its result is published, and what the result must contain.
 struct CommandAsker: Hashable, Sendable {
     /// `T/<command>/result` or `G/response/<verb>`.
     let resultTopic: String
-    /// MQTT 5: a second place for the result; nil for none, and for one at which the bridge does not answer.
+    /// MQTT 5: an additional topic for the result; nil if the sender gave none or one that is not allowed.
     let responseTopic: ResponseTopic?
-    /// MQTT 5: comes back on the second place.
+    /// MQTT 5: returned unchanged with the result on the response topic.
     let correlationData: [UInt8]?
-    /// When the command came.
+    /// When the command was received.
     let receivedAt: Moment
     /// The command's `id`.
     let id: String?
-    /// Whether the `id` tells a repetition from another command.
+    /// Whether the `id` identifies repetitions of this command.
     let isIDOwn: Bool
-    /// When a result that is not final is due; nil once it was given.
+    /// When the `accepted` result is due; nil once it was published.
     var acceptedAt: Instant?
 
-    /// The most bytes of correlation data.
+    /// Maximum size of correlation data in bytes.
     static let mostCorrelationData = 4_096
-    /// A final result that takes longer than this is announced.
+    /// Delay after which a pending command gets an `accepted` result.
     private static let patience = Duration.milliseconds(250)
 
     init(
@@ -36,7 +36,7 @@ struct CommandAsker: Hashable, Sendable {
         acceptedAt = now.instant + Self.patience
     }
 
-    /// What the answers to a repetition are found by; nil without an `id` of its own.
+    /// The key of the stored result; nil without a command `id`.
     var key: AnsweredCommands.Key? {
         guard isIDOwn else { return nil }
         return id.map { AnsweredCommands.Key(resultTopic: resultTopic, id: $0) }
@@ -44,10 +44,10 @@ struct CommandAsker: Hashable, Sendable {
 }
 
 extension CommandAsker {
-    /// How long a result waits for the broker.
+    /// How long a result is queued while the broker is away.
     private static let lifetime = Duration.seconds(60)
 
-    /// The result's publications: on the result topic, and on the response topic.
+    /// Returns the publications of a result: on the result topic and on the response topic.
     func publications(_ payload: [UInt8]) -> [Publication] {
         let kind = Publication.Kind.result(lifetime: Self.lifetime)
         let result = Publication(topic: resultTopic, payload: payload, kind: kind)
@@ -58,7 +58,7 @@ extension CommandAsker {
         return [result, answer]
     }
 
-    /// The bytes of a result.
+    /// Encodes a result.
     func payload(
         _ status: ResultDocument.Status,
         data: CommandData = .none,

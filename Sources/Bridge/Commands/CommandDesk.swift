@@ -1,11 +1,11 @@
 import JacquardProtocol
 import Time
 
-/// The commands that have no final result yet, and the results of those that had one a moment ago.
+/// The commands without a final result, and the recent results.
 struct CommandDesk: Sendable {
     /// The bridge's instance name, for results.
     let bridge: String
-    /// How many commands of one tag may be pending, and how many requests to the bridge.
+    /// Maximum number of pending commands per tag, and of pending requests to the bridge.
     var commandsPerTag: Int
 
     private var pending: [PendingCommand] = []
@@ -17,10 +17,10 @@ struct CommandDesk: Sendable {
         self.commandsPerTag = commandsPerTag
     }
 
-    /// When something is due without an event.
+    /// When the next timeout is due.
     var deadline: Instant? {
         var earliest: Instant?
-        // By index: a command that is looped over is copied.
+        // Iterates by index: iterating over elements copies each command.
         for index in pending.indices {
             earliest.lower(to: pending[index].againAt)
             earliest.lower(to: pending[index].expiresAt)
@@ -30,17 +30,17 @@ struct CommandDesk: Sendable {
     }
 }
 
-// MARK: Coming in
+// MARK: Adding
 
 extension CommandDesk {
-    /// The stored result of a command that comes again.
+    /// Returns the stored result of a repeated command.
     func storedResult(for asker: CommandAsker, at now: Moment) -> [Publication]? {
         asker.key.flatMap { answered.result(for: $0, at: now.instant) }.map { asker.publications($0) }
     }
 
-    /// Lets an asker wait for the result of the same command, if that is pending.
+    /// Adds a sender to a pending command with the same key.
     ///
-    /// - Returns: whether it is.
+    /// - Returns: whether there is such a command.
     mutating func join(_ asker: CommandAsker) -> Bool {
         guard let key = asker.key, let index = pending.firstIndex(where: { $0.askers.first?.key == key }) else {
             return false
@@ -49,10 +49,10 @@ extension CommandDesk {
         return true
     }
 
-    /// Refuses a command of a tag, or of the bridge itself, that has too many already.
+    /// Throws `busy` if a tag, or the bridge itself, has too many pending commands.
     ///
-    /// Commands that wait long leave a part of the queue to those that wait briefly: of the commands that wait, at most three
-    /// quarters may do so for more than a minute, and at most half for more than ten minutes.
+    /// Commands with a long lifetime may use only a part of the queue: those over one minute at most three quarters,
+    /// those over ten minutes at most half.
     func checkRoom(for tag: TagID?, within timeToLive: Duration) throws(CommandFailure) {
         let commands = pending.filter { $0.tag == tag }
         let count = commands.reduce(0) { $0 + $1.askers.count }
@@ -75,7 +75,7 @@ extension CommandDesk {
         }
     }
 
-    /// Takes a command that waits for its tag.
+    /// Adds a command that waits for its tag.
     mutating func add(
         _ request: any TagRequest, for tag: TagID, asker: CommandAsker, isAnswered: Bool, within timeToLive: Duration,
         at now: Moment
@@ -87,7 +87,7 @@ extension CommandDesk {
                 timeToLive: timeToLive, reachableUntil: now.instant + timeToLive))
     }
 
-    /// Takes a request to the bridge itself, which waits until it is ``sent(_:answeredWithin:at:)``.
+    /// Adds a request to the bridge, which waits until ``sent(_:answeredWithin:at:)``.
     ///
     /// - Returns: its token.
     mutating func add(
@@ -101,22 +101,22 @@ extension CommandDesk {
         return lastToken
     }
 
-    /// A token that no command has, for an action whose answer nobody needs.
+    /// Returns an unused token, for an action whose result is ignored.
     mutating func spareToken() -> UInt64 {
         lastToken += 1
         return lastToken
     }
 }
 
-// MARK: On the way
+// MARK: Sending
 
 extension CommandDesk {
-    /// How long a tag may take to answer before it is a defect: longer than a full queue of timeouts.
+    /// How long a tag may take to respond. Longer than the timeouts of a full queue together; exceeding it is a defect.
     static let answerLimit = Duration.seconds(600)
-    /// How long a command pauses that its tag did not take although it was there.
+    /// Delay before retrying a command that a connected tag did not accept.
     private static let pause = Duration.milliseconds(100)
 
-    /// The commands that wait for something of a tag, in order.
+    /// The commands that wait for a tag, in order.
     func waiting(for tag: TagID) -> [(token: UInt64, request: any TagRequest)] {
         pending.indices.compactMap { index in
             guard !pending[index].isSent, case .tag(tag, let request) = pending[index].work else { return nil }
@@ -132,18 +132,18 @@ extension CommandDesk {
         }
     }
 
-    /// Whether a tag has commands, waiting or sent.
+    /// Returns whether a tag has pending commands.
     func isBusy(with tag: TagID) -> Bool {
         pending.contains { $0.tag == tag }
     }
 
-    /// The results of a command are this bridge's to give from now on: its tag is connected here.
+    /// Makes this bridge publish the results of a command, because its tag is connected here.
     mutating func answer(_ token: UInt64) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].isAnswered = true
     }
 
-    /// A command is sent, or a request has begun: its answer has to be there in time.
+    /// Marks a command as sent, or a request as begun, and starts its response timeout.
     mutating func sent(_ token: UInt64, answeredWithin limit: Duration = Self.answerLimit, at now: Moment) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].againAt = nil
@@ -151,14 +151,15 @@ extension CommandDesk {
         pending[index].isAnswered = true
     }
 
-    /// Lets a command wait again that could not be sent after all; for a moment only if its tag is there.
+    /// Queues a command again that could not be sent. If the tag is connected, the command is retried after a short
+    /// delay.
     mutating func waitAgain(_ token: UInt64, isThere: Bool, at now: Moment) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].answeredUntil = nil
         pending[index].againAt = isThere ? now.instant + Self.pause : nil
     }
 
-    /// The tags of commands whose pause is over.
+    /// Returns the tags of commands whose retry delay has passed.
     mutating func takeTagsToTryAgain(at now: Instant) -> Set<TagID> {
         var tags: Set<TagID> = []
         for index in pending.indices {
@@ -169,7 +170,7 @@ extension CommandDesk {
         return tags
     }
 
-    /// Gives "accepted" to those who have waited long enough for it.
+    /// Returns the `accepted` results that are due.
     mutating func acceptOverdue(at now: Moment) -> [Publication] {
         var publications: [Publication] = []
         for index in pending.indices {
@@ -185,30 +186,30 @@ extension CommandDesk {
     }
 }
 
-// MARK: Going out
+// MARK: Removing
 
 extension CommandDesk {
-    /// The command of a token, which stays.
+    /// Returns a command without removing it.
     func command(_ token: UInt64) -> PendingCommand? {
         pending.first { $0.token == token }
     }
 
-    /// Takes out the commands that have run out of time.
+    /// Removes and returns the expired commands.
     mutating func removeExpired(at now: Instant) -> [PendingCommand] {
         remove { $0.expiresAt <= now }
     }
 
-    /// Takes out every command of a tag.
+    /// Removes and returns all commands of a tag.
     mutating func removeAll(of tag: TagID) -> [PendingCommand] {
         remove { $0.tag == tag }
     }
 
-    /// Takes out every command.
+    /// Removes and returns all commands.
     mutating func removeAll() -> [PendingCommand] {
         remove { _ in true }
     }
 
-    /// Takes out the command of a token.
+    /// Removes and returns a command.
     mutating func remove(_ token: UInt64) -> PendingCommand? {
         remove { $0.token == token }.first
     }
@@ -219,25 +220,25 @@ extension CommandDesk {
         return gone
     }
 
-    /// The final result for each asker of a command that was carried out, unless another bridge gives it.
+    /// Returns the final results of a successful command, unless another bridge publishes them.
     mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Moment) -> [Publication] {
         guard command.isAnswered else { return [] }
         return command.askers.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
     }
 
-    /// The final result for each asker of a command that failed, unless another bridge gives it.
+    /// Returns the final results of a failed command, unless another bridge publishes them.
     mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [Publication] {
         guard command.isAnswered else { return [] }
         return command.askers.flatMap { fail($0, failure, at: now) }
     }
 
-    /// The final result of a command that never became pending.
+    /// Returns the final result of a command that was rejected before it became pending.
     mutating func fail(_ asker: CommandAsker, _ failure: CommandFailure, at now: Moment) -> [Publication] {
         finish(asker, asker.payload(.error, error: failure, bridge: bridge, at: now), at: now)
     }
 
-    /// The final result of a command whose message is not accepted as it is. It is not stored: the same command in another
-    /// message, without the retain flag or with another response topic, is carried out.
+    /// Returns the final result of a rejected message. The result is not stored: the same command in a valid message,
+    /// without the retain flag or with another response topic, is executed.
     func refuse(_ asker: CommandAsker, _ failure: CommandFailure, at now: Moment) -> [Publication] {
         asker.publications(asker.payload(.error, error: failure, bridge: bridge, at: now))
     }

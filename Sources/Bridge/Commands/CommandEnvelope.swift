@@ -1,17 +1,17 @@
-/// What every command may have beside its own keys.
+/// The keys that all commands share.
 struct CommandEnvelope: Hashable, Sendable {
-    /// Comes back in the result; a repetition is not carried out again.
+    /// Returned in the result. A command with the same `id` is not executed again.
     let id: String?
     /// How long the command may wait for the tag.
     let timeToLive: Duration
 
     /// The longest `id`, in bytes.
     static let longestID = 64
-    /// The longest `ttl_ms`: a day.
+    /// Maximum `ttl_ms`: one day.
     static let longestMilliseconds: Int64 = 86_400_000
     private static let standardMilliseconds: Int64 = 10_000
 
-    /// Reads `id` and `ttl_ms`; the message's own expiry counts as `ttl_ms`, and the shorter of both holds.
+    /// Reads `id` and `ttl_ms`. The message expiry also limits the lifetime; the shorter of the two applies.
     init(_ payload: CommandPayload?, expirySeconds: UInt32?) throws(CommandFailure) {
         let arguments = CommandArguments(payload)
         id = try arguments.text("id", longest: Self.longestID)
@@ -21,14 +21,14 @@ struct CommandEnvelope: Hashable, Sendable {
         timeToLive = .milliseconds(shortest ?? Self.standardMilliseconds)
     }
 
-    /// The `id` of a command that may be wrong in every other way.
+    /// Returns the `id` of a command whose other keys may be invalid.
     static func id(of payload: CommandPayload?) -> String? {
         try? CommandArguments(payload).text("id", longest: longestID)
     }
 }
 
 extension CommandArguments {
-    /// The keys of an object; anything else has none.
+    /// Returns the keys of an object, and none for any other payload.
     fileprivate init(_ payload: CommandPayload?) {
         guard case .object(let object) = payload else {
             self.init([:])

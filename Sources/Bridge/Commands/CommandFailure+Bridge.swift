@@ -1,40 +1,40 @@
 extension CommandFailure {
-    /// The bridge ends before the command was sent.
+    /// The bridge stops before the command was sent.
     static let stoppedBeforeSending = CommandFailure(
         .tagOffline, "The bridge stops; nothing was sent", hint: "Send it again when the bridge is online")
-    /// The bridge ends after the command was sent.
+    /// The bridge stops after the command was sent.
     static let stoppedAfterSending = CommandFailure(
         .linkLost, "The bridge stops before the answer; whether it was carried out is not known")
-    /// The driver broke its word.
+    /// The driver did not complete a command.
     static let neverEnded = CommandFailure(
         .internalDefect, "The command never ended", hint: "Report this with the bridge's log and the command")
-    /// Somebody wants the tag connected before it was disconnected.
+    /// A connect command cancels a pending disconnect command.
     static let askedToConnect = CommandFailure(.notPermitted, "The tag was asked to connect meanwhile")
-    /// The tag was asked to disconnect, and has not yet.
+    /// A disconnect command timed out.
     static let stillConnected = CommandFailure(
         .timeout, "The tag has not disconnected in time; it is held as soon as it has")
-    /// The tag is forgotten, or taken off the list, while a command for it waits.
+    /// The tag was forgotten or removed from the configuration while a command was queued.
     static let forgottenBeforeSending = CommandFailure(
         .unknownTag, "The tag was forgotten or is not listed any more; nothing was sent")
-    /// The tag is forgotten, or taken off the list, while it carries out a command.
+    /// The tag was forgotten or removed from the configuration while it executed a command.
     static let forgottenAfterSending = CommandFailure(
         .linkLost, "The tag was forgotten or taken off the list before its answer; whether it obeyed is not known")
-    /// The command came with the retain flag.
+    /// The command has the retain flag.
     static let retained = CommandFailure(
         .retainedRejected, "The command was published with the retain flag",
         hint: "Publish an empty retained message to its topic, then the command without retain")
-    /// The response topic is one at which the bridge does not answer.
+    /// The response topic is not allowed.
     static let responseTopicRefused = CommandFailure(
         .invalidArgument,
         "The response topic is not allowed; it may be outside the base topic and the discovery prefix, or "
             + "<base topic>/client/<name>/..., not beginning with $, without wildcards and control characters, of at most "
             + "\(ResponseTopic.mostLevels) levels and \(ResponseTopic.mostBytes) bytes")
-    /// The correlation data is too long to be kept until the result.
+    /// The correlation data is too long.
     static let correlationDataTooLong = CommandFailure(
         .invalidArgument,
         "The correlation data is too long; it may have at most \(CommandAsker.mostCorrelationData) bytes")
 
-    /// Bluetooth is not on, and so the request cannot be carried out.
+    /// Bluetooth is not powered on, so the request cannot be executed.
     static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {
         let mayChange = state == .resetting || state == .unknown
         return CommandFailure(
@@ -44,7 +44,7 @@ extension CommandFailure {
             isRetryable: mayChange)
     }
 
-    /// What the end of an action without an answer means for its asker.
+    /// Converts the error of a failed action.
     init(_ error: RequestError) {
         switch error {
         case .bluetoothUnavailable(let state): self = .bluetooth(is: state)
@@ -62,14 +62,14 @@ extension CommandFailure {
 }
 
 extension TagMirror {
-    /// The configuration forbids commands.
+    /// The configuration forbids commands to the tag.
     var switchedOffFailure: CommandFailure {
         CommandFailure(
             .notPermitted, "Tag \(entry.id) is switched off by the configuration",
             hint: "Its \"connect\" is never; it may be always or on_demand")
     }
 
-    /// The user forbids commands.
+    /// The user has disconnected the tag.
     var heldFailure: CommandFailure {
         CommandFailure(
             .notPermitted, "Tag \(entry.id) is held disconnected by the user",

@@ -2,7 +2,7 @@ import JacquardProtocol
 import Time
 
 extension CommandFailure {
-    /// What the end of a command without an answer means for its asker.
+    /// Converts the error of a failed tag command.
     init(_ error: TagCommandError, tag: TagMirror, at now: Moment) {
         switch error {
         case .invalidParameter:
@@ -38,10 +38,10 @@ extension CommandFailure {
 }
 
 extension TagMirror {
-    /// Where to look when a command needs what the attached gear does not have.
+    /// Points to the capabilities of the attached gear.
     fileprivate var gearHint: String { "\(topics.gear) lists what the attached gear can do" }
 
-    /// The tag is away.
+    /// The tag is not connected.
     func offlineFailure(at now: Moment) -> CommandFailure {
         if let inUseFailure { return inUseFailure }
         let hint =
@@ -51,7 +51,7 @@ extension TagMirror {
         return CommandFailure(.tagOffline, "Tag \(entry.id) is not connected", hint: hint)
     }
 
-    /// The tag was away for as long as the command could wait.
+    /// The command expired while the tag was not connected.
     func expiredFailure(at now: Moment) -> CommandFailure {
         inUseFailure
             ?? CommandFailure(
@@ -59,7 +59,7 @@ extension TagMirror {
                 hint: lastSeenHint(at: now))
     }
 
-    /// Another program has the tag; nil if that is not why it is away.
+    /// The failure if another program uses the tag; nil otherwise.
     private var inUseFailure: CommandFailure? {
         guard !isConnected, let failure, failure.code == .inUse else { return nil }
         return CommandFailure(
@@ -72,7 +72,7 @@ extension TagMirror {
 }
 
 extension Moment {
-    /// How long ago this was, for people.
+    /// The elapsed time as text.
     fileprivate func ago(at now: Moment) -> String {
         let seconds = max(0, (now.instant - instant).components.seconds)
         return switch seconds {

@@ -1,9 +1,9 @@
 import JSON
 import JacquardProtocol
 
-/// Why a command was not carried out, as its result says it.
+/// The error in a command's result.
 struct CommandFailure: Error, Hashable, Sendable {
-    /// The contract's codes.
+    /// The error codes of the contract.
     enum Code: String, Hashable, Sendable, CaseIterable, Encodable {
         case invalidJSON = "invalid_json"
         case invalidArgument = "invalid_argument"
@@ -26,7 +26,7 @@ struct CommandFailure: Error, Hashable, Sendable {
     let code: Code
     let text: String
     let hint: String?
-    /// Whether the same command may succeed later, without anybody changing anything.
+    /// Whether the same command may succeed later without a change of configuration or hardware.
     let isRetryable: Bool
 
     init(_ code: Code, _ text: String, hint: String? = nil, isRetryable: Bool? = nil) {
@@ -36,7 +36,7 @@ struct CommandFailure: Error, Hashable, Sendable {
         self.isRetryable = isRetryable ?? code.isUsuallyRetryable
     }
 
-    /// A key has a value that it may not have.
+    /// A key has an invalid value.
     static func invalid(_ key: String, is value: JSONValue, mayBe allowed: String) -> CommandFailure {
         CommandFailure(.invalidArgument, "\(key.quoted) is \(value.quoted); it may be \(allowed)")
     }

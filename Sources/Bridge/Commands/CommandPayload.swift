@@ -1,20 +1,20 @@
 import JSON
 
-/// What a command says: nothing, a word, or a JSON object.
+/// The payload of a command: empty, text, or a JSON object.
 enum CommandPayload: Hashable, Sendable {
     case empty
-    /// One bare word, or a JSON string.
+    /// A bare word or a JSON string.
     case text(String)
     case object([String: JSONValue])
 
-    /// The longest payload, in bytes.
+    /// Maximum size in bytes.
     static let longest = 4_096
 
     private static let spaces: Set<Character> = [" ", "\t", "\r", "\n", "\r\n"]
 
-    /// Reads the bytes of a message.
+    /// Parses the payload of a message.
     ///
-    /// - Throws: `payload_too_large`, `invalid_json`, or `invalid_argument` for JSON that no command has.
+    /// - Throws: `payload_too_large`, `invalid_json`, or `invalid_argument` for JSON that no command accepts.
     init(_ bytes: [UInt8]) throws(CommandFailure) {
         guard bytes.count <= Self.longest else {
             throw CommandFailure(
@@ -42,7 +42,7 @@ enum CommandPayload: Hashable, Sendable {
         }
     }
 
-    /// The word, where one bare word is what a command may be besides an object.
+    /// Checks a text payload that must be a single word.
     ///
     /// - Throws: `invalid_json` for several words.
     static func singleWord(_ text: String) throws(CommandFailure) -> String {

@@ -1,14 +1,14 @@
 import JacquardProtocol
 
-/// A place in the tag's own store: a key, of the product of a vendor.
+/// A key in the tag's configuration store, which belongs to a vendor and a product.
 struct ConfigEntry: Hashable, Sendable {
     let key: String
-    /// nil: the tag's own.
+    /// nil: the tag's own vendor ID.
     let vendor: JacquardIdentifier?
-    /// nil: the tag's own.
+    /// nil: the tag's own product ID.
     let product: JacquardIdentifier?
 
-    /// Bytes of a key; with the longest value it fits into the 1,024 bytes of a packet.
+    /// Length of a key in bytes; with the longest value it fits into a packet of 1,024 bytes.
     private static let lengths = 1...128
 
     /// Reads `key`, `vendor_id` and `product_id`.
@@ -22,13 +22,13 @@ struct ConfigEntry: Hashable, Sendable {
 }
 
 extension CommandArguments {
-    /// A vendor's or product's number.
+    /// Reads a vendor or product ID.
     fileprivate func identifier(_ key: String) throws(CommandFailure) -> JacquardIdentifier? {
         try text(key, mayBe: "four bytes such as 11-78-30-c8") { JacquardIdentifier($0) }
     }
 }
 
-/// The data of the results of `config/get` and `config/set`; without a value in the store both are null.
+/// The data of the results of `config/get` and `config/set`. Type and value are null if the store has no value.
 struct ConfigDocument: Encodable {
     let key: String
     @OrNull var type: String?
@@ -41,7 +41,7 @@ struct ConfigDocument: Encodable {
     }
 }
 
-/// A value of the store as a JSON value. What JSON has no number for is a text: `nan`, `inf`, `-inf`.
+/// A stored value as JSON. Numbers that JSON cannot represent are strings: `nan`, `inf`, `-inf`.
 struct ConfigValueDocument: Encodable {
     let value: ConfigElement.Value
 

@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// `config/get`: reads a value of the tag's own store.
+/// `config/get`: reads a value from the tag's configuration store.
 struct ConfigGet: TagRequest {
     static let name = "config/get"
 

@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// `config/set`: writes a value of the tag's own store; the result repeats it.
+/// `config/set`: writes a value to the tag's configuration store and returns it in the result.
 struct ConfigSet: TagRequest {
     static let name = "config/set"
 

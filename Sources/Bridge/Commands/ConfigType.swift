@@ -1,19 +1,19 @@
 import JSON
 import JacquardProtocol
 
-/// The eight types of values in a tag's store, by the words of the schema.
+/// The eight value types of a tag's configuration store, with the names of the schema.
 enum ConfigType: String, Hashable, Sendable, CaseIterable {
     case bool, uint32, uint64, int32, int64, float, double, string
 
-    /// Bytes of a text; with the longest key it fits into the 1,024 bytes of a packet.
+    /// Maximum length of a string in bytes; with the longest key it fits into a packet of 1,024 bytes.
     private static let longestText = 768
 
-    /// The words, for an error text.
+    /// The names, for error texts.
     static let words = allCases.map { Word($0.rawValue, $0) }
 
     /// Reads a value of this type.
     ///
-    /// - Throws: `invalid_argument`, which says what the type holds.
+    /// - Throws: `invalid_argument`, with the values that the type allows.
     func value(_ key: String, in arguments: CommandArguments) throws(CommandFailure) -> ConfigElement.Value? {
         switch self {
         case .bool: try arguments.flag(key).map(ConfigElement.Value.bool)
@@ -45,7 +45,7 @@ extension ConfigElement.Value {
 }
 
 extension CommandArguments {
-    /// A number, whole or not, between a limit and its negative.
+    /// Reads a number whose magnitude does not exceed a limit.
     fileprivate func number(_ key: String, limit: Double) throws(CommandFailure) -> Double? {
         guard let value = self[key] else { return nil }
         let number: Double? =

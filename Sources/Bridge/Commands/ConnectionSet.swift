@@ -1,6 +1,7 @@
 import JacquardProtocol
 
-/// `connection/set`: `connect`, or `disconnect`, which holds until then; the result comes when the tag is so.
+/// `connection/set`: `connect` or `disconnect`. A disconnect lasts until `connect`. The result is published when the
+/// tag has reached the state.
 struct ConnectionSet: TagRequest {
     static let name = "connection/set"
     static let ignoresHold = true

@@ -8,7 +8,7 @@ struct HapticSet: TagRequest {
 
     var errand: TagErrand? { .perform(.playHaptic(pattern)) }
 
-    /// What `pattern` may be, with what each plays when nothing else is said. `short` and `long` are ours.
+    /// The values of `pattern` with their default timing. `short` and `long` are additions of the bridge.
     private static let patterns = [
         Word("short", plain(.constantOn)),
         Word("long", plain(.constantOn, onMilliseconds: 1_000)),
@@ -22,7 +22,7 @@ struct HapticSet: TagRequest {
         Word("constant_on", plain(.constantOn)),
     ]
 
-    /// The protocol's own word for `stop`.
+    /// The protocol's name for `stop`.
     private static let synonyms = [Word("halted", HapticPattern.stop)]
 
     private static func plain(_ symbol: HapticPattern.Symbol, onMilliseconds: UInt16 = 200) -> HapticPattern {

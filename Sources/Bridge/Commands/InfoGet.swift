@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// `info/get`: asks the tag, or its gear, again what it is; the result holds the document of `T/info` or `T/gear`.
+/// `info/get`: reads device information of the tag or its gear and returns the document of `T/info` or `T/gear`.
 struct InfoGet: TagRequest {
     static let name = "info/get"
 

@@ -1,11 +1,11 @@
 import JacquardProtocol
 
-/// What a command wants of an LED.
+/// The requested state of an LED.
 ///
-/// With `"state":"ON"`, Home Assistant's form, what is not said stays as it was. Without `state`, what is not said is
-/// white, full and solid. `transition` is ignored: the tag has none.
+/// With `"state":"ON"`, Home Assistant's form, missing keys keep their previous values. Without `state`, the defaults
+/// are white, full brightness and solid. `transition` is ignored because the tag does not support it.
 struct LEDOrder: Sendable {
-    /// Dark, or a light and the pattern that makes it.
+    /// Off, or on with a light state and a pattern.
     enum Wish: Sendable {
         case dark
         case light(LEDLook, LEDPattern)
@@ -14,12 +14,12 @@ struct LEDOrder: Sendable {
     let target: TagCommand.Target
     let wish: Wish
 
-    /// 1 ms to 24 hours: long enough for a lamp, short enough to end.
+    /// 1 ms to 24 hours.
     static let duration: ClosedRange<UInt32> = 1...86_400_000
-    /// Fifty frames of 18 bytes fit into the 1,024 bytes of a packet, with the rest of the request.
+    /// Fifty frames of 18 bytes fit into a packet of 1,024 bytes together with the rest of the request.
     static let frames = 1...50
 
-    /// The keys that say something; a command without any of them is empty, unless it halts all.
+    /// The keys of which a command needs at least one, unless it halts all patterns.
     private static let keys = ["state", "color", "brightness", "effect", "flash", "pattern", "duration_ms", "frames"]
 
     init(

@@ -1,14 +1,14 @@
 import JSON
 import JacquardProtocol
 
-/// A colour that commands may name: the one table of names, for MQTT and for command lines.
+/// A named colour. MQTT commands and command lines use the same table.
 public struct LEDColorName: Hashable, Sendable {
-    /// Lower case; commands may write it in any case.
+    /// Lower case; commands may use any case.
     public let name: String
     /// `#rrggbb`, lower case.
     public let hexadecimal: String
 
-    /// Every name, in the order of the documentation.
+    /// All names, in the order of the documentation.
     public static let all = [
         LEDColorName(name: "red", hexadecimal: "#ff0000"),
         LEDColorName(name: "green", hexadecimal: "#00ff00"),
@@ -24,7 +24,7 @@ public struct LEDColorName: Hashable, Sendable {
 }
 
 extension LEDPattern.Color {
-    /// Reads a colour's name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`; other keys do not matter.
+    /// Reads a colour name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`; other keys are ignored.
     init?(_ value: JSONValue) {
         switch value {
         case .string(let text):
@@ -35,7 +35,7 @@ extension LEDPattern.Color {
         }
     }
 
-    /// What a colour may be, for an error text.
+    /// The allowed values, for error texts.
     static var allowed: String {
         let names = LEDColorName.all.map(\.name).joined(separator: ", ")
         return ##"a name (\##(names)), a text such as "#ff8000", or r, g and b, each 0 to 255"##
@@ -61,7 +61,7 @@ extension LEDPattern.Color {
         self.init(red: red, green: green, blue: blue)
     }
 
-    /// The colour at a brightness; 255 leaves it as it is.
+    /// Returns the colour scaled by a brightness; 255 leaves it unchanged.
     func scaled(by brightness: UInt8) -> LEDPattern.Color {
         func part(_ part: UInt8) -> UInt8 {
             UInt8(truncatingIfNeeded: (UInt32(part) * UInt32(brightness) + 127) / 255)

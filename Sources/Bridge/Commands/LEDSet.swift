@@ -1,7 +1,7 @@
 import JSON
 import JacquardProtocol
 
-/// `led/set`: a pattern for the LED of the tag or its gear; ``LEDOrder`` reads its forms.
+/// `led/set`: plays a pattern on the LED of the tag or its gear. ``LEDOrder`` describes the arguments.
 struct LEDSet: TagRequest {
     static let name = "led/set"
 
@@ -17,7 +17,7 @@ struct LEDSet: TagRequest {
         order = try LEDOrder(arguments, for: tag, defaults: defaults)
     }
 
-    /// The object that a bare word stands for.
+    /// Returns the object that a bare word is short for.
     private static func object(for word: String) throws(CommandFailure) -> [String: JSONValue] {
         switch word.lowercased() {
         case "on": return ["state": "ON"].mapValues(JSONValue.string)

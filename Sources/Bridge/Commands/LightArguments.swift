@@ -2,7 +2,7 @@ import JSON
 import JacquardProtocol
 import Time
 
-/// What a command says about a light, each key read and checked.
+/// The validated keys of a light command.
 struct LightArguments: Sendable {
     private let color: LEDPattern.Color?
     private let brightness: UInt8?
@@ -26,9 +26,9 @@ struct LightArguments: Sendable {
         isResumable = try arguments.flag("resumable") ?? false
     }
 
-    /// The light they describe, where what is not said comes from what is remembered.
+    /// Returns the requested light state; missing keys take the remembered values.
     ///
-    /// A flash is a signal of its own: white and solid unless it says otherwise.
+    /// A flash does not use remembered values: its defaults are white and solid.
     func wish(remembered: LEDLook, ledOn: Duration) -> LEDOrder.Wish {
         guard brightness != 0 else { return .dark }
         var look = flashMilliseconds == nil ? remembered : .initial
@@ -53,7 +53,7 @@ struct LightArguments: Sendable {
             kind: .custom, frames: scaled, durationMilliseconds: total, playType: playType, isResumable: isResumable)
     }
 
-    /// All frames once.
+    /// Duration of one pass through all frames.
     private var framesMilliseconds: UInt32? {
         guard let frames else { return nil }
         let sum = frames.reduce(0) { $0 + UInt64($1.lengthMilliseconds) }
@@ -62,14 +62,14 @@ struct LightArguments: Sendable {
 }
 
 extension CommandArguments {
-    /// A pattern by one of two vocabularies; an error text lists the one that belongs to the key.
+    /// Reads a pattern from one of two vocabularies; an error text lists the words of the key in use.
     fileprivate func effect(
         _ key: String, listed: [LEDEffect], understood: [LEDEffect]
     ) throws(CommandFailure) -> LEDEffect? {
         try word(key, of: listed.map { Word($0.word, $0) }, synonyms: understood.map { Word($0.word, $0) })
     }
 
-    /// The frames, which have to be there for a custom pattern and for no other.
+    /// Reads the frames, which are required for a custom pattern and not allowed for others.
     fileprivate func frames(pattern: LEDEffect?) throws(CommandFailure) -> [LEDPattern.Frame]? {
         guard let list = try list("frames", LEDOrder.frames) else {
             guard pattern?.kind != .custom else {
@@ -96,12 +96,12 @@ extension CommandArguments {
 }
 
 extension LEDEffect {
-    /// Frames are not remembered: what was custom is solid when it comes again.
+    /// The effect to remember. Frames are not stored, so a custom pattern becomes solid.
     fileprivate var repeatable: LEDEffect { kind == .custom ? .solid : self }
 }
 
 extension UInt32 {
-    /// The milliseconds of a duration, at least one.
+    /// The duration in milliseconds, at least 1.
     fileprivate init(clamping duration: Duration) {
         self = Swift.max(1, UInt32(clamping: duration.milliseconds))
     }

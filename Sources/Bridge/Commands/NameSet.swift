@@ -1,7 +1,7 @@
 import JSON
 import JacquardProtocol
 
-/// `name/set`: the tag's own name, as it is or in `name`; it may have spaces.
+/// `name/set`: sets the tag's own name, given as text or in `name`. It may contain spaces.
 struct NameSet: TagRequest {
     static let name = "name/set"
 
@@ -9,7 +9,7 @@ struct NameSet: TagRequest {
 
     var errand: TagErrand? { .perform(.rename(newName)) }
 
-    /// What a tag takes. Source: protocol article, "Renaming, and disconnect command".
+    /// Length in bytes. Source: protocol article, "Renaming, and disconnect command".
     private static let lengths = 1...21
     private static let allowed = "1 to 21 bytes of UTF-8 without control characters"
 

@@ -2,35 +2,36 @@ import Time
 
 /// A command without a final result.
 struct PendingCommand: Sendable {
-    /// What it is.
+    /// The command itself.
     enum Work: Sendable {
         case tag(TagID, any TagRequest)
         case bridge(any BridgeRequest)
     }
 
-    /// By this those who carry it out know it.
+    /// Identifies the command to the driver.
     let token: UInt64
     let work: Work
-    /// Whether this bridge gives its results. Another bridge that knows the tag too may give them, until this one sends it.
+    /// Whether this bridge publishes the results. Another bridge that knows the tag publishes them until this bridge
+    /// sends the command.
     var isAnswered: Bool
-    /// Who waits: the one who asked first, and those who repeated it meanwhile.
+    /// The senders: the first one, and those that repeated the command while it was pending.
     var askers: [CommandAsker]
-    /// How long it may wait.
+    /// How long the command may be queued.
     let timeToLive: Duration
-    /// When it stops waiting for its tag, or for Bluetooth.
+    /// When the command expires while it waits for its tag or for Bluetooth.
     let reachableUntil: Instant
-    /// When an answer has to be there; nil while the command waits.
+    /// When the response times out; nil while the command is queued.
     var answeredUntil: Instant?
-    /// When it is sent again although nothing has changed: its tag was there, and yet was not.
+    /// When the command is retried, after a connected tag did not accept it.
     var againAt: Instant?
 
-    /// Whether somebody carries it out.
+    /// Whether the command was sent.
     var isSent: Bool { answeredUntil != nil }
 
-    /// When it has run out of time, whatever it waits for.
+    /// When the command expires, queued or sent.
     var expiresAt: Instant { answeredUntil ?? reachableUntil }
 
-    /// Whom it is for; nil for the bridge itself.
+    /// The target tag; nil for a request to the bridge.
     var tag: TagID? {
         if case .tag(let tag, _) = work { tag } else { nil }
     }

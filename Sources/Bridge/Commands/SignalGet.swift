@@ -1,7 +1,7 @@
-/// `rssi/get`: the last measurement of the signal strength, and when it was made.
+/// `rssi/get`: the last measured signal strength and the time of the measurement.
 ///
-/// The Bluetooth stack measures advertisements only, and a connected tag does not advertise: the value is that of the
-/// advertisement from which the link was made, or of a later one. Earlier ones say nothing about this link.
+/// The Bluetooth stack measures only advertisements, and a connected tag does not advertise. The value therefore
+/// belongs to the advertisement that led to the connection, or to a later one. Earlier measurements are not used.
 struct SignalGet: TagRequest {
     static let name = "rssi/get"
 

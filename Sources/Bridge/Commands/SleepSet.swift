@@ -1,13 +1,13 @@
 import JacquardProtocol
 
-/// `sleep/set`: the tag drops the link after `timeout_s`, and with `wake_on_motion` comes back only when it is moved.
+/// `sleep/set`: makes the tag disconnect after `timeout_s`. With `wake_on_motion` it returns only after it is moved.
 struct SleepSet: TagRequest {
     static let name = "sleep/set"
 
     private let timeoutSeconds: UInt32
     private let wakesOnMotion: Bool
 
-    /// At once, up to a day.
+    /// 0 s (immediately) to one day.
     private static let timeouts: ClosedRange<UInt32> = 0...86_400
 
     var errand: TagErrand? {

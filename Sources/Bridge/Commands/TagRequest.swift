@@ -1,42 +1,42 @@
 import JacquardProtocol
 
-/// A command to a tag that has been read and found to be right; one type for each, one row in ``TagRequestTable``.
+/// A validated command to a tag. Each command has one type and one row in ``TagRequestTable``.
 protocol TagRequest: Sendable {
     /// The last two levels of its topic, such as `led/set`.
     static var name: String { get }
 
-    /// Whether it may be given although the user holds the tag, or the configuration has switched it off.
+    /// Whether the command is allowed while the user has disconnected the tag or the configuration disables it.
     static var ignoresHold: Bool { get }
 
-    /// Reads it.
+    /// Parses the command from its payload.
     ///
     /// - Throws: `invalid_argument` or `invalid_json`.
     init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure)
 
-    /// What it waits for.
+    /// The connection state that the command waits for.
     var goal: TagGoal { get }
 
-    /// What is to be done then; nil when that was all.
+    /// The operation to perform once the goal is reached; nil if there is none.
     var errand: TagErrand? { get }
 
-    /// The bridge will see to it; what a later command builds upon may already change.
+    /// Called when the bridge accepts the command. Updates the values that later commands build upon.
     func accepted(by tag: inout TagMirror)
 
-    /// It was done: puts the truth into the tag's mirror.
+    /// Applies a successful result to the tag's state.
     func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome
 
-    /// It was not carried out, or nobody knows.
+    /// Called when the command failed or its result is unknown.
     func failed(at tag: inout TagMirror)
 }
 
-/// What a command waits for before it goes on.
+/// The connection state that a command waits for.
 enum TagGoal: Hashable, Sendable {
     /// The tag is connected.
     case connected
-    /// The tag is disconnected, and stays so.
+    /// The tag is disconnected and stays disconnected.
     case disconnected
 
-    /// Whether the tag is so.
+    /// Returns whether the tag is in this state.
     func isReached(by tag: TagMirror) -> Bool {
         switch self {
         case .connected: tag.isConnected
@@ -45,12 +45,12 @@ enum TagGoal: Hashable, Sendable {
     }
 }
 
-/// What somebody else has to do for a command.
+/// The operation that the driver performs for a command.
 enum TagErrand: Hashable, Sendable {
-    /// The tag itself.
+    /// A command of the tag protocol.
     case perform(TagCommand)
 
-    /// The errand for the driver.
+    /// Returns the action for the driver.
     func action(on tag: TagID, token: UInt64) -> BridgeAction {
         switch self {
         case .perform(let command): .perform(command, on: tag, token: token)
@@ -58,17 +58,17 @@ enum TagErrand: Hashable, Sendable {
     }
 }
 
-/// What came of an errand or a request, whoever did it.
+/// The response to a command or a request.
 enum CommandAnswer: Hashable, Sendable {
     case tag(TagCommandAnswer)
     case host(RequestAnswer)
 }
 
-/// What a request that was carried out brings back, and what is to be told to all.
+/// The result data of a successful command, and the publications that follow from it.
 struct TagRequestOutcome: Sendable {
     var data = CommandData.none
     var publications: [Publication] = []
-    /// Why there is no result after all; nil when there is one.
+    /// Set if the response does not contain what the command needs.
     var failure: CommandFailure?
 }
 
@@ -84,9 +84,9 @@ extension TagRequest {
     }
 }
 
-/// Every command to a tag that this version carries out.
+/// All commands to a tag.
 enum TagRequestTable {
-    /// In the order in which an error text lists them.
+    /// In the order of error texts.
     static let rows: [any TagRequest.Type] = [
         BatteryGet.self,
         ConfigGet.self,
@@ -101,9 +101,9 @@ enum TagRequestTable {
         TouchModeSet.self,
     ]
 
-    /// The command of a name.
+    /// Returns the command with a name.
     ///
-    /// - Throws: `unknown_command`, with the names that there are.
+    /// - Throws: `unknown_command`, with the existing names.
     static func row(_ name: String) throws(CommandFailure) -> any TagRequest.Type {
         for row in rows where row.name == name { return row }
         // A key path here crashes the compiler (Swift 6.3.1, static member of an existential metatype).

@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// `touch_mode/set`: `gesture`, `continuous`, or an object with one of them in `touch_mode`.
+/// `touch_mode/set`: `gesture`, `continuous`, or an object with `touch_mode`.
 struct TouchModeSet: TagRequest {
     static let name = "touch_mode/set"
 

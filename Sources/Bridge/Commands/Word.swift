@@ -1,4 +1,4 @@
-/// A word that a value may be, and what it means.
+/// An allowed word of a value, and its meaning.
 struct Word<Meaning> {
     let text: String
     let meaning: Meaning
@@ -12,7 +12,7 @@ struct Word<Meaning> {
 extension Word: Sendable where Meaning: Sendable {}
 
 extension Array {
-    /// The words, for an error text.
+    /// The words, for error texts.
     func listed<Meaning>() -> String where Element == Word<Meaning> {
         map(\.text).joined(separator: ", ")
     }

@@ -6,7 +6,7 @@ struct BatteryDocument: Encodable {
     @OrNull var charging: Bool?
     @OrNull var time: String?
 
-    /// All unknown when the tag has not told its battery yet.
+    /// All values are null until the tag has reported its battery.
     init(_ battery: Told<BatteryStatus>?) {
         level = battery?.value.level
         charging = battery?.value.isCharging

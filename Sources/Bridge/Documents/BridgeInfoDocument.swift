@@ -9,6 +9,6 @@ struct BridgeInfoDocument: Encodable {
     @OrNull var bluez: String?
     @OrNull var mqtt: Int?
     let tags: [String]
-    /// The tags that the bridge is connected to: commands for them are answered by it, and by no other bridge.
+    /// The connected tags. Commands to them are answered by this bridge only.
     let connected: [String]
 }

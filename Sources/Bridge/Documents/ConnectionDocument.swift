@@ -16,11 +16,11 @@ struct ConnectionDocument: Encodable {
     @OrNull var retryInMilliseconds: Int64?
 
     /// - Parameters:
-    ///   - connection: the connection as the session has it.
-    ///   - since: when its state began.
-    ///   - sighting: the latest of what the Bluetooth stack noticed.
-    ///   - lastSeen: when the tag last gave a sign of life; nil before the first since the start.
-    ///   - now: the time.
+    ///   - connection: the state of the session.
+    ///   - since: when this state began.
+    ///   - sighting: the latest facts from the Bluetooth stack.
+    ///   - lastSeen: when the tag was last received; nil if not since the start.
+    ///   - now: the current time.
     init(_ connection: TagConnection, since: Moment, sighting: TagSighting, lastSeen: Moment?, at now: Moment) {
         state = connection.state.word
         step = connection.state.step

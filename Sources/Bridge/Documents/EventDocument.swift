@@ -1,6 +1,6 @@
 import JSON
 
-/// What `type` may be in `G/event`.
+/// The values of `type` in `G/event`.
 enum BridgeEvent: String, Hashable, Sendable, CaseIterable, Encodable {
     case scanStarted = "scan_started"
     case scanStopped = "scan_stopped"
@@ -19,7 +19,7 @@ enum BridgeEvent: String, Hashable, Sendable, CaseIterable, Encodable {
 /// `G/event`.
 struct EventDocument: Encodable {
     let type: BridgeEvent
-    /// The tag in topics.
+    /// The tag's name in topics.
     @OrNull var id: String?
     @OrNull var serial: String?
     @OrNull var address: String?
@@ -30,10 +30,10 @@ struct EventDocument: Encodable {
 }
 
 extension BridgeState {
-    /// How long an event waits for the broker.
+    /// How long an event is queued while the broker is away.
     private static let eventLifetime = Duration.seconds(60)
 
-    /// Something happened to the bridge.
+    /// Returns the publication of an event.
     func event(
         _ type: BridgeEvent,
         id: TagID? = nil,

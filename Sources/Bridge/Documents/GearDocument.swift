@@ -11,7 +11,7 @@ struct GearDocument: Encodable {
     @OrNull var firmware: String?
     @OrNull var time: String?
 
-    /// All unknown when the tag has not said yet; only `attached` known when there is no gear.
+    /// All values are null until the tag has reported its gear. Without gear, only `attached` has a value.
     init(_ gear: Told<Component?>?) {
         let component = gear.flatMap(\.value)
         attached = gear.map { $0.value != nil }
@@ -32,6 +32,6 @@ struct GearDocument: Encodable {
 }
 
 extension String {
-    /// The text, or nil when there is none.
+    /// The text; nil if it is empty.
     var nonEmpty: String? { isEmpty ? nil : self }
 }

@@ -1,10 +1,11 @@
 import JSON
 
-/// Writes `T/gesture` by hand: gestures come by the ten thousand a second, and an encoder takes microseconds.
+/// Encodes `T/gesture` without a JSON encoder: up to tens of thousands of gestures arrive per second, and an encoder takes
+/// microseconds for each.
 ///
-/// The bytes are those of an encoder with sorted keys: `boot`, `bridge`, `event_type`, `gesture`, `seq`, `time`.
+/// The bytes equal those of an encoder with sorted keys: `boot`, `bridge`, `event_type`, `gesture`, `seq`, `time`.
 struct GesturePayload: Sendable {
-    /// For each name, everything up to the number of the gesture.
+    /// For each name, the bytes before the gesture's number.
     private let prefixes: [[UInt8]]
     private var time = TimeText()
 
@@ -20,7 +21,7 @@ struct GesturePayload: Sendable {
         }
     }
 
-    /// The payload of one gesture.
+    /// Returns the payload of one gesture.
     mutating func bytes(name: GestureName, number: UInt32, sequence: UInt64, at now: Moment) -> [UInt8] {
         let prefix = prefixes[name.index]
         var bytes: [UInt8] = []

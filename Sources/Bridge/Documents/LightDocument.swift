@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// `T/led`: the state of a light as Home Assistant's JSON schema reads it.
+/// `T/led`: the state of a light in Home Assistant's JSON schema.
 struct LightDocument: Encodable {
     let state: String
     let colorMode = "rgb"
@@ -21,7 +21,7 @@ struct LightDocument: Encodable {
     }
 }
 
-/// A colour in `T/led`, not yet scaled by the brightness.
+/// A colour in `T/led`, not scaled by the brightness.
 struct ColorDocument: Encodable {
     let r: UInt8
     let g: UInt8

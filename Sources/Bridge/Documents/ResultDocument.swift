@@ -1,6 +1,6 @@
 /// The result of a command.
 struct ResultDocument: Encodable {
-    /// The three things that a result can say.
+    /// The three statuses of a result.
     enum Status: String, Encodable {
         case ok, error, accepted
     }
@@ -21,7 +21,7 @@ struct ResultDocument: Encodable {
     }
 }
 
-/// What a command brought back: any document, or an empty object.
+/// The data of a result: any document, or an empty object.
 struct CommandData: Encodable, Sendable {
     private let document: any Encodable & Sendable
 

@@ -1,18 +1,18 @@
 import JSON
 
-/// Writes `T/stats` by hand, as ``GesturePayload`` its gestures: with many tags statistics are most of what is written.
+/// Encodes `T/stats` without an encoder, as ``GesturePayload`` does: with many tags most publications are statistics.
 ///
-/// The bytes are those of an encoder with sorted keys: `boot`, `expired`, `gestures`, `last_seq`, `lost_fragments`,
-/// `reconnects`, `time`. With them a reader proves that no gesture was missed.
+/// The bytes equal those of an encoder with sorted keys: `boot`, `expired`, `gestures`, `last_seq`, `lost_fragments`,
+/// `reconnects`, `time`. A subscriber can use them to verify that it received every gesture.
 struct StatsPayload: Sendable {
-    /// Everything up to the first number.
+    /// The bytes before the first number.
     private let prefix: [UInt8]
 
     init(boot: String) {
         prefix = Array(#"{"boot":\#(String(decoding: JSONText.bytes(of: boot), as: UTF8.self)),"expired":"#.utf8)
     }
 
-    /// The payload of one tag.
+    /// Returns the payload for the counters of one tag.
     func bytes(of counters: TagCounters, at now: Moment) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(prefix.count + 120)

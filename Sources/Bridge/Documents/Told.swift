@@ -1,4 +1,4 @@
-/// What a tag said, and when.
+/// A reported value with the time of the report.
 struct Told<Value: Sendable>: Sendable {
     let value: Value
     let at: Moment

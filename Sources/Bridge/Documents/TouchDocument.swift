@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// `T/touch`: one sample of the lines.
+/// `T/touch`: one sample of the touch lines.
 struct TouchDocument: Encodable {
     let seq: UInt32
     let proximity: UInt8

@@ -1,10 +1,10 @@
 extension [UInt8] {
-    /// Appends a number in decimal digits, with zeros before it up to so many digits; a negative one counts as 0.
+    /// Appends a number in decimal, padded with zeros to `digits`. A negative number is written as 0.
     mutating func append(decimal number: Int64, digits: Int) {
         append(decimal: UInt64(clamping: number), digits: digits)
     }
 
-    /// Appends a number in decimal digits, with zeros before it up to so many digits, 20 at most.
+    /// Appends a number in decimal, padded with zeros to `digits`, at most 20.
     mutating func append(decimal number: UInt64, digits: Int = 1) {
         var places = 1
         var divisor: UInt64 = 1

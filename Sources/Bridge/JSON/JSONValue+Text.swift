@@ -1,7 +1,7 @@
 import JSON
 
 extension JSONValue {
-    /// The value for an error text: short, and never more than the caller wrote.
+    /// The value for an error text: shortened, and only what the sender wrote.
     var quoted: String {
         switch self {
         case .null: "null"
@@ -17,7 +17,7 @@ extension JSONValue {
 }
 
 extension String {
-    /// The text in quotation marks, cut after forty characters: an error never grows with its cause.
+    /// The text in quotation marks, cut after 40 characters so that an error text has a bounded size.
     var quoted: String {
         count > 40 ? "\"\(prefix(40))…\"" : "\"\(self)\""
     }

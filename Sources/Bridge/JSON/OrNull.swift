@@ -1,9 +1,9 @@
-/// A value that is written as `null` when it is not known: the contract wants every key to be there.
+/// Encodes nil as `null`: the contract requires every key to be present.
 @propertyWrapper
 struct OrNull<Value: Encodable>: Encodable {
     var wrappedValue: Value?
 
-    /// Without a default, unlike the synthesized one: nobody forgets to say that a value is not known.
+    /// Has no default value, unlike the synthesized initializer, so that a caller must pass nil explicitly.
     init(wrappedValue value: Value?) {
         wrappedValue = value
     }

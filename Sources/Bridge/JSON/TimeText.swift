@@ -1,4 +1,4 @@
-/// Writes times as the contract wants them, `2026-11-20T10:15:02.114Z`, and remembers the text of the last second.
+/// Formats times as the contract requires, `2026-11-20T10:15:02.114Z`, and caches the text of the last second.
 struct TimeText: Sendable {
     private var second = Int64.min
     /// `2026-11-20T10:15:02.`
@@ -33,7 +33,7 @@ struct TimeText: Sendable {
 }
 
 extension Moment {
-    /// The time of day as the contract writes it.
+    /// The time in the contract's format.
     var text: String {
         var bytes: [UInt8] = []
         var writer = TimeText()
@@ -42,13 +42,13 @@ extension Moment {
     }
 }
 
-/// A day of the Gregorian calendar.
+/// A date of the Gregorian calendar.
 struct CivilDate: Hashable, Sendable {
     let year: Int64
     let month: Int64
     let day: Int64
 
-    /// Counts years from March, so that the leap day is the last of its year.
+    /// Converts days since 1970. Counts years from March, so that the leap day is the last day of its year.
     ///
     /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
     init(daysSince1970 days: Int64) {
@@ -63,7 +63,7 @@ struct CivilDate: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// Quotient and remainder where the remainder is never negative.
+    /// Returns quotient and remainder; the remainder is never negative.
     fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -1,13 +1,13 @@
 import JacquardProtocol
 
-// MARK: For a monitoring system
+// MARK: Metrics
 
 extension BridgeState {
-    /// Everything that is worth a curve, in the text format of Prometheus; the Operations article explains each metric.
+    /// Returns all metrics in the text format of Prometheus. The Operations article explains each of them.
     ///
     /// - Parameters:
-    ///   - measurement: what the process knows of itself.
-    ///   - now: the present.
+    ///   - measurement: the measurements of the process.
+    ///   - now: the current time.
     /// - Returns: UTF-8 text that ends with a newline.
     public func metrics(_ measurement: HealthMeasurement, at now: Moment) -> String {
         (bridgeMetrics(measurement, at: now) + tagMetrics(at: now)).map(\.text).joined()

@@ -1,40 +1,40 @@
-/// A metric with all its samples, in the words of Prometheus.
+/// A metric with all its samples.
 ///
 /// Source: prometheus.io, "Exposition formats", text format 0.0.4.
 struct MetricFamily: Hashable, Sendable {
-    /// How the value moves.
+    /// The type of the metric.
     enum Kind: String, Sendable {
-        /// Up and down.
+        /// Increases and decreases.
         case gauge
-        /// Up only, and to 0 at a restart.
+        /// Only increases; starts at 0.
         case counter
     }
 
     /// One value.
     struct Sample: Hashable, Sendable {
-        /// Names and values, in the order in which they are written.
+        /// Names and values, in output order.
         let labels: [Label]
         let value: Int64
     }
 
-    /// What tells one sample of a family from another.
+    /// Distinguishes the samples of a family.
     struct Label: Hashable, Sendable {
         let name: String
         let value: String
     }
 
-    /// Without the prefix that all have.
+    /// Without the common prefix.
     let name: String
     let help: String
     let kind: Kind
     let samples: [Sample]
 
-    /// One metric without labels.
+    /// Returns a family with one sample and no labels.
     static func one(_ name: String, _ kind: Kind, _ value: Int64, _ help: String) -> MetricFamily {
         MetricFamily(name: name, help: help, kind: kind, samples: [Sample(labels: [], value: value)])
     }
 
-    /// The lines of the family; none without samples.
+    /// The lines of the family; empty without samples.
     var text: String {
         guard !samples.isEmpty else { return "" }
         let full = "jacquard_" + name
@@ -48,7 +48,7 @@ struct MetricFamily: Hashable, Sendable {
         return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
     }
 
-    /// By scalars: a quote with an accent is one character, and still a quote.
+    /// Works on Unicode scalars: a quotation mark with a combining accent is one `Character`, but must be escaped.
     private static func escaped(_ value: String) -> String {
         value.unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {

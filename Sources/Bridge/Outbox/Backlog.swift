@@ -1,19 +1,19 @@
 import Time
 
-/// What waits for its turn: topics whose latest fact is to be published and events in one line, results in another.
+/// The queued messages: facts and events in one queue, results in another.
 ///
-/// Facts and events go first, so that a flood of commands does not delay a gesture by the results that it causes.
+/// Facts and events are sent first, so that results of many commands don't delay a gesture.
 struct Backlog: Sendable {
-    /// One place in line.
+    /// An entry of a queue.
     enum Item: Sendable {
         case fact(topic: String)
         case message(Waiting)
     }
 
-    /// Upper bounds of what waits, in bytes.
+    /// Upper bounds of the queued bytes.
     struct Limits: Sendable {
         let events: Int
-        /// Holds without a connection only: with one results are never dropped, see ``Outbox/intake``.
+        /// Applies only without a connection: with one, results are never dropped, see ``Outbox/intake``.
         let results: Int
     }
 
@@ -22,7 +22,7 @@ struct Backlog: Sendable {
     private var results = Queue<Waiting>()
     private var eventBytes = 0
     private(set) var resultBytes = 0
-    /// No message in line expires before this.
+    /// No queued message expires before this time.
     private var nextExpiry: Instant?
     private(set) var losses = Outbox.Losses()
 
@@ -32,17 +32,17 @@ struct Backlog: Sendable {
 
     var isEmpty: Bool { line.isEmpty && results.isEmpty }
 
-    /// Whether a fact or an event would not overtake another one.
+    /// Whether a fact or an event can be sent without overtaking another one.
     var hasOnlyResults: Bool { line.isEmpty }
 
     var count: Int { line.count + results.count }
 
-    /// Appends the topic of a fact.
+    /// Queues the topic of a fact.
     mutating func append(factTopic topic: String) {
         line.append(.fact(topic: topic))
     }
 
-    /// Appends a message; drops it if the messages of its kind are at their limit.
+    /// Queues a message, or drops it if the messages of its kind are at their limit.
     mutating func append(_ waiting: Waiting, isConnected: Bool, at now: Instant) {
         dropExpiredFront(at: now)
         guard isFull(for: waiting, isConnected) else { return add(waiting) }
@@ -50,7 +50,7 @@ struct Backlog: Sendable {
         if isFull(for: waiting, isConnected) { drop(waiting) } else { add(waiting) }
     }
 
-    /// The first item that has not expired, which ``removeFirst()`` removes.
+    /// Returns the first item that has not expired. ``removeFirst()`` removes it.
     mutating func first(at now: Instant) -> Item? {
         dropExpiredFront(at: now)
         return line.first ?? results.first.map(Item.message)
@@ -62,13 +62,13 @@ struct Backlog: Sendable {
         if case .message(let waiting) = item { count(waiting, by: -1) }
     }
 
-    /// The connection has ended: facts leave the line, and the messages that were not acknowledged return to its front.
+    /// Handles the end of a connection: facts leave the queue, and unacknowledged messages return to its front.
     mutating func disconnected(unacknowledged: [Waiting], at now: Instant) {
         replaceMessages(unacknowledged + messages, at: now)
     }
 
-    /// There is a connection: all facts go first. Expired messages are dropped now and not when their turn comes, so that
-    /// they are reported without delay.
+    /// Handles a new connection: all facts are queued first. Expired messages are dropped now rather than when they are
+    /// sent, so that losses are reported without delay.
     mutating func connected(factTopics: [String], at now: Instant) {
         let messages = messages
         replaceMessages([], at: now)
@@ -76,17 +76,17 @@ struct Backlog: Sendable {
         addAll(messages, at: now)
     }
 
-    /// Counts a message that the broker has refused, or that made it close the connection.
+    /// Counts a message that the broker has refused, or for which it closed the connection.
     mutating func refused(_ topic: String?) {
         losses.refused(topic)
     }
 
-    /// Counts a command that was not taken.
+    /// Counts a command that was not accepted.
     mutating func commandDropped() {
         losses.commands += 1
     }
 
-    /// What was lost since the last call.
+    /// Returns the losses since the last call.
     mutating func takeLosses() -> Outbox.Losses {
         defer { losses = Outbox.Losses() }
         return losses
@@ -100,7 +100,7 @@ extension Backlog {
         } + results.all
     }
 
-    /// Puts these in line instead of everything, without those that have expired.
+    /// Replaces the queues with the messages that have not expired.
     private mutating func replaceMessages(_ messages: [Waiting], at now: Instant) {
         line.replaceAll([])
         results.replaceAll([])
@@ -114,7 +114,8 @@ extension Backlog {
         }
     }
 
-    /// Drops what has expired at the front of each line, where the oldest messages are: none is examined twice.
+    /// Drops expired messages from the front of each queue, which holds the oldest. Each message is examined at most
+    /// once.
     private mutating func dropExpiredFront(at now: Instant) {
         while case .message(let waiting)? = line.first, waiting.isExpired(at: now) {
             line.removeFirst()

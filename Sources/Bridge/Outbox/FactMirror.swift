@@ -1,23 +1,23 @@
 /// The latest fact of each topic, in the order in which the topics first appeared.
 struct FactMirror: Sendable {
     private enum Progress {
-        /// The broker of this connection does not have it.
+        /// The broker of this connection does not have the fact.
         case stale
-        /// In line.
+        /// Queued.
         case waiting
-        /// Handed to the client on this connection.
+        /// Passed to the client on this connection.
         case published
-        /// The broker closes its connections because of it: not published until it changes.
+        /// The broker closes the connection when it receives the fact: not published until it changes.
         case dropped
     }
 
-    /// The parts of a publication that make a fact; it neither expires nor has a response. Every tag has ten, so it is
-    /// small.
+    /// The parts of a publication that make a fact. A fact has no expiry and no response. Kept small because every tag
+    /// has ten.
     private struct Fact {
         let payload: [UInt8]
         let qos: UInt8
         var progress: Progress
-        /// Where its topic is in ``order``.
+        /// The index of its topic in ``order``.
         var place: Int
 
         func equals(_ publication: Publication) -> Bool {
@@ -25,17 +25,17 @@ struct FactMirror: Sendable {
         }
     }
 
-    /// The topics; a cleared one leaves nil, so that clearing one costs the same however many there are.
+    /// The topics; a cleared topic leaves nil, so that clearing takes constant time.
     private var order: [ExactText?] = []
     private var facts: [ExactText: Fact] = [:]
-    /// The topics whose facts were in flight when the broker closed a connection: one may be the reason. Almost always
-    /// empty, and asked for with every publication.
+    /// The topics whose facts were in flight when the broker closed a connection: one may be the cause. Almost always
+    /// empty; read for every publication.
     private var suspects: Set<ExactText> = []
 
-    /// Keeps a fact.
+    /// Stores a fact.
     ///
-    /// - Returns: whether it has to be sent or put in line: not if the broker has the same, and not if the topic is in
-    ///   line already.
+    /// - Returns: whether to send or queue it: not if the broker has the same fact, and not if the topic is already
+    ///   queued.
     mutating func keep(_ publication: Publication) -> Bool {
         let topic = ExactText(publication.topic)
         guard let known = facts[topic] else {
@@ -53,25 +53,25 @@ struct FactMirror: Sendable {
         return !isWaiting
     }
 
-    /// The broker may need the topic's fact again.
+    /// Marks the topic's fact to be sent again.
     mutating func repeats(_ topic: String) {
         let topic = ExactText(topic)
         if facts[topic]?.progress == .published { facts[topic]?.progress = .stale }
     }
 
-    /// The topic's fact is put in line.
+    /// Marks the topic's fact as queued.
     mutating func waits(_ topic: String) {
         facts[ExactText(topic)]?.progress = .waiting
     }
 
-    /// The latest fact of a topic, which the client gets now.
+    /// Returns the topic's fact and marks it as published.
     mutating func publish(_ topic: String) -> Publication? {
         let key = ExactText(topic)
         facts[key]?.progress = .published
         return facts[key].map { Publication(topic: topic, payload: $0.payload, qos: $0.qos, kind: .fact) }
     }
 
-    /// The broker has cleared the fact of a topic: unless there is another one by now, nothing is kept of it.
+    /// The broker has acknowledged the clearing of a topic: removes the topic, unless it has a new fact.
     mutating func cleared(_ topic: String) {
         let key = ExactText(topic)
         guard let known = facts[key], known.progress == .published, known.payload.isEmpty else { return }
@@ -80,7 +80,7 @@ struct FactMirror: Sendable {
         if order.count > 64, order.count > 2 * facts.count { closeGaps() }
     }
 
-    /// Puts everything in line, in order: it is unknown what the broker has kept.
+    /// Marks all facts as queued and returns their topics in order: it is unknown what the broker has stored.
     mutating func putAllInLine() -> [String] {
         order.compactMap { topic in
             guard let topic, facts[topic]?.progress != .dropped else { return nil }
@@ -89,30 +89,31 @@ struct FactMirror: Sendable {
         }
     }
 
-    /// Numbers the topics again, without those that were cleared.
+    /// Renumbers the topics without the cleared ones.
     private mutating func closeGaps() {
         order.removeAll { $0 == nil }
         for case (let place, let topic?) in order.enumerated() { facts[topic]?.place = place }
     }
 }
 
-// MARK: Facts that make the broker close its connections
+// MARK: Facts for which the broker closes the connection
 
 extension FactMirror {
     /// Whether the topic's fact may make the broker close the connection.
     func isSuspect(_ topic: String) -> Bool { !suspects.isEmpty && suspects.contains(ExactText(topic)) }
 
-    /// The broker has closed a connection with the topic's fact in flight.
+    /// Marks the topic's fact, which was in flight when the broker closed the connection.
     mutating func suspect(_ topic: String) {
         suspects.insert(ExactText(topic))
     }
 
-    /// The broker has acknowledged the topic's fact.
+    /// Clears the mark, because the broker has acknowledged the fact.
     mutating func clearSuspicion(_ topic: String) {
         if !suspects.isEmpty { suspects.remove(ExactText(topic)) }
     }
 
-    /// The topic's fact has made the broker close two connections. Another fact of the topic is suspect from the start.
+    /// Drops the topic's fact after the broker closed two connections because of it. The topic's next fact is suspect
+    /// from the start.
     mutating func drop(_ topic: String) {
         facts[ExactText(topic)]?.progress = .dropped
     }

@@ -1,35 +1,36 @@
 extension Outbox {
-    /// What was lost since the start.
+    /// The messages lost since the start.
     public struct Dropped: Hashable, Sendable {
-        /// Expired, or above the limit.
+        /// Expired or above the limit.
         public var events = 0
-        /// Expired, or above the limit; never while the broker is connected, unless it takes a minute for one.
+        /// Expired or above the limit. While the broker is connected only if it takes longer than a minute to
+        /// acknowledge one.
         public var results = 0
-        /// No connection, or a broker that does not keep up.
+        /// Dropped without a connection, or because the broker was too slow.
         public var streams = 0
-        /// Publications that the broker refused, or that made it close the connection.
+        /// Publications that the broker refused, or for which it closed the connection.
         public var refused = 0
-        /// Commands that were not taken, see ``Intake/closed``.
+        /// Commands that were not accepted, see ``Intake/closed``.
         public var commands = 0
 
-        /// All of them.
+        /// The sum of all.
         public var total: Int { events + results + streams + refused + commands }
     }
 
-    /// What was lost since the last call of ``takeLosses()``.
+    /// The messages lost since the last call of ``takeLosses()``.
     public struct Losses: Hashable, Sendable {
-        /// Events by topic.
+        /// Number of events by topic.
         public internal(set) var events: [String: Int] = [:]
-        /// How many results.
+        /// Number of results.
         public internal(set) var results = 0
-        /// How many commands were not taken.
+        /// Number of commands that were not accepted.
         public internal(set) var commands = 0
-        /// How many publications the broker refused, or closed the connection for.
+        /// Number of publications that the broker refused, or for which it closed the connection.
         public internal(set) var refused = 0
-        /// The topics of publications that made the broker close two connections; no more than ``mostTopics``.
+        /// The topics of publications for which the broker closed two connections; at most ``mostTopics``.
         public internal(set) var closing: [String] = []
 
-        /// Upper bound of ``closing``: they are for the log.
+        /// Upper bound of ``closing``, which is only logged.
         public static let mostTopics = 16
 
         /// Whether nothing was lost.

@@ -1,39 +1,40 @@
 public import Time
 
-/// What has to reach the broker: the facts of the present, and events and results that still wait.
+/// The outgoing messages: the current facts, and queued events and results.
 ///
-/// Every publication passes through here. With a connection it is delivered at once, as long as not too many wait for
-/// their acknowledgement. Without one, facts are kept (the latest of each topic), events and results wait until they
-/// expire, and streams are dropped.
+/// Every publication passes through the outbox. With a connection it is delivered immediately, unless too many
+/// deliveries are unacknowledged. Without a connection, facts are stored (the latest of each topic), events and results
+/// are queued until they expire, and streams are dropped.
 ///
-/// A publication that makes the broker close the connection would do so on every connection. Publications that were in
-/// flight when the broker closed a connection are suspects: on the next one each is sent alone, with nothing else in
-/// flight. If the connection is closed again, the one in flight is the reason; it is dropped. All others are delivered.
+/// A publication for which the broker closes the connection would close every later connection as well. Publications
+/// that were in flight when the broker closed a connection are therefore suspects: on the next connection each is sent
+/// alone, with nothing else in flight. If the broker closes the connection again, the one in flight is the cause and is
+/// dropped. All others are delivered.
 public struct Outbox: Sendable {
-    /// A publication to hand to the client now.
+    /// A publication to pass to the client now.
     public struct Delivery: Hashable, Sendable {
-        /// What to give back when the broker has acknowledged it; nil for QoS 0, which never is.
+        /// Passed back when the broker acknowledges the delivery; nil for QoS 0.
         public let ticket: UInt64?
-        /// What to publish.
+        /// The message.
         public let publication: Publication
     }
 
-    /// How commands are taken, by the size of their waiting results.
+    /// How commands are accepted, depending on the size of the queued results.
     public enum Intake: Hashable, Sendable {
-        /// Commands are acknowledged at once.
+        /// Commands are acknowledged immediately.
         case open
-        /// Acknowledgements of commands are held back, so that the broker waits with further ones.
+        /// Acknowledgements of commands are delayed, so that the broker delays further commands.
         case restrained
-        /// Commands are not taken: they come in spite of that, as those of QoS 0 do.
+        /// Commands are rejected. Those of QoS 0, for example, arrive although acknowledgements are delayed.
         case closed
     }
 
     private struct Unacknowledged {
         let ticket: UInt64
         let topic: String
-        /// nil for a fact: the next connection gets it anyway.
+        /// nil for a fact: the next connection publishes it anyway.
         let message: Waiting?
-        /// Whether a fact is cleared, which is forgotten when the broker has agreed.
+        /// Whether it clears a fact, which is removed once the broker has acknowledged it.
         let isClearing: Bool
         /// Whether it is sent alone.
         let isSuspect: Bool
@@ -48,51 +49,51 @@ public struct Outbox: Sendable {
     private var lastTicket: UInt64 = 0
     private var isConnected = false
     private var lost = Dropped()
-    /// How many deliveries the broker has acknowledged since the start.
+    /// Number of acknowledged deliveries since the start.
     public private(set) var acknowledgements = 0
-    /// How commands are to be taken now.
+    /// How commands are accepted now.
     ///
-    /// A result is never dropped while the broker is connected. So the broker has to wait with commands while their results
-    /// pile up. From `mostResultBytes` until half of it, intake is restrained: publications leave in batches, the next
-    /// one when the last is acknowledged, and acknowledgements of commands leave with them. Each batch lets in at most as
-    /// many commands as the broker may have unacknowledged, which is fewer than the batch holds results. Commands
-    /// that come without acknowledgement (QoS 0) are not held up by that, nor is a broker that exceeds the receive maximum, as
-    /// mosquitto 2.0 does with messages that it has queued: at four times the limit commands are not taken any more.
+    /// A result is never dropped while the broker is connected. So the broker has to hold back commands while results
+    /// pile up. From `mostResultBytes` until half of it, intake is restrained: publications are sent in batches, the
+    /// next one when the last is acknowledged, and command acknowledgements are sent with them. Each batch admits at
+    /// most as many commands as the broker may have unacknowledged, which is fewer than the results in the batch. Two
+    /// kinds of commands are not limited by that: those of QoS 0, and those of a broker that exceeds the receive
+    /// maximum, as mosquitto 2.0 does with queued messages. At four times the limit, commands are rejected.
     public private(set) var intake = Intake.open
 
-    /// An empty outbox without a connection.
+    /// Creates an empty outbox without a connection.
     ///
     /// - Parameters:
-    ///   - window: how many publications of QoS 1 may be with the client without an acknowledgement.
-    ///   - mostEventBytes: how much memory waiting events may take; more are dropped.
-    ///   - mostResultBytes: how much memory waiting results may take before commands are held up; without a connection
-    ///     more are dropped.
+    ///   - window: maximum number of unacknowledged publications of QoS 1.
+    ///   - mostEventBytes: maximum memory of queued events; further events are dropped.
+    ///   - mostResultBytes: memory of queued results from which commands are delayed. Without a connection, further
+    ///     results are dropped.
     public init(window: Int = 100, mostEventBytes: Int = 16 << 20, mostResultBytes: Int = 4 << 20) {
         self.window = max(1, window)
         self.mostResultBytes = mostResultBytes
         backlog = Backlog(.init(events: mostEventBytes, results: mostResultBytes))
     }
 
-    /// What was lost since the start.
+    /// The messages lost since the start.
     public var dropped: Dropped {
         var dropped = lost
         dropped.add(backlog.losses)
         return dropped
     }
 
-    /// How many wait for their turn or for their acknowledgement.
+    /// Number of queued and unacknowledged messages.
     public var queued: Int { backlog.count + unacknowledged.count }
 
-    /// What was lost since the last call; ``BridgeState/lost(_:at:)`` reports it.
+    /// Returns the losses since the last call; ``BridgeState/lost(_:at:)`` reports them.
     public mutating func takeLosses() -> Losses {
         guard !backlog.losses.isEmpty else { return Losses() }
         lost.add(backlog.losses)
         return backlog.takeLosses()
     }
 
-    /// Takes a publication.
+    /// Submits a publication.
     ///
-    /// - Returns: what to hand to the client now, in this order.
+    /// - Returns: the deliveries to pass to the client now, in this order.
     public mutating func submit(_ publication: Publication, at now: Instant) -> [Delivery] {
         switch publication.kind {
         case .fact: return submitFact(publication)
@@ -109,20 +110,20 @@ public struct Outbox: Sendable {
         return [delivery(publication, message: waiting)]
     }
 
-    /// Asks whether a command can be taken; one that cannot is counted as dropped.
+    /// Returns whether a command can be accepted, and counts a rejected one as dropped.
     public mutating func takesCommand() -> Bool {
         guard intake == .closed else { return true }
         backlog.commandDropped()
         return false
     }
 
-    /// There is a connection, and the subscriptions are made.
+    /// Handles a new connection, after the subscriptions are made.
     ///
     /// - Parameters:
-    ///   - receiveMaximum: how many publications of QoS 1 the broker takes without having acknowledged one.
-    ///   - now: the present.
-    /// - Returns: what to hand to the client now: the facts in the order of their first publication (the bridge's own
-    ///   state comes first), then the events that have not expired, then the results.
+    ///   - receiveMaximum: how many unacknowledged publications of QoS 1 the broker accepts.
+    ///   - now: the current time.
+    /// - Returns: the deliveries to pass to the client now: the facts in the order of their first publication (the
+    ///   bridge's own state first), then the events that have not expired, then the results.
     public mutating func connected(receiveMaximum: Int = .max, at now: Instant) -> [Delivery] {
         if isConnected { disconnected(at: now) }
         isConnected = true
@@ -131,11 +132,11 @@ public struct Outbox: Sendable {
         return drain(at: now)
     }
 
-    /// The connection has ended. What the broker has not acknowledged is sent again on the next one.
+    /// Handles the end of a connection. Unacknowledged messages are sent again on the next one.
     ///
     /// - Parameters:
-    ///   - isClosedByBroker: whether a publication may be the reason.
-    ///   - now: the present.
+    ///   - isClosedByBroker: whether a publication may be the cause.
+    ///   - now: the current time.
     public mutating func disconnected(isClosedByBroker: Bool = false, at now: Instant) {
         isConnected = false
         let messages = unacknowledged.all.compactMap { isClosedByBroker ? convict($0) : $0.message }
@@ -144,16 +145,16 @@ public struct Outbox: Sendable {
         updateIntake()
     }
 
-    /// Where a delivery goes that the broker has not acknowledged; nil for an unknown ticket.
+    /// Returns the destination of an unacknowledged delivery; nil for an unknown ticket.
     ///
-    /// - Returns: the topic, and whether the sender of a command has chosen it.
+    /// - Returns: the topic, and whether it is a response topic chosen by the sender of a command.
     public func destination(of ticket: UInt64) -> (topic: String, isChosenByAsker: Bool)? {
         unacknowledged.all.first { $0.ticket == ticket }.map { ($0.topic, $0.message?.message.isForAsker == true) }
     }
 
-    /// The broker has acknowledged a delivery; an unknown ticket, or one of an earlier connection, means nothing.
+    /// Handles an acknowledgement. Unknown tickets and those of earlier connections are ignored.
     ///
-    /// - Returns: what to hand to the client now that there is room.
+    /// - Returns: the deliveries that now fit into the window.
     public mutating func acknowledged(_ ticket: UInt64, at now: Instant) -> [Delivery] {
         if let acknowledged = removeUnacknowledged(ticket) {
             acknowledgements += 1
@@ -163,12 +164,12 @@ public struct Outbox: Sendable {
         return backlog.isEmpty ? [] : drain(at: now)
     }
 
-    /// The broker or the client has refused a delivery, which is not sent again.
+    /// Handles a delivery that the broker or the client has refused. It is not sent again.
     ///
     /// - Parameters:
-    ///   - ticket: of the delivery; nil for one without.
-    ///   - now: the present.
-    /// - Returns: what to hand to the client now that there is room.
+    ///   - ticket: the delivery's ticket; nil for a delivery without one.
+    ///   - now: the current time.
+    /// - Returns: the deliveries that now fit into the window.
     public mutating func refused(_ ticket: UInt64?, at now: Instant) -> [Delivery] {
         backlog.refused(nil)
         return ticket.map { acknowledged($0, at: now) } ?? []
@@ -176,7 +177,7 @@ public struct Outbox: Sendable {
 }
 
 extension Outbox {
-    /// Whether one more may be in flight. A suspect is alone there.
+    /// Whether another delivery may be in flight. A suspect is sent alone.
     private var hasRoom: Bool {
         isConnected && unacknowledged.count < min(window, receiveMaximum) && unacknowledged.first?.isSuspect != true
     }
@@ -188,9 +189,10 @@ extension Outbox {
         return all.first { $0.ticket == ticket }
     }
 
-    /// The broker has closed the connection with a delivery in flight: suspects it, or drops one that was alone.
+    /// Handles a delivery that was in flight when the broker closed the connection: marks it as suspect, or drops it if
+    /// it was alone.
     ///
-    /// - Returns: the message that has to be sent again.
+    /// - Returns: the message to send again.
     private mutating func convict(_ delivery: Unacknowledged) -> Waiting? {
         guard delivery.isSuspect else {
             guard var message = delivery.message else {
@@ -233,7 +235,7 @@ extension Outbox {
 
     private mutating func drain(at now: Instant) -> [Delivery] {
         defer { updateIntake() }
-        // In batches: see `intake`.
+        // Sends in batches, see `intake`.
         guard intake == .open || unacknowledged.isEmpty else { return [] }
         var deliveries: [Delivery] = []
         while hasRoom, let item = backlog.first(at: now), unacknowledged.isEmpty || !isSuspect(item) {
@@ -258,7 +260,7 @@ extension Outbox {
         return facts.publish(topic).map { delivery($0, message: nil, isSuspect: isSuspect) }
     }
 
-    /// Hands over a publication; the message, if any, is what to send again when the connection breaks.
+    /// Creates a delivery. The message, if any, is sent again after a lost connection.
     private mutating func delivery(
         _ publication: Publication, message: Waiting?, isSuspect: Bool = false
     ) -> Delivery {

@@ -1,14 +1,14 @@
 import Time
 
-/// A message that the broker has not acknowledged, with its end.
+/// A queued or unacknowledged message with its expiry.
 struct Waiting: Hashable, Sendable {
     let message: Publication
-    /// When it is too old.
+    /// When the message expires.
     let expiry: Instant
-    /// Whether it was in flight when the broker closed a connection: it may be the reason.
+    /// Whether it was in flight when the broker closed a connection, and may be the cause.
     var isSuspect = false
 
-    /// Begins to wait now.
+    /// Starts the message's lifetime.
     init(_ message: Publication, at now: Instant) {
         self.message = message
         expiry = now + message.lifetime
@@ -16,12 +16,12 @@ struct Waiting: Hashable, Sendable {
 
     func isExpired(at now: Instant) -> Bool { expiry <= now }
 
-    /// Whether it answers a command.
+    /// Whether it is the result of a command.
     var isResult: Bool {
         if case .result = message.kind { true } else { false }
     }
 
-    /// How much memory it takes: the texts, and about as much as they and the message need beside that.
+    /// Estimated memory: the texts and a fixed overhead.
     var bytes: Int {
         message.topic.utf8.count + message.payload.count + (message.correlationData?.count ?? 0) + Self.overhead
     }
@@ -29,7 +29,7 @@ struct Waiting: Hashable, Sendable {
     /// The message itself and the headers of its buffers.
     static let overhead = 256
 
-    /// The message as it is to be sent after it has waited: the rest of its life, in whole seconds, at least one.
+    /// Returns the message with the rest of its lifetime as message expiry, in whole seconds, at least one.
     func shortened(at now: Instant) -> Publication {
         guard let messageExpirySeconds = message.messageExpirySeconds else { return message }
         let milliseconds = max(1, (expiry - now).milliseconds)
@@ -40,7 +40,7 @@ struct Waiting: Hashable, Sendable {
 }
 
 extension Publication {
-    /// How long it may wait; facts, reminders and streams do not wait.
+    /// How long it may be queued; facts, reminders and streams are not queued.
     fileprivate var lifetime: Duration {
         switch kind {
         case .event(let lifetime), .result(let lifetime): lifetime

@@ -1,47 +1,46 @@
-/// A request to the bridge that has been read and found to be right; one type for each, one row in
-/// ``BridgeRequestTable``.
+/// A validated request to the bridge. Each request has one type and one row in ``BridgeRequestTable``.
 protocol BridgeRequest: Sendable {
     /// The last level of its topic, such as `scan`.
     static var name: String { get }
 
-    /// Reads it.
+    /// Parses the request from its payload.
     ///
-    /// - Throws: `invalid_argument`, `invalid_json`, or why it cannot be carried out now.
+    /// - Throws: `invalid_argument`, `invalid_json`, or why it cannot be executed now.
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure)
 
-    /// Whether it is carried out by radio, and so waits until the bridge knows whether Bluetooth is on.
+    /// Whether it needs the radio, and so waits until the state of Bluetooth is known.
     var needsBluetooth: Bool { get }
 
-    /// Looks once more when it is about to begin, for it may have waited.
+    /// Checks the conditions again before the request begins, because it may have been queued.
     ///
-    /// - Throws: why it cannot be carried out now.
+    /// - Throws: why it cannot be executed now.
     func checkBeginning(in bridge: BridgeState) throws(CommandFailure)
 
-    /// How long the driver may take before that is a defect.
+    /// How long the driver may take; exceeding it is a defect.
     var answerLimit: Duration { get }
 
-    /// Begins. What needs the driver goes out with the token and comes back by ``carriedOut(_:in:token:at:)``.
+    /// Begins the request. Actions of the driver carry the token, which returns through ``carriedOut(_:in:token:at:)``.
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep
 
-    /// The driver has done its part.
+    /// Handles the driver's answer.
     func carriedOut(
         _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
     ) -> BridgeRequestStep
 
-    /// It was not carried out, or nobody knows. The result follows what is given back.
+    /// Called when the request failed or its result is unknown. The result follows the returned actions.
     func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction]
 
     /// A request was refused before it began. The result follows the returned actions.
     static func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction]
 }
 
-/// How far a request has got.
+/// The progress of a request.
 enum BridgeRequestStep: Sendable {
-    /// Somebody carries it out.
+    /// The driver performs the actions; its answer follows.
     case underWay([BridgeAction])
-    /// It was carried out: what the result holds, and what is to be done before it is told.
+    /// The request has succeeded: the result's data, and the actions to perform before the result is published.
     case done(CommandData, [BridgeAction])
-    /// It was not.
+    /// The request has failed.
     case failed(CommandFailure)
 }
 
@@ -64,9 +63,9 @@ extension BridgeRequest {
     ) -> [BridgeAction] { [] }
 }
 
-/// Every request to the bridge that this version carries out.
+/// All requests to the bridge.
 enum BridgeRequestTable {
-    /// In the order in which an error text lists them.
+    /// In the order of error texts.
     static let rows: [any BridgeRequest.Type] = [
         ForgetRequest.self,
         HealthRequest.self,
@@ -77,9 +76,9 @@ enum BridgeRequestTable {
         TagsRequest.self,
     ]
 
-    /// The request of a verb.
+    /// Returns the request with a verb.
     ///
-    /// - Throws: `unknown_command`, with the verbs that there are.
+    /// - Throws: `unknown_command`, with the existing verbs.
     static func row(_ name: String) throws(CommandFailure) -> any BridgeRequest.Type {
         for row in rows where row.name == name { return row }
         // A key path here crashes the compiler (Swift 6.3.1, static member of an existential metatype).

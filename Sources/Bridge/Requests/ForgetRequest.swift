@@ -1,9 +1,9 @@
 import JSON
 
-/// `request/forget`: removes the bond, then discovery, then every retained topic.
+/// `request/forget`: removes the bond, then discovery, then all retained topics of a tag.
 ///
-/// The tag is a bare word or `id`, which then is not the `id` that tells a repetition from another command; beside
-/// `tag` it is that, as everywhere.
+/// The tag is a bare word or the key `id`, which is then not a command `id`. Beside the key `tag`, `id` is a command
+/// `id` as in all commands.
 struct ForgetRequest: BridgeRequest {
     static let name = "forget"
 
@@ -25,7 +25,7 @@ struct ForgetRequest: BridgeRequest {
         }
     }
 
-    /// Whether the `id` of a request is that of a tag: the same tag may be forgotten again within a minute.
+    /// Returns whether the `id` of a request names a tag: the same tag may be forgotten again within a minute.
     static func isTagID(_ payload: Result<CommandPayload, CommandFailure>) -> Bool {
         if case .success(.object(let object)) = payload { object["tag"] == nil } else { false }
     }
@@ -52,7 +52,7 @@ struct ForgetRequest: BridgeRequest {
 struct ForgottenDocument: Encodable {
     let id: String
     let serial: String
-    /// Whether the configuration lists the tag all the same.
+    /// Whether the configuration still lists the tag.
     let configured: Bool
     @OrNull var note: String?
 

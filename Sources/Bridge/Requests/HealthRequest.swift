@@ -1,4 +1,4 @@
-/// `request/health`: measures the process and answers with the document of `G/health`.
+/// `request/health`: measures the process and returns the document of `G/health`.
 struct HealthRequest: BridgeRequest {
     static let name = "health"
 

@@ -1,4 +1,4 @@
-/// `request/log_level`: the word, or an object with it in `level`; it holds until the next start.
+/// `request/log_level`: a level, or an object with `level`. It lasts until the next start.
 struct LogLevelRequest: BridgeRequest {
     static let name = "log_level"
 

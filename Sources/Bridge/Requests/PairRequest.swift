@@ -1,18 +1,19 @@
 import JSON
 import JacquardProtocol
 
-/// `request/pair`: the serial, or an object with `serial` and `timeout_s`. Makes a bond, and from then on knows the tag.
+/// `request/pair`: the serial, or an object with `serial` and `timeout_s`. Bonds with a tag and adds it to the known
+/// tags.
 struct PairRequest: BridgeRequest {
     static let name = "pair"
 
     private let entry: TagEntry
     private let seconds: Int
 
-    /// Five minutes at most: nobody holds a button longer.
+    /// At most five minutes: the user holds the tag's button meanwhile.
     private static let timeouts = 1...300
     private static let standardSeconds = 60
 
-    /// Longer than the driver may take.
+    /// Longer than the driver's own timeout.
     var answerLimit: Duration { .seconds(seconds + 30) }
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
@@ -23,7 +24,7 @@ struct PairRequest: BridgeRequest {
         entry = try bridge.entryToPair(serial)
     }
 
-    /// The keys of the request; a word is the serial.
+    /// Reads the keys of the request; a bare word is the serial.
     static func arguments(_ payload: CommandPayload) throws(CommandFailure) -> CommandArguments {
         switch payload {
         case .empty: CommandArguments([:])
@@ -70,7 +71,8 @@ struct PairRequest: BridgeRequest {
                 + bridge.pairingFact)
     }
 
-    /// Without this a user who presses a button would not see why nothing happens. A pairing in progress is not touched.
+    /// Publishes the failure in `G/pairing`, for users that press a button in a dashboard. A pairing in progress is not
+    /// changed.
     static func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
         guard bridge.pairing.isEmpty else { return [] }
         bridge.pairingProgress.fail(failure, serial: nil, at: now)
@@ -79,10 +81,10 @@ struct PairRequest: BridgeRequest {
 }
 
 extension CommandArguments {
-    /// What `serial` may be.
+    /// The allowed values of `serial`.
     static let pairingSerials = "the serial printed on the tag, such as 003R"
 
-    /// The key `serial`; nil when it is not there.
+    /// Reads the key `serial`; nil if it is absent.
     func pairingSerial() throws(CommandFailure) -> TagID? {
         try text("serial", mayBe: Self.pairingSerials) { text in
             PairingSerial(printed: text).flatMap { TagID($0.description) }
@@ -106,7 +108,7 @@ struct PairedDocument: Encodable {
 }
 
 extension BridgeState {
-    /// The Bluetooth stack has got so far with a pairing; one that nobody has asked for means nothing.
+    /// Handles a stage of a pairing; ignored for a serial that is not being paired.
     public mutating func pairing(serial: String, stage: PairingStage, at now: Moment) -> [BridgeAction] {
         guard !isStopped, pairing.contains(serial) else { return [] }
         let event: Publication =
@@ -119,7 +121,7 @@ extension BridgeState {
         return publish([event] + pairingFact)
     }
 
-    /// What a tag of a serial is, or will be, once it is paired: what the configuration says of it comes first.
+    /// Returns the entry of a tag that is being paired; the configuration takes precedence.
     fileprivate func entryToPair(_ serial: TagID) throws(CommandFailure) -> TagEntry {
         let known = tags.map(\.entry) + configuration.tags
         if let entry = known.first(where: { $0.serial == serial.text }) { return entry }

@@ -1,7 +1,7 @@
 import JacquardProtocol
 
-/// `request/pair_serial`: the serial of the next `request/pair` that does not contain one, as a word or in `serial`; an
-/// empty payload clears it. For user interfaces that have a text field and a button.
+/// `request/pair_serial`: sets the serial for the next `request/pair` without one, as a word or in `serial`; an empty
+/// payload clears it. For user interfaces with a text field and a button.
 struct PairSerialRequest: BridgeRequest {
     static let name = "pair_serial"
 

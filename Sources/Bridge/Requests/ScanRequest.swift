@@ -1,4 +1,4 @@
-/// `request/scan`: empty or an object with `duration_s` and `duplicates` begins or prolongs the scan; `stop` ends it.
+/// `request/scan`: empty or an object with `duration_s` and `duplicates` starts or prolongs the scan; `stop` ends it.
 struct ScanRequest: BridgeRequest {
     static let name = "scan"
 
@@ -9,7 +9,7 @@ struct ScanRequest: BridgeRequest {
 
     private let wish: Wish
 
-    /// A second to an hour.
+    /// One second to one hour.
     private static let durations = 1...3_600
     private static let standardSeconds = 30
     private static let stopWords = [Word("stop", Wish.stop)]
@@ -65,7 +65,7 @@ struct ScanRequest: BridgeRequest {
         return []
     }
 
-    /// Each request to stop has its event, whether there was a scan or not.
+    /// Every stop request publishes an event, even if no scan was running.
     private func stopped(in bridge: inout BridgeState, at now: Moment) -> BridgeRequestStep {
         let facts = bridge.scan.end() ? [bridge.scanFact] + bridge.foundFact : []
         let event = bridge.event(.scanStopped, text: "asked for", at: now)

@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// `request/tags`: the tags that the bridge knows, and those that it has heard or that the host is connected with.
+/// `request/tags`: lists the known tags, and those that were received recently or are connected to the host.
 struct TagsRequest: BridgeRequest {
     static let name = "tags"
 
@@ -29,13 +29,13 @@ struct TagListDocument: Encodable {
     let seen: [SeenTagDocument]
 }
 
-/// A tag that the bridge knows.
+/// A known tag.
 struct KnownTagDocument: Encodable {
     let id: String
     let serial: String
     @OrNull var name: String?
     @OrNull var address: String?
-    /// The policy.
+    /// The connection policy.
     let connect: String
     let held: Bool
     /// Whether the configuration lists it.
@@ -48,7 +48,7 @@ struct KnownTagDocument: Encodable {
 
     /// - Parameters:
     ///   - tag: the tag.
-    ///   - heard: the same tag as it was heard last; nil if it was not.
+    ///   - heard: the latest advertisement of the same tag; nil if there is none.
     ///   - isConfigured: whether the configuration lists it.
     init(_ tag: TagMirror, heard: SeenTag?, isConfigured: Bool) {
         id = tag.entry.id.text
@@ -72,21 +72,21 @@ struct KnownTagDocument: Encodable {
     }
 }
 
-/// A tag that was heard or is connected with the host, known or not.
+/// A tag, known or not, that was received or is connected to the host.
 struct SeenTagDocument: Encodable {
     let address: String
     let serial: String
     @OrNull var name: String?
     @OrNull var rssi: Int?
-    /// Whether a tag of the bridge has its serial.
+    /// Whether one of the bridge's tags has this serial.
     let known: Bool
     let connected: Bool
     let lastSeen: String
 
     /// - Parameters:
-    ///   - seen: the tag as it was heard last.
-    ///   - tag: the same tag if it is one of the bridge's, of which the bridge knows more by now; else nil.
-    ///   - isKnown: whether its serial is that of one of the bridge's tags.
+    ///   - seen: the latest advertisement.
+    ///   - tag: the same tag if the bridge knows it, with newer facts; else nil.
+    ///   - isKnown: whether one of the bridge's tags has this serial.
     init(_ seen: SeenTag, known tag: TagMirror?, isKnown: Bool) {
         address = seen.tag.address
         serial = seen.tag.serial
@@ -104,7 +104,7 @@ struct SeenTagDocument: Encodable {
 }
 
 extension TagMirror {
-    /// Whether the tag that was heard is this one: it has its serial, and its address where that is known.
+    /// Returns whether an advertisement belongs to this tag: the serial is equal, and the address where it is known.
     fileprivate func isSame(as heard: TagAdvertisement) -> Bool {
         entry.serial == heard.serial && (sighting.address ?? heard.address) == heard.address
     }

@@ -1,7 +1,7 @@
 import Time
 
-/// When something of each tag is due, in order of time: the next one is known without a look at all tags, and a tag whose
-/// time changes is moved alone.
+/// The next deadline of each tag, sorted by time. The earliest one is read without visiting all tags, and a change
+/// moves a single entry.
 struct Agenda: Sendable {
     private struct Entry: Comparable, Sendable {
         let due: Instant
@@ -12,25 +12,25 @@ struct Agenda: Sendable {
         }
     }
 
-    /// By tag; nil for one of which nothing is due.
+    /// Deadlines by tag; nil for a tag without one.
     private var dues: [Instant?]
-    /// The others, sorted.
+    /// The deadlines in order of time.
     private var entries: [Entry] = []
 
-    /// So many tags of which nothing is due.
+    /// Creates a queue for a number of tags without deadlines.
     init(tags: Int = 0) {
         dues = Array(repeating: nil, count: tags)
     }
 
-    /// When the first of all is due.
+    /// The earliest deadline.
     var next: Instant? { entries.first?.due }
 
-    /// The tags of which something is due, in the order of their numbers.
+    /// Returns the tags whose deadline has passed, in the order of their indices.
     func tags(dueAt now: Instant) -> [Int] {
         entries.prefix { $0.due <= now }.map(\.tag).sorted()
     }
 
-    /// Something of a tag is due then, or never.
+    /// Sets or removes the deadline of a tag.
     mutating func set(_ due: Instant?, of tag: Int) {
         guard due != dues[tag] else { return }
         if let old = dues[tag] { entries.remove(at: place(of: Entry(due: old, tag: tag))) }
@@ -41,7 +41,7 @@ struct Agenda: Sendable {
         dues[tag] = due
     }
 
-    /// Where an entry stands, or belongs: behind all that are earlier.
+    /// Returns the index of an entry, or where to insert it: after all earlier ones.
     private func place(of entry: Entry) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {

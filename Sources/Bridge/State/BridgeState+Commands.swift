@@ -1,10 +1,10 @@
 import JacquardProtocol
 import Time
 
-// MARK: A command comes in
+// MARK: Receiving a command
 
 extension BridgeState {
-    /// The broker delivered a message.
+    /// Handles a message from the broker.
     public mutating func received(_ message: IncomingMessage, at now: Moment) -> [BridgeAction] {
         guard !isStopped, !receivedForDiscovery(message, at: now),
             let subject = topics.subject(of: message.topic)
@@ -47,7 +47,7 @@ extension BridgeState {
         }
     }
 
-    /// Where the sender wants the result besides; nil for nowhere.
+    /// Returns the additional topic for the result; nil for none.
     ///
     /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
     private func responseTopic(of message: IncomingMessage) throws(CommandFailure) -> ResponseTopic? {
@@ -59,7 +59,7 @@ extension BridgeState {
         return topic
     }
 
-    /// The topics at which a sender cannot ask for an answer.
+    /// The topics that are not allowed as response topics.
     private var protectedTopics: ProtectedTopics {
         ProtectedTopics(
             base: topics.base, discoveryPrefix: configuration.homeAssistant?.prefix ?? configuration.discoveryPrefix,
@@ -126,13 +126,13 @@ extension BridgeState {
         return take(request.begin(in: &self, token: token, at: now), of: token, at: now)
     }
 
-    /// Refuses a request that cannot begin now.
+    /// Throws if a request cannot begin now.
     private func check(_ request: any BridgeRequest) throws(CommandFailure) {
         if request.needsBluetooth { try checkBluetooth() }
         try request.checkBeginning(in: self)
     }
 
-    /// The bridge knows now whether Bluetooth is on: begins what has waited for that, or refuses it.
+    /// Begins or rejects the requests that waited for the state of Bluetooth.
     mutating func beginWaitingRequests(at now: Moment) -> [BridgeAction] {
         guard isBluetoothKnown else { return [] }
         return desk.waitingRequests.flatMap { token, request in
@@ -147,38 +147,39 @@ extension BridgeState {
     }
 }
 
-// MARK: Whom it is for
+// MARK: Finding the receiver
 
-/// Who carries out a command, and by which row of which table.
+/// The receiver of a command, with the row of its table.
 private enum CommandReceiver {
     case tag(Int, any TagRequest.Type)
     case bridge(any BridgeRequest.Type)
 
-    /// Where the tag's mirror is.
+    /// The index of the tag.
     var tag: Int? {
         if case .tag(let position, _) = self { position } else { nil }
     }
 }
 
 extension BridgeState {
-    /// Whether this bridge has to answer: another one may have the tag, or be the one that speaks for all.
+    /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
     private func isMine(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag else { return true }
         return TagID(tag).flatMap(position) != nil || neighbours.isLeftToThisBridge(tag)
     }
 
-    /// Whether this bridge gives the results of a command that it takes: another one that knows the tag too may do so.
+    /// Returns whether this bridge publishes the results of a command that it accepts: another bridge may know the tag
+    /// too.
     private func isAnswered(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag, let position = TagID(tag).flatMap(position) else { return true }
         return tags[position].isConnected || neighbours.isAnsweredHere(tag)
     }
 
-    /// Whether another bridge is connected to a tag.
+    /// Returns whether another bridge is connected to a tag.
     private func isConnectedElsewhere(_ position: Int) -> Bool {
         !tags[position].isConnected && neighbours.isConnected(to: tags[position].entry.id.text)
     }
 
-    /// Leaves the commands that wait for these tags to the bridge that is connected to them.
+    /// Leaves the pending commands of tags to the bridge that is connected to them.
     private mutating func leave(_ ids: [TagID]) {
         let positions = ids.compactMap(position).filter { !tags[$0].isConnected }
         for position in positions {
@@ -195,9 +196,9 @@ extension BridgeState {
         return .tag(try tagPosition(tag), try TagRequestTable.row(address.name))
     }
 
-    /// Where the mirror of a tag is.
+    /// Returns the index of a tag.
     ///
-    /// - Throws: `unknown_tag`, with the tags that there are.
+    /// - Throws: `unknown_tag`, with the ids of the known tags.
     func tagPosition(_ tag: String) throws(CommandFailure) -> Int {
         if let position = TagID(tag).flatMap(position) { return position }
         let known = tags.prefix(20).map(\.entry.id.text).joined(separator: ", ")
@@ -206,7 +207,7 @@ extension BridgeState {
 }
 
 extension TagMirror {
-    /// Refuses a command that could not reach the tag however it waited, or that may not wait.
+    /// Rejects a command that cannot reach the tag even if it waits, or that must not wait.
     fileprivate func checkReach(
         of request: any TagRequest, within timeToLive: Duration, at now: Moment
     ) throws(CommandFailure) {
@@ -217,10 +218,10 @@ extension TagMirror {
     }
 }
 
-// MARK: What follows
+// MARK: Sending
 
 extension BridgeState {
-    /// Hands over the commands of a tag that have waited for what it is now.
+    /// Sends the queued commands whose goal the tag has reached.
     mutating func sendWaiting(of position: Int, at now: Moment) -> [BridgeAction] {
         var actions: [BridgeAction] = []
         for (token, request) in desk.waiting(for: tags[position].entry.id)
@@ -236,7 +237,8 @@ extension BridgeState {
         return actions
     }
 
-    /// A tag's circumstances may be others: connects or disconnects it, and refuses what waits in vain.
+    /// Handles a change of a tag's circumstances: connects or disconnects it, and rejects queued commands that can no
+    /// longer succeed.
     mutating func settle(_ position: Int, at now: Moment) -> [BridgeAction] {
         let isHeld = tags[position].wish.isHeld
         let vain = desk.waiting(for: tags[position].entry.id)

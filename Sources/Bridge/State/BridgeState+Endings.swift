@@ -1,9 +1,9 @@
 import JacquardProtocol
 
-// MARK: A command ends
+// MARK: Completing a command
 
 extension BridgeState {
-    /// An action with a token, other than a command to a tag, has ended; a token that is not known means nothing.
+    /// Handles the end of an action with a token, except commands to a tag. Unknown tokens are ignored.
     public mutating func requestEnded(
         token: UInt64, _ result: Result<RequestAnswer, RequestError>, at now: Moment
     ) -> [BridgeAction] {
@@ -29,7 +29,8 @@ extension BridgeState {
         }
     }
 
-    /// Nothing was sent because the tag was away: the command waits again while it may, also if the tag is back already.
+    /// Queues a command again that was not sent because the tag was disconnected. Applies also if the tag has
+    /// reconnected.
     private mutating func tagWasAway(_ token: UInt64, at now: Moment) -> [BridgeAction] {
         guard let command = desk.command(token), let position = command.tag.flatMap(position) else { return [] }
         guard now.instant < command.reachableUntil else {
@@ -40,7 +41,7 @@ extension BridgeState {
         return settle(position, at: now)
     }
 
-    /// A command has come to its end, or to the end of a step.
+    /// Handles the end of a command or of one of its steps.
     mutating func ended(
         _ token: UInt64, _ result: Result<CommandAnswer, CommandFailure>, at now: Moment
     ) -> [BridgeAction] {
@@ -68,7 +69,7 @@ extension BridgeState {
             + settle(position, at: now)
     }
 
-    /// A request to the bridge goes on, or has ended.
+    /// Continues or completes a request.
     mutating func take(_ step: BridgeRequestStep, of token: UInt64, at now: Moment) -> [BridgeAction] {
         switch step {
         case .underWay(let actions): return actions
@@ -77,13 +78,13 @@ extension BridgeState {
         }
     }
 
-    /// Gives a request its result.
+    /// Completes a request successfully.
     mutating func finish(_ token: UInt64, data: CommandData, at now: Moment) -> [BridgeAction] {
         guard let command = desk.remove(token) else { return [] }
         return publish(desk.succeed(command, data: data, at: now))
     }
 
-    /// A command that is not pending any more was not carried out.
+    /// Completes a failed command that was removed from the pending ones.
     mutating func failed(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [BridgeAction] {
         switch command.work {
         case .tag(let id, let request):
@@ -96,7 +97,7 @@ extension BridgeState {
         return publish(desk.fail(command, failure, at: now))
     }
 
-    /// A command's time is over: it waited too long for its tag or for Bluetooth, or nobody ever answered.
+    /// Handles an expired command: its tag or Bluetooth was unavailable for too long, or no response arrived.
     mutating func ranOut(_ command: PendingCommand, at now: Moment) -> [BridgeAction] {
         if !command.isSent, case .bridge(let request) = command.work {
             let failure = CommandFailure.bluetooth(is: .unknown)

@@ -1,15 +1,16 @@
-/// What the stacks below and beside the bridge say about themselves.
+/// The states of the Bluetooth stack and the broker connection.
 struct StackFacts: Hashable, Sendable {
     var bluezVersion: String?
     var protocolVersion: Int?
-    /// nil before the first word.
+    /// nil until it is first reported.
     var bluetooth: AdapterFacts.State?
 }
 
 extension BridgeState {
-    /// Bluetooth as a whole is so now. The wanted tags are asked for again: while it is off, their state says so.
+    /// Handles a change of the state of Bluetooth. Requests the connections again, because their state reflects it
+    /// while Bluetooth is off.
     ///
-    /// To be told at every change, the first included, and after the Bluetooth stack itself knows.
+    /// Call this for every change, including the first state, and after the Bluetooth stack has processed it.
     public mutating func bluetooth(_ state: AdapterFacts.State, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         defer { updateDeadline() }
@@ -24,7 +25,7 @@ extension BridgeState {
         return publish(ended) + wishes + beginWaitingRequests(at: now)
     }
 
-    /// The adapters of this host are these.
+    /// Handles a change of the list of adapters.
     public mutating func adapters(_ list: [AdapterFacts], at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         let events = adapterEvents(from: adapters, to: list, at: now)
@@ -32,7 +33,8 @@ extension BridgeState {
         return publish([adapterFact] + events + healthChanged(at: now))
     }
 
-    /// An adapter is lost when it was ready and is not, or is gone; the first list loses and brings none.
+    /// Returns an event for each adapter that became unavailable or was removed, and for each that returned. The first
+    /// list causes no events.
     private func adapterEvents(from old: [AdapterFacts]?, to new: [AdapterFacts], at now: Moment) -> [Publication] {
         guard let old else { return [] }
         let wereReady = Set(old.filter { $0.state == .poweredOn }.map(\.id))
@@ -44,32 +46,32 @@ extension BridgeState {
         return lost + areReady.subtracting(wereReady).sorted().map { event(.adapterBack, adapter: $0, at: now) }
     }
 
-    /// The broker speaks this version of MQTT: the protocol level, 5, or 4 for 3.1.1.
+    /// Handles the protocol level of the broker connection: 5, or 4 for MQTT 3.1.1.
     public mutating func broker(protocolVersion: Int) -> [BridgeAction] {
         guard !isStopped else { return [] }
         stack.protocolVersion = protocolVersion
         return publish([infoFact])
     }
 
-    /// The Bluetooth stack has this version, such as `5.66`; nil while it is away.
+    /// Handles the version of the Bluetooth stack, such as `5.66`; nil while it is not running.
     public mutating func bluez(version: String?) -> [BridgeAction] {
         guard !isStopped else { return [] }
         stack.bluezVersion = version
         return publish([infoFact])
     }
 
-    /// Whether no tag can be reached because of Bluetooth.
+    /// Whether no tag can be reached because Bluetooth is unavailable.
     var isOutOfService: Bool { stack.bluetooth.map { $0 != .poweredOn } ?? false }
 
-    /// Whether Bluetooth has said how it is; it has not in the first moments.
+    /// Whether the state of Bluetooth is known. It is not immediately after the start.
     var isBluetoothKnown: Bool { (stack.bluetooth ?? .unknown) != .unknown }
 
-    /// Refuses what cannot be done without Bluetooth.
+    /// Throws if Bluetooth is unavailable.
     func checkBluetooth() throws(CommandFailure) {
         guard stack.bluetooth == .poweredOn else { throw .bluetooth(is: stack.bluetooth ?? .unknown) }
     }
 
-    /// Everything about the bridge itself; that it is there comes first.
+    /// Returns all facts about the bridge itself; its state comes first.
     func bridgeFacts(at now: Moment) -> [Publication] {
         [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
             + pairingFact + foundFact

@@ -1,9 +1,9 @@
 import JacquardProtocol
 
-// MARK: What is wrong
+// MARK: Problems
 
 extension BridgeState {
-    /// The process has measured itself; to be told once a minute or so, because some problems end by themselves.
+    /// Handles a measurement of the process. Call this about once a minute, because some problems end with time.
     public mutating func measured(_ measurement: HealthMeasurement, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         health.measured(measurement, at: now.instant)
@@ -11,20 +11,20 @@ extension BridgeState {
         return publish([healthFact(at: now)])
     }
 
-    /// The broker does not let the bridge listen: it is deaf to the filter until the next connection.
+    /// Handles a refused subscription: no messages arrive for the filter until the next connection.
     public mutating func brokerRefused(subscription filter: String, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         health.refusals.refused(subscription: filter)
         return publish(healthChanged(at: now))
     }
 
-    /// The broker has refused a message to a topic of the bridge.
+    /// Handles a message to one of the bridge's topics that the broker has refused.
     ///
     /// - Parameters:
-    ///   - topic: where the message should have gone.
-    ///   - reason: the broker's, such as `not_authorized`.
-    ///   - now: the present.
-    /// - Returns: what to tell about it.
+    ///   - topic: the topic of the message.
+    ///   - reason: the broker's reason, such as `not_authorized`.
+    ///   - now: the current time.
+    /// - Returns: the publications that report it.
     public mutating func brokerRefused(
         messageTo topic: String, _ reason: String, at now: Moment
     ) -> [BridgeAction] {
@@ -33,7 +33,7 @@ extension BridgeState {
         return publish(healthChanged(at: now))
     }
 
-    /// The ``Outbox`` has lost messages (``Outbox/takeLosses()``).
+    /// Handles losses of the ``Outbox`` (``Outbox/takeLosses()``).
     public mutating func lost(_ losses: Outbox.Losses, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         defer { updateDeadline() }
@@ -44,7 +44,7 @@ extension BridgeState {
         return publish(stats + healthChanged(at: now))
     }
 
-    /// What is wrong may have changed.
+    /// Publishes the health document if the problems have changed.
     mutating func healthChanged(at now: Moment) -> [Publication] {
         var problems = Problem.problems(of: adapters) + tags.flatMap(\.problems) + health.problems(at: now)
         for serial in seen.doubledSerials(at: now) where isKnown(serial: serial) && !isShared(serial: serial) {
@@ -57,7 +57,7 @@ extension BridgeState {
         return health.found(problems, at: now) ? [healthFact(at: now)] : []
     }
 
-    /// The document of `G/health`.
+    /// Returns the document of `G/health`.
     func healthDocument(at now: Moment) -> HealthDocument {
         health.document(startedAt: startedAt, at: now)
     }
@@ -68,7 +68,7 @@ extension BridgeState {
 }
 
 extension TagMirror {
-    /// What a person should look at: not that a tag is away, but that it will not come by itself.
+    /// Problems that need attention. A disconnected tag is not one, unless it cannot reconnect without help.
     fileprivate var problems: [Problem] {
         var problems: [Problem] = []
         if let version = component?.version, version.isKnownBad {
@@ -84,7 +84,7 @@ extension TagMirror {
 }
 
 extension Problem.Code {
-    /// The problem that a failed connection is; nil for what ends by itself.
+    /// Creates the problem of a failed connection; nil for failures that end without intervention.
     fileprivate init?(_ code: TagConnectionError.Code) {
         switch code {
         case .peerRemovedPairingInfo: self = .lostBond

@@ -1,14 +1,14 @@
-// MARK: The configuration changes while the bridge runs
+// MARK: Reloading the configuration
 
 extension BridgeState {
-    /// Other settings hold from now on: those of Home Assistant, the defaults and the limits. The tags of the configuration
-    /// are noted only: each that comes, goes or changes is told by itself.
+    /// Applies changed settings of Home Assistant, defaults and limits. The list of configured tags is only stored:
+    /// added, removed and changed tags are reported separately.
     ///
     /// - Parameters:
-    ///   - new: the settings; base topic and instance have to be those of the start.
-    ///   - isBrokerConnected: whether Home Assistant can be told at once.
-    ///   - now: the present.
-    /// - Returns: what to do.
+    ///   - new: the settings; base topic and instance must be those of the start.
+    ///   - isBrokerConnected: whether Home Assistant can be notified immediately.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
     public mutating func adopt(
         _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Moment
     ) -> [BridgeAction] {
@@ -21,7 +21,7 @@ extension BridgeState {
         return announceOtherwise(isBrokerConnected: isBrokerConnected, at: now)
     }
 
-    /// A tag has another name, or is connected at other times; nothing happens unless its id is there.
+    /// Applies a changed name or connection policy of a tag; ignored for an unknown id.
     public mutating func change(_ entry: TagEntry, at now: Moment) -> [BridgeAction] {
         guard !isStopped, let position = position(of: entry.id) else { return [] }
         defer { updateDeadline() }
@@ -29,14 +29,15 @@ extension BridgeState {
         return publish([tags[position].infoFact] + discoveryFacts(ofTag: position)) + settle(position, at: now)
     }
 
-    /// A tag is not this bridge's any more, and keeps its bond; nothing happens unless its id is there.
+    /// Removes a tag from the bridge and keeps its bond; ignored for an unknown id.
     public mutating func release(_ id: TagID, at now: Moment) -> [BridgeAction] {
         guard !isStopped, let position = position(of: id) else { return [] }
         defer { updateDeadline() }
         return [.disconnect(id)] + depart(position, telling: [], of: nil, at: now)
     }
 
-    /// What was announced moves to the new form or prefix as it does after a restart; without discovery it is taken away.
+    /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
+    /// off.
     private mutating func announceOtherwise(isBrokerConnected: Bool, at now: Moment) -> [BridgeAction] {
         let old = discovery
         discovery = HomeAssistantDiscovery(configuration, topics: topics)

@@ -3,9 +3,9 @@ import JSON
 // MARK: Scanning
 
 extension BridgeState {
-    /// The Bluetooth stack has heard a tag, known or not, or is connected with one.
+    /// Handles a tag, known or not, that advertises or is connected to the host.
     ///
-    /// It is published while users have asked for a scan. What it says about a known tag comes by ``sighted(_:_:at:)``.
+    /// It is published during a requested scan. Facts about known tags arrive through ``sighted(_:_:at:)``.
     public mutating func advertised(_ tag: TagAdvertisement, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         seen.heard(tag, at: now)
@@ -17,13 +17,14 @@ extension BridgeState {
             [Publication(topic: topics.advertisement, payload: payload, qos: 0, kind: .stream)] + publications)
     }
 
-    /// Several devices show one serial. Comes again while they do; the problem ends a while after the last time.
+    /// Handles several devices with one serial. Repeated while the condition lasts; the problem ends some time after
+    /// the last report.
     ///
     /// - Parameters:
     ///   - serial: the serial.
-    ///   - addresses: of the devices.
-    ///   - now: the present.
-    /// - Returns: what to do.
+    ///   - addresses: the addresses of the devices.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
     public mutating func duplicateSerial(_ serial: String, at addresses: [String], at now: Moment) -> [BridgeAction] {
         guard !isStopped, seen.doubled(serial, at: now), !isShared(serial: serial) else { return [] }
         let stranger = addresses.first { address in
@@ -34,28 +35,28 @@ extension BridgeState {
         return publish([event] + healthChanged(at: now))
     }
 
-    /// The scan of users has ended although nobody asked for that; nothing happens if there was none.
+    /// Handles the unexpected end of a requested scan; ignored if none was running.
     public mutating func scanEnded(at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         defer { updateDeadline() }
         return publish(scanEnded(because: "ended by Bluetooth", at: now))
     }
 
-    /// The scan is over. Where users have asked for that, the event belongs to the answer that they get.
+    /// Ends the scan. If a user requested that, the event is published with the result.
     mutating func scanEnded(because reason: String, at now: Moment) -> [Publication] {
         guard scan.end() else { return [] }
         let facts = [scanFact] + foundFact
         return scan.pendingStops > 0 ? facts : facts + [event(.scanStopped, text: reason, at: now)]
     }
 
-    /// The scan that users have asked for runs.
+    /// Handles the start of a requested scan.
     mutating func scanBegan(for duration: Duration, allowsDuplicates: Bool, at now: Moment) -> [BridgeAction] {
         let isNew = scan.begin(until: now + duration, allowsDuplicates: allowsDuplicates)
         if isNew { found.begin(at: now) }
         return publish(isNew ? [scanFact] + foundFact + [event(.scanStarted, at: now)] : [scanFact])
     }
 
-    /// Ends the scan whose time is over.
+    /// Ends the scan once its duration has passed.
     mutating func endScanInTime(at now: Moment) -> [BridgeAction] {
         guard let until = scan.until, until.instant <= now.instant else { return [] }
         let publications = scanEnded(because: "its time is over", at: now)
@@ -64,12 +65,12 @@ extension BridgeState {
 
     var scanFact: Publication { .fact(topics.scan, ScanDocument(scan)) }
 
-    /// Whether a tag of this serial is one of the bridge's.
+    /// Returns whether one of the bridge's tags has a serial.
     func isKnown(serial: String) -> Bool {
         tags.contains { $0.entry.serial == serial }
     }
 
-    /// Whether it is known that several tags have this serial: each has an id of its own.
+    /// Returns whether several of the bridge's tags have a serial, each with its own id.
     func isShared(serial: String) -> Bool {
         tags.count { $0.entry.serial == serial } > 1
     }

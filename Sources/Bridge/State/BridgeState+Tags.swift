@@ -1,20 +1,20 @@
 import Time
 
-// MARK: Tags come and go
+// MARK: Adding and removing tags
 
-/// A tag that has left, or a former name of the bridge, whose retained topics are still there.
+/// A removed tag, or a former instance name of the bridge, whose retained topics are not cleared yet.
 struct Departure: Sendable {
-    /// Who has asked for it, and gets the result.
+    /// The request that removed the tag and gets the result.
     struct Request: Sendable {
         let token: UInt64
         let data: CommandData
     }
 
-    /// The tag; nil for a former name of the bridge.
+    /// The tag; nil for a former instance name.
     let entry: TagEntry?
-    /// The former name of the bridge; nil for a tag.
+    /// The former instance name; nil for a tag.
     let formerInstance: String?
-    /// Nil when the configuration does not list the tag any more, and nobody has asked to forget it.
+    /// nil if the tag was removed from the configuration rather than by a request.
     var request: Request?
     let retainedTopics: [String]
     let due: Instant
@@ -34,30 +34,30 @@ struct Departure: Sendable {
         self.due = due
     }
 
-    /// How long Home Assistant may take to remove a device before the topics of its entities vanish.
+    /// How long Home Assistant has to remove a device before the topics of its entities are cleared.
     static let delay = Duration.seconds(1)
 }
 
 extension BridgeState {
-    /// The tags that the bridge knows, with the address where each was last.
+    /// The known tags, each with its latest address.
     public var knownTags: [(entry: TagEntry, address: String?)] {
         tags.map { ($0.entry, $0.sighting.address) }
     }
 
-    /// Another tag is this bridge's from now on; nothing happens if its id is there already.
+    /// Adds a tag; ignored if its id exists.
     ///
     /// - Parameters:
     ///   - entry: the tag.
-    ///   - record: what is remembered of it; nil for a tag that was never known.
-    ///   - now: the present.
-    /// - Returns: what to do.
+    ///   - record: its stored record; nil for a new tag.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
     public mutating func add(_ entry: TagEntry, record: TagRecord? = nil, at now: Moment) -> [BridgeAction] {
         guard !isStopped, position(of: entry.id) == nil else { return [] }
         defer { updateDeadline() }
         return insert(entry, record: record, TagSighting(address: record?.address, name: record?.name), at: now)
     }
 
-    /// A tag has a bond with this host: it is this bridge's, if it was not before, and is connected as it should be.
+    /// Handles a new bond: adds the tag if it is new, and connects it according to its policy.
     mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
         guard let position = position(of: entry.id) else {
             return insert(entry, record: nil, sighting, at: now)
@@ -87,9 +87,9 @@ extension BridgeState {
         return emptied + facts + known + settle(tags.count - 1, at: now)
     }
 
-    /// The bond of a tag is gone, and everything else goes: discovery at once, its topics a second later.
+    /// Handles a removed bond: removes the tag, its discovery immediately and its topics a second later.
     mutating func forgot(_ entry: TagEntry, token: UInt64, at now: Moment) -> [BridgeAction] {
-        // A reload may have taken it off the list meanwhile, and have given its id to another one.
+        // A reload may have removed the tag meanwhile, and may have given its id to another tag.
         let position = position(of: entry.id).flatMap { tags[$0].entry.serial == entry.serial ? $0 : nil }
         let document = ForgottenDocument(entry, isConfigured: position != nil && isConfigured(entry.id))
         let event = event(
@@ -97,11 +97,11 @@ extension BridgeState {
             text: document.note, at: now)
         let request = Departure.Request(token: token, data: CommandData(document))
         guard let position else { return publish([event]) + departed(entry, request, at: now) }
-        // A reload may have listed it anew meanwhile, and it may be connected again.
+        // A reload may have listed the tag again meanwhile, and it may be connected again.
         return [.disconnect(entry.id)] + depart(position, telling: [event], of: request, at: now)
     }
 
-    /// A request is about a tag that has left already: its result comes when the topics are empty.
+    /// Handles a request for a tag that was already removed: the result follows when its topics are cleared.
     private mutating func departed(
         _ entry: TagEntry, _ request: Departure.Request, at now: Moment
     ) -> [BridgeAction] {
@@ -112,7 +112,7 @@ extension BridgeState {
         return []
     }
 
-    /// A tag is not this bridge's any more: its commands end, its discovery goes at once, its topics a second later.
+    /// Removes a tag: ends its commands, removes its discovery immediately and its topics a second later.
     mutating func depart(
         _ position: Int, telling events: [Publication], of request: Departure.Request?, at now: Moment
     ) -> [BridgeAction] {
@@ -130,12 +130,12 @@ extension BridgeState {
         return refused + [.removeTag(id)] + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }
 
-    /// Whether the configuration lists a tag.
+    /// Returns whether the configuration lists a tag.
     func isConfigured(_ id: TagID) -> Bool {
         configuration.tags.contains { $0.id == id }
     }
 
-    /// Empties the retained topics of tags that have left, and gives the requests their results.
+    /// Clears the retained topics of removed tags and completes the requests.
     mutating func finishDepartures(at now: Moment, where isDue: (Departure) -> Bool) -> [BridgeAction] {
         let due = departures.filter(isDue)
         departures.removeAll(where: isDue)

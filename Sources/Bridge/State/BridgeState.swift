@@ -1,10 +1,10 @@
 public import JacquardProtocol
 public import Time
 
-/// The bridge as a value: what it knows of its tags, what it owes to the askers of commands, what it tells the world.
+/// The bridge's state machine: known tags, pending commands and published facts.
 ///
-/// Every method says what happened and gives back what to do about it. Time comes in as an argument; what becomes due
-/// without an event is announced by ``deadline``. After ``stop(at:)`` nothing comes out any more.
+/// Each method takes an event and returns the actions to perform. Time is an argument; ``deadline`` is the next time at
+/// which the state changes without an event. After ``stop(at:)``, all methods return no actions.
 public struct BridgeState: Sendable {
     var configuration: BridgeConfiguration {
         didSet { gestureExpirySeconds = Self.expirySeconds(configuration) }
@@ -27,7 +27,7 @@ public struct BridgeState: Sendable {
     /// The serials of the tags that are being paired.
     var pairing: Set<String> = []
     var pairingProgress = PairingProgress()
-    /// The tags that the latest requested scan found.
+    /// The tags found by the latest requested scan.
     var found = FoundTags()
     /// The tags that are being forgotten.
     var forgetting: Set<TagID> = []
@@ -35,22 +35,22 @@ public struct BridgeState: Sendable {
     var discovery: HomeAssistantDiscovery?
     private var gesturePayload: GesturePayload
     let statsPayload: StatsPayload
-    /// The lifetime of a gesture as MQTT 5 has it: whole seconds, and 0 would mean at once.
+    /// MQTT message expiry of a gesture in whole seconds. At least 1, because 0 means immediate expiry.
     private var gestureExpirySeconds: UInt32
     private(set) var isStopped = false
 
-    /// When ``deadlineReached(at:)`` wants to be called; nil when nothing is due.
+    /// When to call ``deadlineReached(at:)``; nil if nothing is due.
     public internal(set) var deadline: Instant?
 
-    /// A bridge that has not told anything yet.
+    /// Creates a bridge that has not started.
     ///
     /// - Parameters:
-    ///   - configuration: the tags and the names.
-    ///   - records: what the state file keeps. A tag that the configuration does not list is known by it alone; what it
-    ///     says of the others but id and serial counts too.
-    ///   - earlier: what is known of earlier runs, whose topics may still be at the broker.
-    ///   - boot: a few characters that no other start of this bridge has had, such as `9f3c`.
-    ///   - startedAt: now.
+    ///   - configuration: the tags and names.
+    ///   - records: the contents of the state file. Tags that the configuration does not list are known from it. For
+    ///     listed tags it supplies everything but id and serial.
+    ///   - earlier: earlier runs, whose topics may still be retained.
+    ///   - boot: a few characters that are unique to this start, such as `9f3c`.
+    ///   - startedAt: the current time.
     public init(
         configuration: BridgeConfiguration, records: [TagRecord] = [], earlier: EarlierRuns = EarlierRuns(),
         boot: String, startedAt: Moment
@@ -80,7 +80,7 @@ public struct BridgeState: Sendable {
         max(1, UInt32(clamping: configuration.gestureLifetime.components.seconds))
     }
 
-    /// The tags of the configuration, then those that were paired by command; each id once, the first time.
+    /// Returns the configured tags, then those that were paired by command. For a repeated id, the first entry counts.
     private static func entries(
         _ configuration: BridgeConfiguration, _ records: [TagRecord]
     ) -> [(TagEntry, TagRecord?)] {
@@ -93,20 +93,20 @@ public struct BridgeState: Sendable {
         return configured + paired.map { (TagEntry(id: $0.id, serial: $0.serial), $0) }
     }
 
-    /// What to subscribe to.
+    /// The subscriptions of the bridge.
     public var subscriptions: [(filter: String, qos: UInt8)] {
         (topics.filters + (discovery?.filters ?? [])).map { ($0, 1) }
     }
 
-    /// What the broker says when the bridge vanishes.
+    /// The will message, which the broker publishes when the connection is lost.
     public var will: Publication { .fact(topics.state, word: "offline") }
 
-    /// The first words: the bridge is there, and everything that a reader of retained topics looks for.
+    /// Publications at startup: bridge state and all retained facts.
     public mutating func start(at now: Moment) -> [BridgeAction] {
         publish(bridgeFacts(at: now) + tags.flatMap { $0.allFacts(at: now) })
     }
 
-    /// The last words: every command gets its result, every tag and at last the bridge itself is offline.
+    /// Publications at shutdown: the results of all pending commands, then `offline` for every tag and the bridge.
     public mutating func stop(at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         isStopped = true
@@ -124,7 +124,7 @@ public struct BridgeState: Sendable {
         return emptied + publish(results + scan + facts + pairingFact + connectedTagsFact + [will]) + records
     }
 
-    /// Something happened to a tag; one that is not configured is ignored.
+    /// Handles an event of a tag; ignored for an unknown tag.
     public mutating func tag(_ id: TagID, _ event: TagEvent, at now: Moment) -> [BridgeAction] {
         guard let position = positions[id], !isStopped else { return [] }
         switch event {
@@ -134,7 +134,7 @@ public struct BridgeState: Sendable {
         }
     }
 
-    /// The Bluetooth stack noticed something about a tag; one that is not configured is ignored.
+    /// Handles facts about a tag from the Bluetooth stack; ignored for an unknown tag.
     public mutating func sighted(_ id: TagID, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
         guard let position = positions[id], !isStopped else { return [] }
         let name = tags[position].sighting.name
@@ -143,7 +143,7 @@ public struct BridgeState: Sendable {
         return publish(publications + announcement) + settle(position, at: now)
     }
 
-    /// Something is due.
+    /// Handles the ``deadline``.
     public mutating func deadlineReached(at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
         let late = desk.removeExpired(at: now.instant)
@@ -164,10 +164,10 @@ public struct BridgeState: Sendable {
 }
 
 extension BridgeState {
-    /// Where a tag's mirror is.
+    /// Returns the index of a tag.
     func position(of id: TagID) -> Int? { positions[id] }
 
-    /// The list of tags is another one.
+    /// Rebuilds the index after the tag list changes.
     mutating func findPositions() {
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         agenda = Agenda(tags: tags.count)
@@ -175,24 +175,24 @@ extension BridgeState {
         updateDeadline()
     }
 
-    /// Disconnects a tag on demand that no command has needed for a while.
+    /// Disconnects an on-demand tag after a time without commands.
     private mutating func restIfIdle(_ position: Int, at now: Moment) -> [BridgeAction] {
         guard let until = tags[position].wish.neededUntil, until <= now.instant else { return [] }
         tags[position].wish.deadlineReached(at: now.instant, isBusy: desk.isBusy(with: tags[position].entry.id))
         return settle(position, at: now)
     }
 
-    /// Wraps publications.
+    /// Wraps publications in actions.
     func publish(_ publications: [Publication]) -> [BridgeAction] {
         publications.map(BridgeAction.publish)
     }
 
-    /// Looks for the earliest of all that is due, at every tag.
+    /// Recalculates the deadline for all tags.
     mutating func updateDeadline() {
         updateDeadline(of: Array(tags.indices))
     }
 
-    /// Looks for the earliest of all that is due, after an event that can have changed it for these tags only.
+    /// Recalculates the deadline after an event that affects only these tags.
     mutating func updateDeadline(of positions: [Int]) {
         for position in positions { agenda.set(tags[position].deadline, of: position) }
         var earliest = desk.deadline
@@ -205,7 +205,8 @@ extension BridgeState {
         deadline = earliest
     }
 
-    /// The hot path: bytes by hand, and the deadline is looked for only when statistics begin or cease to be held back.
+    /// The hot path: encodes without an encoder, and recalculates the deadline only when a throttled publication of
+    /// statistics starts or ends.
     private mutating func gesture(_ gesture: Gesture, of position: Int, at now: Moment) -> [BridgeAction] {
         let name = GestureName(gesture)
         let sequence = tags[position].countGesture(name, at: now)

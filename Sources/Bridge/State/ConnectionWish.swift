@@ -1,19 +1,19 @@
 import Time
 
-/// Whether a tag is to be connected: what the configuration, the user and the commands together want.
+/// Whether a tag should be connected, from the configuration, the user and the pending commands.
 struct ConnectionWish: Hashable, Sendable {
-    /// How long a tag that is connected on demand stays so after its last command.
+    /// How long an on-demand tag stays connected after its last command.
     static let idle = Duration.seconds(30)
 
-    /// What the configuration wants.
+    /// The connection policy of the configuration.
     var policy: TagEntry.ConnectPolicy {
         didSet { if policy != .onDemand { neededUntil = nil } }
     }
-    /// Whether the user has disconnected it.
+    /// Whether the user has disconnected the tag.
     private(set) var isHeld: Bool
-    /// On demand: until when the last command keeps the tag connected.
+    /// On demand: how long the last command keeps the tag connected.
     private(set) var neededUntil: Instant?
-    /// Whether the driver was last told to connect it.
+    /// Whether the driver was last instructed to connect the tag.
     private var isAskedFor = false
 
     init(_ policy: TagEntry.ConnectPolicy, isHeld: Bool) {
@@ -21,7 +21,7 @@ struct ConnectionWish: Hashable, Sendable {
         self.isHeld = isHeld
     }
 
-    /// Whether the tag is to be connected now.
+    /// Whether the tag should be connected now.
     var isWanted: Bool {
         switch policy {
         case .always: !isHeld
@@ -30,35 +30,35 @@ struct ConnectionWish: Hashable, Sendable {
         }
     }
 
-    /// The user disconnects the tag, until ``release()``.
+    /// Handles a disconnect by the user, which lasts until ``release()``.
     mutating func hold() {
         isHeld = true
         neededUntil = nil
     }
 
-    /// The user wants it connected.
+    /// Handles a connect by the user.
     mutating func release() {
         isHeld = false
     }
 
-    /// A command needs the tag, or has just ended.
+    /// Keeps the tag connected for a command that is pending or has just ended.
     mutating func need(at now: Instant) {
         guard policy == .onDemand, !isHeld else { return }
         neededUntil = now + Self.idle
     }
 
-    /// Time has passed; pending commands go on needing the tag.
+    /// Handles elapsed time. Pending commands keep the tag connected.
     mutating func deadlineReached(at now: Instant, isBusy: Bool) {
         guard let until = neededUntil, until <= now else { return }
         neededUntil = isBusy ? now + Self.idle : nil
     }
 
-    /// Whatever was asked for came to nothing: it is to be asked for again.
+    /// Repeats the instruction to connect, because the last one had no effect.
     mutating func askAgain() {
         isAskedFor = false
     }
 
-    /// What to tell the driver: true to connect, false to disconnect, nil when it knows already.
+    /// Returns the instruction for the driver: true to connect, false to disconnect, nil if it is unchanged.
     mutating func change() -> Bool? {
         guard isWanted != isAskedFor else { return nil }
         isAskedFor = isWanted

@@ -1,51 +1,53 @@
 import JSON
 import Time
 
-/// A name under which this bridge has run before, with the starts under it.
+/// A former instance name of this bridge, with its starts.
 public struct FormerInstance: Hashable, Sendable {
     /// The name in topics.
     public var name: String
-    /// The `boot` of the latest starts under this name; `G/info` names one of them if it is this bridge's.
+    /// The `boot` values of the latest starts under this name. `G/info` belongs to this bridge if it contains one of
+    /// them.
     public var boots: [String]
 
-    /// Describes a former name.
+    /// Creates a former name.
     public init(name: String, boots: [String]) {
         self.name = name
         self.boots = boots
     }
 }
 
-/// What is known of this bridge's earlier runs.
+/// What is known about earlier runs of this bridge.
 public struct EarlierRuns: Hashable, Sendable {
-    /// Former names whose topics may still be at the broker.
+    /// Former instance names whose topics may still be retained.
     public var instances: [FormerInstance]
-    /// Whether the tags that were paired by command are known. If not, no tag counts as unknown.
+    /// Whether the list of tags that were paired by command could be read. If not, no tag's topics are cleared.
     public var areTagsKnown: Bool
 
-    /// Describes earlier runs; by default there were none.
+    /// Creates a description of earlier runs; by default there were none.
     public init(instances: [FormerInstance] = [], areTagsKnown: Bool = true) {
         self.instances = instances
         self.areTagsKnown = areTagsKnown
     }
 }
 
-/// Finds what earlier runs of this bridge left at the broker: topics of tags that it no longer knows, and of its former names.
+/// Finds topics that earlier runs of this bridge left at the broker: those of tags that it no longer knows, and of its
+/// former names.
 ///
-/// After each connection to the broker it listens for a second to what is retained. A tag is this bridge's if its `T/info` names
-/// this bridge or a former name of it. A former name is this bridge's if its `G/info` has the `boot` of one of its own starts:
-/// another bridge may have taken the name.
+/// After each connection it collects retained messages for a second. A tag belongs to this bridge if its `T/info` names
+/// this bridge or a former name of it. A former name belongs to this bridge if its `G/info` has the `boot` of one of
+/// its own starts: another bridge may use the name now.
 struct FormerTopics: Sendable {
-    /// What is to be cleared.
+    /// The topics to clear.
     struct Findings: Hashable, Sendable {
         var tags: [TagEntry] = []
         var instances: [String] = []
     }
 
-    /// How long to listen.
+    /// How long to collect retained messages.
     static let pause = Duration.seconds(1)
-    /// More tags than this are left for the next connection.
+    /// Maximum number of tags per connection; the rest is left to the next one.
     static let most = 256
-    /// More bytes than this are not read on one connection.
+    /// Maximum number of bytes read per connection.
     static let mostBytesRead = 1 << 20
 
     private let instance: ExactText
@@ -53,7 +55,7 @@ struct FormerTopics: Sendable {
     private let areTagsKnown: Bool
     private var listensUntil: Instant?
     private var bytesRead = 0
-    /// The serial of each tag, and the bridge of its `T/info`.
+    /// The serial of each tag, and the bridge named in its `T/info`.
     private var tags: [TagID: (serial: String, bridge: ExactText)] = [:]
     private var found: Set<ExactText> = []
 
@@ -64,16 +66,16 @@ struct FormerTopics: Sendable {
         former[self.instance] = nil
     }
 
-    /// When something is due.
+    /// When the collection ends.
     var deadline: Instant? { listensUntil }
 
-    /// There is a connection to the broker, and the subscriptions are made.
+    /// Starts the collection, after a connection and its subscriptions are made.
     mutating func brokerConnected(at now: Instant) {
         listensUntil = now + Self.pause
         (bytesRead, tags, found) = (0, [:], [])
     }
 
-    /// Takes what is retained of a tag that the bridge does not know.
+    /// Reads the retained document of a tag that the bridge does not know.
     mutating func received(info: [UInt8], of tag: TagID) {
         guard areTagsKnown, tags.count < Self.most, mayRead(info), let document = JSONValue(parsing: info),
             let bridge = document["bridge"]?.string.map({ ExactText($0) }), bridge == instance || former[bridge] != nil
@@ -81,7 +83,7 @@ struct FormerTopics: Sendable {
         tags[tag] = (document["serial"]?.string ?? tag.text, bridge)
     }
 
-    /// Takes what is retained of a bridge.
+    /// Reads the retained document of a bridge.
     mutating func received(info: [UInt8], ofBridge name: String) {
         let name = ExactText(name)
         guard let boots = former[name], mayRead(info), let boot = JSONValue(parsing: info)?["boot"]?.string else {
@@ -90,7 +92,7 @@ struct FormerTopics: Sendable {
         if boots.contains(boot) { found.insert(name) }
     }
 
-    /// What was found, once the time to listen is over.
+    /// Returns the findings once the collection has ended.
     mutating func takeDue(at now: Instant) -> Findings? {
         guard let until = listensUntil, until <= now else { return nil }
         listensUntil = nil
@@ -100,7 +102,7 @@ struct FormerTopics: Sendable {
         return Findings(tags: tags.sorted { $0.id.text < $1.id.text }, instances: found.sorted().map(\.text))
     }
 
-    /// The topics of a former name are cleared.
+    /// Removes a former name whose topics are cleared.
     mutating func cleared(_ name: String) {
         former[ExactText(name)] = nil
     }
@@ -115,13 +117,13 @@ struct FormerTopics: Sendable {
 // MARK: Clearing
 
 extension BridgeState {
-    /// Takes what is retained of a tag, if the bridge does not know it.
+    /// Reads the retained document of a tag, unless the bridge knows the tag.
     mutating func received(tagInfo message: IncomingMessage, of tag: Substring) {
         guard message.isRetained, let id = TagID(String(tag)), position(of: id) == nil else { return }
         former.received(info: message.payload, of: id)
     }
 
-    /// Takes away what earlier runs have left: discovery at once, everything else a second later.
+    /// Clears the topics of earlier runs: discovery immediately, everything else a second later.
     mutating func clearFormerTopics(at now: Moment) -> [BridgeAction] {
         guard let findings = former.takeDue(at: now.instant) else { return [] }
         let unknown = findings.tags.filter { position(of: $0.id) == nil && !neighbours.isKnown($0.id) }

@@ -1,20 +1,20 @@
 import JSON
 
-/// The tags that the latest requested scan found, bounded in number and in bytes.
+/// The tags found by the latest requested scan, bounded in number and bytes.
 struct FoundTags: Sendable {
-    /// More tags than these are not listed.
+    /// Maximum number of tags.
     static let most = 32
-    /// The list has at most this many bytes of JSON, so that it fits into the attributes of an entity.
+    /// Maximum size of the list in bytes of JSON, so that it fits into the attributes of a Home Assistant entity.
     static let mostBytes = 4_096
 
     private var tags: [String: TagAdvertisement] = [:]
     private var isOverflowing = false
-    /// When the scan began; nil before the first one.
+    /// When the scan began; nil before the first scan.
     private(set) var startedAt: Moment?
     /// The list is published at most once a second.
     var throttle = Throttle(every: .seconds(1))
 
-    /// A scan begins with an empty list.
+    /// Clears the list for a new scan.
     mutating func begin(at now: Moment) {
         tags = [:]
         isOverflowing = false
@@ -22,9 +22,9 @@ struct FoundTags: Sendable {
         throttle.happened(at: now.instant)
     }
 
-    /// A tag was received during the scan.
+    /// Adds or updates a tag.
     ///
-    /// - Returns: whether the list has another tag or another name now; a new signal strength alone does not count.
+    /// - Returns: whether the list has a new tag or name; a change of signal strength does not count.
     mutating func heard(_ tag: TagAdvertisement) -> Bool {
         guard let before = tags[tag.address] else {
             guard tags.count < Self.most else {
@@ -41,7 +41,7 @@ struct FoundTags: Sendable {
         return tag.name != before.name || tag.serial != before.serial
     }
 
-    /// The list in the order of the serials, as far as it fits; and whether something was left out.
+    /// Returns the list sorted by serial, as far as it fits, and whether tags were left out.
     func documents(isKnown: (String) -> Bool) -> (tags: [AdvertisementDocument], isCut: Bool) {
         let sorted = tags.values.sorted { ($0.serial, $0.address) < ($1.serial, $1.address) }
         var documents: [AdvertisementDocument] = []
@@ -73,14 +73,14 @@ struct FoundTagsDocument: Encodable {
 }
 
 extension BridgeState {
-    /// `G/found`; published while discovery is on.
+    /// `G/found`; published while Home Assistant discovery is on.
     var foundFact: [Publication] {
         guard discovery != nil else { return [] }
         let document = FoundTagsDocument(found, isScanning: scan.isScanning) { isKnown(serial: $0) }
         return [.fact(topics.found, document)]
     }
 
-    /// A tag was received. The list is published now, or when the interval of a second is over.
+    /// Adds or updates a tag. Publishes the list now, or after the minimum interval of one second.
     mutating func noteFound(_ tag: TagAdvertisement, at now: Moment) -> [Publication] {
         guard discovery != nil, scan.isScanning, !tag.isConnected, found.heard(tag) else { return [] }
         guard found.throttle.admits(at: now.instant) else {

@@ -1,8 +1,8 @@
 import Time
 
-/// Something that a person should look at.
+/// A condition that needs attention.
 struct Problem: Hashable, Sendable {
-    /// What kind of problem.
+    /// The kind of problem.
     enum Code: String, Sendable, CaseIterable {
         case notPermitted = "not_permitted"
         case noAdapter = "no_adapter"
@@ -21,7 +21,7 @@ struct Problem: Hashable, Sendable {
         case metricsNotWritten = "metrics_not_written"
     }
 
-    /// What makes it the same problem later, whatever its text says by then.
+    /// Identifies a problem over time, independent of its text.
     struct Key: Hashable, Sendable {
         let code: Code
         /// The adapter, tag or serial; empty for the bridge itself.
@@ -36,7 +36,7 @@ struct Problem: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether nothing reaches anybody because of it.
+    /// Whether the problem prevents all publications.
     var isFatal: Bool {
         switch key.code {
         case .notPermitted, .noAdapter, .brokerStalled: true
@@ -45,48 +45,49 @@ struct Problem: Hashable, Sendable {
     }
 }
 
-/// What is known about the bridge's own health.
+/// Tracks the bridge's own health.
 struct HealthBook: Sendable {
     private var problems: [Problem: Moment] = [:]
     private var measurement: HealthMeasurement?
-    /// The measurement with which a later one is compared.
+    /// The reference for the comparison with later measurements.
     private var base: (measurement: HealthMeasurement, at: Instant)?
     private var losses = LossCounters()
-    /// What the broker does not let the bridge do.
+    /// What the broker refuses.
     var refusals = Refusals()
     private var isStalled = false
 
-    /// How long lost and refused messages are a problem.
+    /// How long lost and refused messages count as a problem.
     static let memory = Duration.seconds(600)
-    /// A broker may take so long to acknowledge something: the minute between two measurements, less what a timer may err.
+    /// Maximum time for the broker to acknowledge a message: the minute between two measurements, minus the tolerance
+    /// of timers.
     private static let patience = Duration.seconds(50)
 
-    /// Takes a fresh measurement.
+    /// Handles a measurement.
     mutating func measured(_ new: HealthMeasurement, at now: Instant) {
         measurement = new
         guard let (old, then) = base else { return base = (new, now) }
         let isLong = now - then >= Self.patience
         if isLong { base = (new, now) }
-        // A connection that answers probes and takes nothing: MQTT itself does not notice.
+        // The broker answers pings but acknowledges nothing, which MQTT itself does not detect.
         let isTakingNothing =
             old.queued > 0 && new.queued > 0 && old.acknowledged == new.acknowledged
             && old.isBrokerConnected && new.isBrokerConnected && old.brokerReconnects == new.brokerReconnects
         isStalled = isTakingNothing && (isLong || isStalled)
     }
 
-    /// There is another connection, which may allow what the one before it did not.
+    /// Handles a new connection, which may permit what the previous one refused.
     mutating func brokerConnected() {
         refusals.brokerConnected()
         isStalled = false
     }
 
-    /// Messages were lost.
+    /// Handles lost messages.
     mutating func lost(_ new: Outbox.Losses, at now: Instant) {
         losses.lost(new, at: now)
         for topic in new.closing { refusals.closed(by: topic, at: now) }
     }
 
-    /// The problems that the bridge has with itself.
+    /// Returns the problems of the bridge itself.
     func problems(at now: Moment) -> [Problem] {
         var problems = refusals.problems(at: now.instant)
         if isStalled {
@@ -96,9 +97,9 @@ struct HealthBook: Sendable {
         return problems + losses.problems(at: now.instant)
     }
 
-    /// Takes the problems of now; those that were there before keep their time.
+    /// Sets the current problems; known ones keep their start time.
     ///
-    /// - Returns: whether anything changed.
+    /// - Returns: whether anything has changed.
     mutating func found(_ current: [Problem], at now: Moment) -> Bool {
         guard Set(current) != Set(problems.keys) else { return false }
         let since = Dictionary(problems.map { ($0.key.key, $0.value) }) { first, _ in first }
@@ -106,7 +107,7 @@ struct HealthBook: Sendable {
         return true
     }
 
-    /// The document of now.
+    /// Returns the current document.
     func document(startedAt: Moment, at now: Moment) -> HealthDocument {
         HealthDocument(
             problems, measurement: measurement, uptime: now.instant - startedAt.instant)
@@ -114,7 +115,7 @@ struct HealthBook: Sendable {
 }
 
 extension Problem {
-    /// A file that cannot be written, and what that means.
+    /// Creates the problem of a file that cannot be written.
     fileprivate init(_ file: UnwritableFile) {
         switch file.purpose {
         case .state:
@@ -132,11 +133,11 @@ extension Problem {
             + "reached. Run jacquard2mqtt doctor as the bridge's user; install the policy of the package, or add the "
             + "user to the group bluetooth, then restart the bridge")
 
-    /// What is wrong with the adapters: each that is not ready or hears nothing, and that none is ready. Before the
-    /// first word nothing is.
+    /// Returns the problems of the adapters: each one that is not ready or receives nothing, and the absence of a ready
+    /// one. Before the first list there is no problem.
     static func problems(of adapters: [AdapterFacts]?) -> [Problem] {
         guard let adapters else { return [] }
-        // The one cause, and not what follows from it.
+        // Report the cause only, not its consequences.
         guard !adapters.contains(where: { $0.state == .unauthorized }) else { return [notPermitted] }
         var problems = adapters.compactMap { adapter -> Problem? in
             let name = "Bluetooth adapter \(adapter.id)"

@@ -1,20 +1,20 @@
 import JacquardProtocol
 import Time
 
-/// How a light looks, in the words of whoever asked for it.
+/// The state of a light, with the effect name that the sender used.
 struct LEDLook: Hashable, Sendable {
-    /// Full colour, not scaled.
+    /// The colour before scaling.
     var color: LEDPattern.Color
     /// 1 to 255; scales the colour.
     var brightness: UInt8
-    /// The pattern.
+    /// The effect.
     var effect: LEDEffect
 
-    /// What a light looks like that was never told anything.
+    /// The state before the first command.
     static let initial = LEDLook(color: .white, brightness: 255, effect: .solid)
 }
 
-/// A pattern by the word with which it was asked for, so that the answer comes back in the asker's words.
+/// A pattern with the name that the sender used, so that the published state has the same name.
 struct LEDEffect: Hashable, Sendable {
     let word: String
     let kind: LEDPattern.Kind
@@ -22,7 +22,7 @@ struct LEDEffect: Hashable, Sendable {
     static let solid = LEDEffect(word: "solid", kind: .solid)
     static let custom = LEDEffect(word: "custom", kind: .custom)
 
-    /// The words for `pattern`: the SDK's names.
+    /// The names of `pattern`, from the SDK.
     static let patterns = [
         solid,
         LEDEffect(word: "breathing", kind: .breathing),
@@ -33,7 +33,7 @@ struct LEDEffect: Hashable, Sendable {
         custom,
     ]
 
-    /// The words for `effect`: what Home Assistant shows in its list.
+    /// The names of `effect`, as Home Assistant lists them.
     static let effects = [
         solid,
         LEDEffect(word: "breathe", kind: .breathing),
@@ -44,21 +44,21 @@ struct LEDEffect: Hashable, Sendable {
     ]
 }
 
-/// What one LED was last told, and until when that lasts.
+/// The last commanded state of one LED, and when it ends.
 struct LEDMirror: Sendable {
-    /// What the LED looks like, or looked like when it was last on.
+    /// The current state, or the one when the LED was last on.
     private(set) var look = LEDLook.initial
-    /// What it will look like when every command under way has been carried out; a plain "on" starts from here.
+    /// The state after all pending commands have succeeded; an "on" without other keys starts from here.
     var orderedLook = LEDLook.initial
-    /// What plays now.
+    /// The pattern that is playing.
     private var running: LEDPattern?
-    /// When the LED goes dark by itself.
+    /// When the LED turns off without a command.
     private(set) var darkAt: Instant?
 
-    /// Whether it is on.
+    /// Whether the LED is on.
     var isOn: Bool { running != nil }
 
-    /// The tag plays a pattern; the same one told to toggle stops.
+    /// Handles a pattern that the tag plays. Repeating a pattern of the type "toggle" stops it.
     mutating func plays(_ pattern: LEDPattern, look: LEDLook, at now: Instant) {
         self.look = look
         guard pattern.playType == .play || running != pattern else { return goDark() }
@@ -66,13 +66,13 @@ struct LEDMirror: Sendable {
         darkAt = now + .milliseconds(pattern.durationMilliseconds)
     }
 
-    /// The LED is off.
+    /// Handles the LED turning off.
     mutating func goDark() {
         running = nil
         darkAt = nil
     }
 
-    /// A command was not carried out: what was meant to be is not.
+    /// Discards the expected state after a failed command.
     mutating func forgetOrder() {
         orderedLook = look
     }

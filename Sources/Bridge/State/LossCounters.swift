@@ -1,6 +1,7 @@
 import Time
 
-/// How many messages were lost since the start, and which of them are a problem: those of the last ten minutes.
+/// The number of lost messages since the start, and whether the losses are a problem: those of the last ten minutes
+/// are.
 struct LossCounters: Sendable {
     private var events = Counter()
     private var results = Counter()
@@ -8,7 +9,7 @@ struct LossCounters: Sendable {
 
     private struct Counter: Sendable {
         var count = 0
-        /// Until when it is a problem.
+        /// When the problem ends.
         var until: Instant?
 
         mutating func add(_ number: Int, at now: Instant) {
@@ -29,7 +30,7 @@ struct LossCounters: Sendable {
         commands.add(new.commands, at: now)
     }
 
-    /// One problem for each kind of message.
+    /// Returns one problem per kind of message.
     func problems(at now: Instant) -> [Problem] {
         [
             events.problem("", at: now) { "\($0) events were lost since the start: the broker was away too long" },

@@ -1,18 +1,18 @@
 import JSON
 
-/// The other bridges of the same base topic.
+/// The other bridges with the same base topic.
 ///
-/// A tag's topics do not name its bridge, so every bridge receives every command. A command must have one result: that of the
-/// bridge which is connected to the tag; of the first by name among those which list it; of the first of all where none does.
-/// What a bridge says counts while its `state` is `online`.
+/// A tag's topics do not name its bridge, so every bridge receives every command. Each command must have one result. It
+/// comes from the bridge that is connected to the tag; otherwise from the first by name that lists the tag; otherwise
+/// from the first of all. A bridge counts while its `state` is `online`.
 struct Neighbours: Sendable {
     private struct Neighbour {
         var isOnline = false
         /// The tags that it knows.
         var tags: Set<ExactText> = []
-        /// Those of them that it is connected to.
+        /// The tags that it is connected to.
         var connected: Set<ExactText> = []
-        /// The bytes of all ids.
+        /// Total size of the ids in bytes.
         var size = 0
     }
 
@@ -21,20 +21,20 @@ struct Neighbours: Sendable {
     private var tagCount = 0
     private var byteCount = 0
 
-    /// More bridges than this are not remembered.
+    /// Maximum number of bridges.
     static let most = 256
-    /// The most tags of all of them together; a bridge whose tags exceed it counts as one without tags.
+    /// Maximum number of tags of all bridges. A bridge that would exceed it counts as one without tags.
     static let mostTags = 16_384
-    /// The most bytes of their ids together.
+    /// Maximum total size of the ids in bytes.
     static let mostBytes = 256 << 10
-    /// A longer document is not read.
+    /// Maximum size of a document in bytes; longer ones are ignored.
     static let longestInfo = 65_536
 
     init(instance: String) {
         self.instance = ExactText(instance)
     }
 
-    /// Takes the document of a bridge; an empty or damaged one removes its tags.
+    /// Handles the document of a bridge; an empty or invalid one removes its tags.
     ///
     /// - Returns: the tags that it is connected to, if it is online.
     mutating func received(info: [UInt8], of name: String) -> [TagID] {
@@ -52,7 +52,7 @@ struct Neighbours: Sendable {
         return connectedTags(of: name)
     }
 
-    /// Takes the state of a bridge.
+    /// Handles the state of a bridge.
     ///
     /// - Returns: the tags that it is connected to, if it is online.
     mutating func received(state: [UInt8], of name: String) -> [TagID] {
@@ -64,13 +64,14 @@ struct Neighbours: Sendable {
         return connectedTags(of: name)
     }
 
-    /// Whether another bridge is connected to a tag.
+    /// Returns whether another bridge is connected to a tag.
     func isConnected(to tag: String) -> Bool {
         let tag = ExactText(tag)
         return neighbours.values.contains { $0.isOnline && $0.connected.contains(tag) }
     }
 
-    /// Whether this bridge answers for a tag that it knows: none is connected to it, and none before this one knows it.
+    /// Returns whether this bridge responds for a tag that it knows: no other bridge is connected to it, and none with
+    /// a smaller name knows it.
     func isAnsweredHere(_ tag: String) -> Bool {
         let tag = ExactText(tag)
         return !neighbours.contains { name, other in
@@ -78,7 +79,8 @@ struct Neighbours: Sendable {
         }
     }
 
-    /// Whether this bridge answers for a tag that it does not know: no other knows it, and none comes before this one.
+    /// Returns whether this bridge responds for a tag that it does not know: no other bridge knows it, and none has a
+    /// smaller name.
     func isLeftToThisBridge(_ tag: String) -> Bool {
         let tag = ExactText(tag)
         return neighbours.allSatisfy { name, other in
@@ -86,7 +88,7 @@ struct Neighbours: Sendable {
         }
     }
 
-    /// Whether an online bridge knows a tag.
+    /// Returns whether an online bridge knows a tag.
     func isKnown(_ tag: TagID) -> Bool {
         let tag = ExactText(tag.text)
         return neighbours.values.contains { $0.isOnline && $0.tags.contains(tag) }
@@ -97,7 +99,7 @@ struct Neighbours: Sendable {
         return neighbour.connected.compactMap { TagID($0.text) }
     }
 
-    /// Keeps what is known of a bridge, if there is room for it and something to keep.
+    /// Stores a bridge, if there is room and something to store.
     private mutating func keep(_ neighbour: Neighbour, _ name: ExactText) {
         guard let old = neighbours[name] ?? (neighbours.count < Self.most ? Neighbour() : nil) else { return }
         var neighbour = neighbour
@@ -111,7 +113,7 @@ struct Neighbours: Sendable {
         neighbours[name] = neighbour.isOnline || !neighbour.tags.isEmpty ? neighbour : nil
     }
 
-    /// A list of ids; nil for anything else.
+    /// Reads a list of ids; nil for anything else.
     private static func ids(_ value: JSONValue?) -> [ExactText]? {
         guard let elements = value?.elements else { return nil }
         let texts = elements.compactMap(\.string)

@@ -1,6 +1,6 @@
-/// How far the latest pairing is, and the serial of the next one.
+/// The progress of the latest pairing, and the serial for the next one.
 struct PairingProgress: Sendable {
-    /// A step of a pairing; the raw value is the word in `G/pairing`.
+    /// The state of a pairing; the raw value is published in `G/pairing`.
     enum State: String, Sendable, CaseIterable, Encodable {
         case idle, searching, found, pairing, connecting, paired, failed
     }
@@ -29,13 +29,13 @@ struct PairingProgress: Sendable {
         address = nil
     }
 
-    /// A pairing begins.
+    /// Starts a pairing.
     mutating func begin(_ serial: String, at now: Moment) {
         set(.searching, serial: serial, at: now)
         address = nil
     }
 
-    /// A pairing has reached a stage.
+    /// Handles a stage of the pairing.
     mutating func reached(_ stage: PairingStage, serial: String, at now: Moment) {
         switch stage {
         case .found(let address):
@@ -46,14 +46,14 @@ struct PairingProgress: Sendable {
         }
     }
 
-    /// A tag is paired. Its serial is not needed for another request.
+    /// Completes the pairing. Its serial is not used for another request.
     mutating func succeed(_ serial: String, address: String, at now: Moment) {
         set(.paired, serial: serial, at: now)
         self.address = address
         if requestSerial == serial { requestSerial = nil }
     }
 
-    /// A pairing failed, or was refused before it began.
+    /// Handles a pairing that failed or was refused before it began.
     mutating func fail(_ failure: CommandFailure, serial: String?, at now: Moment) {
         set(.failed, serial: serial, at: now)
         self.failure = failure
@@ -66,7 +66,7 @@ struct PairingProgress: Sendable {
 }
 
 extension PairingProgress {
-    /// What the user can do now.
+    /// What the user can do next.
     var hint: String? {
         switch state {
         case .searching: "Hold the tag's button for three seconds"

@@ -1,40 +1,41 @@
 import Time
 
-/// What the broker refuses.
+/// The subscriptions and messages that the broker refuses.
 struct Refusals: Sendable {
-    /// On these the bridge is deaf until the next connection.
+    /// The refused filters. The bridge receives no messages for them until the next connection.
     private var subscriptions: Set<ExactText> = []
-    /// The topics of refused messages with the broker's reason, and since when they are not a problem any more.
+    /// The topics of refused messages with the broker's reason, and when each stops being a problem.
     private var messages: [ExactText: Instant] = [:]
 
-    /// The topic of the latest message that made the broker close two connections, and until when that is a problem.
+    /// The topic of the latest message for which the broker closed two connections, and when it stops being a problem.
     private var closing: (topic: String, until: Instant)?
 
-    /// Upper bound of the refused topics, and of the refused filters, that are kept.
+    /// Maximum number of stored topics, and of stored filters.
     static let most = 16
-    /// The beginning of a topic, as the text of a problem has it: at most 256 bytes.
+    /// The first part of a topic for the text of a problem: at most 256 bytes.
     private static func shortened(_ topic: String) -> String {
         String(decoding: topic.utf8.prefix(256), as: UTF8.self)
     }
 
-    /// Another connection may allow what the last one did not. A message that closes connections stays dropped.
+    /// Handles a new connection, which may permit what the last one refused. A message that closes connections stays
+    /// dropped.
     mutating func brokerConnected() {
         subscriptions = []
         messages = [:]
     }
 
-    /// The broker has closed two connections because of a message, which was dropped.
+    /// Handles a message that was dropped because the broker closed two connections.
     mutating func closed(by topic: String, at now: Instant) {
         closing = (Self.shortened(topic), now + HealthBook.memory)
     }
 
-    /// A subscription was refused.
+    /// Handles a refused subscription.
     mutating func refused(subscription filter: String) {
         guard subscriptions.count < Self.most else { return }
         subscriptions.insert(ExactText(filter))
     }
 
-    /// A message was refused.
+    /// Handles a refused message.
     mutating func refused(messageTo topic: String, _ reason: String, at now: Instant) {
         let entry = ExactText("\(Self.shortened(topic)) (\(reason))")
         messages = messages.filter { $0.value > now }
@@ -42,7 +43,7 @@ struct Refusals: Sendable {
         messages[entry] = now + HealthBook.memory
     }
 
-    /// One problem for each subscription, and one for all messages, which names the first topic.
+    /// Returns one problem per subscription, and one for all messages, which names the first topic.
     func problems(at now: Instant) -> [Problem] {
         let remedy = "`jacquard2mqtt doctor` names the rule that is missing"
         var problems = subscriptions.map {

@@ -1,23 +1,23 @@
-/// The scan that users have asked for. What the Bluetooth stack scans for its own purposes is none of it.
+/// The scan requested by users. Scans of the Bluetooth stack for its own purposes do not count.
 struct ScanState: Sendable {
     private(set) var isScanning = false
-    /// When it ends.
+    /// When the scan ends.
     private(set) var until: Moment?
-    /// Whether every signal of a tag is told, not only its first.
+    /// Whether every advertisement of a tag is published rather than only the first.
     private(set) var allowsDuplicates = false
-    /// Requests to scan that have no answer yet: one to stop takes its turn behind them.
+    /// Number of unanswered requests to scan; a stop request is processed after them.
     var pendingStarts = 0
-    /// Requests to stop that have no answer yet: each has an event of its own.
+    /// Number of unanswered stop requests; each publishes an event.
     var pendingStops = 0
-    /// The addresses that were told already.
+    /// The addresses that were published.
     private var told: Set<String> = []
 
-    /// More addresses than this are told once each all the same, and then again.
+    /// Maximum number of stored addresses; beyond it all are cleared, and tags are published again.
     private static let mostTold = 4_096
 
-    /// Users want a scan: what others want of a scan that is under way stays.
+    /// Starts or prolongs the scan. The options of a running scan are kept.
     ///
-    /// - Returns: whether there was none.
+    /// - Returns: whether no scan was running.
     mutating func begin(until end: Moment, allowsDuplicates: Bool) -> Bool {
         defer { isScanning = true }
         self.allowsDuplicates = allowsDuplicates || self.allowsDuplicates
@@ -26,15 +26,15 @@ struct ScanState: Sendable {
         return !isScanning
     }
 
-    /// The scan is over.
+    /// Ends the scan.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether one was running.
     mutating func end() -> Bool {
         defer { (isScanning, until, allowsDuplicates, told) = (false, nil, false, []) }
         return isScanning
     }
 
-    /// Whether to tell that a tag was heard.
+    /// Returns whether to publish an advertisement.
     mutating func admits(_ address: String) -> Bool {
         guard isScanning else { return false }
         if told.count >= Self.mostTold { told = [] }

@@ -1,31 +1,31 @@
 import Time
 
-/// A tag that was heard.
+/// A received tag.
 struct SeenTag: Hashable, Sendable {
     let tag: TagAdvertisement
-    /// When it was last heard.
+    /// When it was last received.
     let at: Moment
 }
 
-/// The tags that were heard lately, known or not, by their addresses.
+/// The recently received tags, known or not, by address.
 struct SeenTags: Sendable {
-    /// More than these are not remembered: the one that was silent for longest goes.
+    /// Maximum number of tags: the one that was received least recently is removed.
     private static let most = 256
-    /// How long two tags of one serial are believed in after they were reported.
+    /// How long a duplicate serial is kept after its last report.
     private static let memory = Duration.seconds(600)
-    /// How long a tag that is silent is remembered.
+    /// How long a tag is kept after it was last received.
     private static let silence = Duration.seconds(3600)
 
     private var tags: [String: SeenTag] = [:]
-    /// The serials that two tags have, and when that was last heard.
+    /// The duplicate serials, with the time of the last report.
     private var doubles: [String: Moment] = [:]
-    /// When those that have been silent for long are forgotten.
+    /// When to remove expired tags next.
     private var nextCleaning = Instant(sinceBoot: .zero)
 
-    /// All of them, in the order of their serials.
+    /// All tags, sorted by serial.
     var all: [SeenTag] { tags.values.sorted { ($0.tag.serial, $0.tag.address) < ($1.tag.serial, $1.tag.address) } }
 
-    /// A tag was heard.
+    /// Adds or updates a tag.
     mutating func heard(_ tag: TagAdvertisement, at now: Moment) {
         tags[tag.address] = SeenTag(tag: tag, at: now)
         if now.instant >= nextCleaning {
@@ -37,9 +37,9 @@ struct SeenTags: Sendable {
         }
     }
 
-    /// Several tags have a serial.
+    /// Handles a duplicate serial.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: whether it is new.
     mutating func doubled(_ serial: String, at now: Moment) -> Bool {
         if doubles.count >= Self.most { _ = doubledSerials(at: now) }
         guard doubles[serial] != nil || doubles.count < Self.most else { return false }
@@ -47,13 +47,13 @@ struct SeenTags: Sendable {
         return !isDoubled(serial, at: now)
     }
 
-    /// The serials that more than one tag has; those that are not believed in any more are forgotten.
+    /// Removes expired reports and returns the duplicate serials.
     mutating func doubledSerials(at now: Moment) -> [String] {
         doubles = doubles.filter { isDoubled($0.key, at: now) }
         return doubles.keys.sorted()
     }
 
-    /// The Bluetooth stack has forgotten all of them.
+    /// Removes all tags, after the Bluetooth stack has removed its devices.
     mutating func removeAll() {
         tags = [:]
     }

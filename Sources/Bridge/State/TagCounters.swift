@@ -1,13 +1,13 @@
-/// What is counted of a tag since the bridge's start.
+/// The counters of a tag since the start of the bridge.
 struct TagCounters: Sendable {
-    /// Gestures by name.
+    /// Number of gestures by name.
     var gestures = GestureCounts()
-    /// The number of the last gesture; 0 before the first.
+    /// The sequence number of the last gesture; 0 before the first.
     var lastSequence: UInt64 = 0
-    /// Gestures that grew too old while the broker was away.
+    /// Number of gestures that expired while the broker was away.
     var expired: UInt64 = 0
-    /// Packets thrown away because a fragment was missing.
+    /// Number of packets dropped because a fragment was missing.
     var lostFragments: UInt64 = 0
-    /// How often the tag came back.
+    /// Number of reconnects.
     var reconnects: UInt64 = 0
 }

@@ -1,9 +1,9 @@
 import JacquardProtocol
 import Time
 
-/// What happens to a tag, and what the world has to know of it.
+/// Applies events to the tag's state and returns what to publish.
 extension TagMirror {
-    /// Takes what a session told, except gestures and answers.
+    /// Handles a session event, except gestures and responses.
     mutating func take(_ event: TagEvent, at now: Moment) -> [Publication] {
         if isConnected { lastSeen = now }
         switch event {
@@ -20,7 +20,7 @@ extension TagMirror {
         }
     }
 
-    /// Counts a gesture and gives its number.
+    /// Counts a gesture and returns its sequence number.
     mutating func countGesture(_ name: GestureName, at now: Moment) -> UInt64 {
         lastSeen = now
         counters.lastSequence += 1
@@ -28,10 +28,11 @@ extension TagMirror {
         return counters.lastSequence
     }
 
-    /// The connection is another: a new state goes out at once, progress within one at most ten times a second.
+    /// Handles a change of the connection: a new state is published immediately, progress within a state at most ten
+    /// times a second.
     private mutating func connectionChanged(to new: TagConnection, at now: Moment) -> [Publication] {
         let isProgress = new.state.word == connection.state.word
-        // The link is gone: what was measured for it says nothing about the next one.
+        // The link is down: its measurements do not apply to the next one.
         if connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }
         connection = new
         if isConnected { lastSeen = now }
@@ -56,20 +57,20 @@ extension TagMirror {
         return statsChanged(at: now)
     }
 
-    /// Takes what the tag is, told by the tag or as an answer.
+    /// Handles device information from a notification or a response.
     mutating func informed(_ component: Component) -> [Publication] {
         self.component = component
         return [infoFact]
     }
 
-    /// Takes the battery, told by the tag or as an answer.
+    /// Handles the battery level from a notification or a response.
     mutating func batteryTold(_ battery: BatteryStatus, at now: Moment) -> [Publication] {
         self.battery = Told(value: battery, at: now)
         if keeping.admits(at: now.instant) { keepBattery() }
         return batteryFacts
     }
 
-    /// The battery is to survive a restart as it is known now.
+    /// Stores the current battery level, so that it survives a restart.
     private mutating func keepBattery() {
         keptBattery = battery.map {
             TagRecord.Battery(
@@ -77,25 +78,25 @@ extension TagMirror {
         }
     }
 
-    /// A command has expired because the tag could not be reached.
+    /// Handles a command that expired because the tag could not be reached.
     mutating func commandExpired() {
         isUnreached = !isConnected
     }
 
-    /// Takes the gear, told by the tag or as an answer.
+    /// Handles the gear from a notification or a response.
     mutating func gearTold(_ component: Component?, at now: Moment) -> [Publication] {
         gear = Told(value: component, at: now)
         if let component { lastGear = TagRecord.Gear(component) } else { gearLED.goDark() }
         return [gearFact]
     }
 
-    /// Takes the mode that gear is in.
+    /// Handles the touch mode of the gear.
     mutating func touchModeTold(_ mode: TouchMode) -> [Publication] {
         touchMode = mode
         return [touchModeFact]
     }
 
-    /// Takes what the Bluetooth stack noticed.
+    /// Handles facts from the Bluetooth stack.
     mutating func sighted(_ new: TagSighting, at now: Moment) -> [Publication] {
         lastSeen = now
         isUnreached = false
@@ -114,25 +115,25 @@ extension TagMirror {
         return publications
     }
 
-    /// Takes the signal strength that somebody asked for; unlike one that was noticed it is always told.
+    /// Handles a requested signal strength, which is always published.
     mutating func signalRead(_ rssi: Int, at now: Moment) -> [Publication] {
         sighting.rssi = rssi
         signal.told(rssi, at: now.instant)
         return [rssiFact]
     }
 
-    /// Gestures grew too old while the broker was away.
+    /// Counts gestures that expired while the broker was away.
     mutating func gesturesExpired(_ count: Int, at now: Moment) -> [Publication] {
         counters.expired += UInt64(clamping: count)
         return statsChanged(at: now)
     }
 
-    /// The statistics are other ones: they go out now or when they are due.
+    /// Handles changed statistics: publishes them now or when they are due.
     mutating func statsChanged(at now: Moment) -> [Publication] {
         stats.admits(at: now.instant) ? [statsFact(at: now)] : []
     }
 
-    /// Time has passed.
+    /// Handles elapsed time.
     mutating func deadlineReached(at now: Moment) -> [Publication] {
         var publications: [Publication] = []
         if progress.isDue(at: now.instant) { publications.append(connectionFact(at: now)) }
@@ -146,14 +147,14 @@ extension TagMirror {
         return publications
     }
 
-    /// The bridge ends.
+    /// Handles the end of the bridge.
     mutating func stop(at now: Moment) -> [Publication] {
         isOutOfService = true
         keepBattery()
         return disconnected(at: now)
     }
 
-    /// There is no link and will be none: nobody else says so where no connection was ever begun.
+    /// Sets the state to disconnected. Needed where no connection was begun, because no session reports it.
     private mutating func disconnected(at now: Moment) -> [Publication] {
         let isFinal = connection.state == .disconnected
         connection = TagConnection(state: .disconnected, attempt: connection.attempt, error: connection.error)
@@ -163,27 +164,27 @@ extension TagMirror {
     }
 }
 
-// MARK: What is wanted of it
+// MARK: Connection intent
 
 extension TagMirror {
-    /// The user disconnects the tag.
+    /// Handles a disconnect by the user.
     mutating func hold() {
         wish.hold()
     }
 
-    /// The user wants it connected, whatever has become of earlier attempts.
+    /// Handles a connect by the user, regardless of earlier attempts.
     mutating func release() {
         wish.release()
         if connection.state == .disconnected { wish.askAgain() }
     }
 
-    /// A command needs it.
+    /// Keeps the tag connected for a command.
     mutating func need(at now: Instant) {
         wish.need(at: now)
         if connection.state == .disconnected { wish.askAgain() }
     }
 
-    /// What follows from a changed wish: what to do, what to tell, and what to remember.
+    /// Returns the actions that follow from a changed intent: connect or disconnect, publish, and store.
     mutating func settle(at now: Moment) -> [BridgeAction] {
         var actions: [BridgeAction] = []
         if let isToConnect = wish.change() { actions.append(isToConnect ? .connect(entry.id) : .disconnect(entry.id)) }
@@ -197,7 +198,7 @@ extension TagMirror {
         return actions + remember()
     }
 
-    /// What a restart must not forget, if that has changed.
+    /// Returns an action that stores the record, if it has changed.
     mutating func remember() -> [BridgeAction] {
         guard record != remembered ?? TagRecord(id: entry.id, serial: entry.serial) else { return [] }
         remembered = record
@@ -206,7 +207,7 @@ extension TagMirror {
 }
 
 extension TagRecord.Gear {
-    /// What is kept of gear.
+    /// Creates the stored form of gear.
     init(_ component: Component) {
         self.init(
             vendorID: component.vendor.id.description, productID: component.product.id.description,

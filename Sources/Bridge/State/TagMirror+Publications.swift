@@ -1,9 +1,9 @@
 import JSON
 import JacquardProtocol
 
-/// The tag in the words of its topics.
+/// The tag's publications.
 extension TagMirror {
-    /// Everything, so that a reader of retained topics sees no gap.
+    /// Returns all facts, so that every retained topic has a value.
     func allFacts(at now: Moment) -> [Publication] {
         [availabilityFact, connectionFact(at: now)] + batteryFacts
             + [gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)]
@@ -35,7 +35,7 @@ extension TagMirror {
 
     var touchModeFact: Publication { .fact(topics.touchMode, word: touchMode.word) }
 
-    /// `T/led` shows the tag's own LED; the one of gear has no topic.
+    /// `T/led` shows the tag's own LED; the gear's LED has no topic.
     var ledFact: Publication { .fact(topics.led, LightDocument(tagLED)) }
 
     var rssiFact: Publication {

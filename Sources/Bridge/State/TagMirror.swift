@@ -1,7 +1,7 @@
 import JacquardProtocol
 import Time
 
-/// What the bridge knows of one tag.
+/// The state of one tag.
 struct TagMirror: Sendable {
     var entry: TagEntry {
         didSet { wish.policy = entry.connect }
@@ -10,55 +10,56 @@ struct TagMirror: Sendable {
     /// The bridge's instance name.
     let bridge: String
 
-    /// Whether it is to be connected, and whether that was asked for.
+    /// Whether the tag should be connected, and whether the driver was instructed to connect it.
     var wish: ConnectionWish
-    /// What the state file keeps of it; nil when it does not know the tag.
+    /// The tag's record in the state file; nil if there is none.
     var remembered: TagRecord?
 
     var connection: TagConnection
-    /// When the connection's state began.
+    /// When the connection entered its state.
     var since: Moment
-    /// Why the last attempt failed; nil once one has succeeded.
+    /// Why the last attempt failed; nil after a successful one.
     var failure: TagConnectionError?
     var wasEverConnected = false
-    /// The latest of everything noticed.
+    /// The latest facts from the Bluetooth stack.
     var sighting = TagSighting()
-    /// The tag itself, once it has told what it is.
+    /// The device information of the tag, once received.
     var component: Component?
-    /// The last that is known, also from before a restart.
+    /// The latest battery level, possibly from before a restart.
     var battery: Told<BatteryStatus>?
-    /// What the state file has of it, or is to have.
+    /// The battery level in the state file.
     var keptBattery: TagRecord.Battery?
-    /// Where it was connected last; nil before it was. The address in ``sighting`` may be one where it was only seen.
+    /// The address of the last connection; nil before the first. The address in ``sighting`` may come from an
+    /// advertisement.
     var knownAddress: String?
-    /// The last measurement of the signal strength for the present link, or since the last one.
+    /// The latest signal strength of the current link, or since the last one.
     var measuredSignal: Told<Int>?
-    /// Whether a command has expired because the tag could not be reached, and it has shown no sign of life since.
+    /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
     var isUnreached = false
-    /// nil while the tag has not said whether gear is attached.
+    /// nil until the tag reports whether gear is attached.
     var gear: Told<Component?>?
-    /// The gear it was last clipped into.
+    /// The gear that was last attached.
     var lastGear: TagRecord.Gear?
-    /// The client switches gear to gestures whenever it is attached.
+    /// The session sets gear to gesture mode whenever it is attached.
     var touchMode = TouchMode.gesture
     var tagLED = LEDMirror()
     var gearLED = LEDMirror()
     var counters = TagCounters()
-    /// Writes them down.
+    /// Encodes the counters.
     let statsPayload: StatsPayload
-    /// When the tag last gave a sign of life; nil before the first since the start.
+    /// When the tag was last received; nil if not since the start.
     var lastSeen: Moment?
-    /// Whether no tag can be reached: Bluetooth is off, or the bridge ends.
+    /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.
     var isOutOfService = false
-    /// What `T/availability` last said.
+    /// The last value of `T/availability`.
     var toldAvailability = false
 
-    /// Steps of a connection go out ten times a second at most.
+    /// Connection progress is published at most ten times a second.
     var progress = Throttle(every: .milliseconds(100))
-    /// Statistics go out once a second at most.
+    /// Statistics are published at most once a second.
     var stats = Throttle(every: .seconds(1))
     var signal = SignalThrottle()
-    /// The battery is written to the state file once in ten seconds at most.
+    /// The battery level is stored at most once in ten seconds.
     var keeping = Throttle(every: .seconds(10))
 
     init(
@@ -85,22 +86,22 @@ struct TagMirror: Sendable {
         toldAvailability = isAvailable
     }
 
-    /// Whether the tag is connected: what is sent now reaches it.
+    /// Whether the tag is connected.
     var isConnected: Bool { connection.state == .connected }
 
-    /// Whether commands can reach the tag: it is connected, or will be when a command comes.
+    /// Whether commands can reach the tag: it is connected, or connects when a command arrives.
     var isAvailable: Bool {
         guard !isOutOfService else { return false }
         return isConnected || (entry.connect == .onDemand && !wish.isHeld && failure == nil && !isUnreached)
     }
 
-    /// The LED of the tag or of its gear.
+    /// The LED of the tag or its gear.
     subscript(target: TagCommand.Target) -> LEDMirror {
         get { target == .tag ? tagLED : gearLED }
         set { if target == .tag { tagLED = newValue } else { gearLED = newValue } }
     }
 
-    /// When something of the tag is due without an event.
+    /// When the tag's next timeout is due.
     var deadline: Instant? {
         var deadline = progress.due
         deadline.lower(to: stats.due)
@@ -111,7 +112,7 @@ struct TagMirror: Sendable {
         return deadline
     }
 
-    /// What a restart must not forget.
+    /// The record for the state file.
     var record: TagRecord {
         TagRecord(
             id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name, isHeld: wish.isHeld,

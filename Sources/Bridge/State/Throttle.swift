@@ -1,20 +1,20 @@
 import Time
 
-/// Lets something happen at most once in an interval, and remembers what is overdue.
+/// Limits an action to once per interval, and remembers when a held-back one is due.
 struct Throttle: Sendable {
     private let interval: Duration
     private var last: Instant?
-    /// When what was held back may happen.
+    /// When a held-back action is due.
     private(set) var due: Instant?
 
-    /// Whether something is held back.
+    /// Whether an action is held back.
     var isHolding: Bool { due != nil }
 
     init(every interval: Duration) {
         self.interval = interval
     }
 
-    /// Whether it may happen now; if not, it is due later.
+    /// Returns whether the action may happen now; if not, it becomes due later.
     mutating func admits(at now: Instant) -> Bool {
         guard due == nil else { return isDue(at: now) }
         if let next = last.map({ $0 + interval }), now < next {
@@ -25,14 +25,14 @@ struct Throttle: Sendable {
         return true
     }
 
-    /// Whether something was held back until now.
+    /// Returns whether a held-back action is due, and resets it.
     mutating func isDue(at now: Instant) -> Bool {
         guard let due, due <= now else { return false }
         happened(at: now)
         return true
     }
 
-    /// It happens without asking.
+    /// Notes an action that happens regardless of the limit.
     mutating func happened(at now: Instant) {
         last = now
         due = nil

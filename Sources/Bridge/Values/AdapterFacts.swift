@@ -1,38 +1,38 @@
-/// What is true of one Bluetooth adapter of this host.
+/// The state of one Bluetooth adapter of this host.
 public struct AdapterFacts: Hashable, Sendable {
-    /// The states of Apple's central manager, which users of the SDK know.
+    /// The states of Apple's central manager, which the SDK uses.
     public enum State: String, Hashable, Sendable, CaseIterable {
-        /// Not told yet.
+        /// Not reported yet.
         case unknown
-        /// On its way to another state.
+        /// Changing to another state.
         case resetting
-        /// It cannot do Bluetooth LE.
+        /// Does not support Bluetooth LE.
         case unsupported
-        /// The bridge may not use it.
+        /// The bridge has no permission to use it.
         case unauthorized
-        /// Off.
+        /// Powered off.
         case poweredOff = "powered_off"
         /// Ready.
         case poweredOn = "powered_on"
 
-        /// The state for a sentence.
+        /// The state for texts.
         var text: String { rawValue.asWords }
     }
 
     /// The adapter's name on this host, such as `hci0`.
     public var id: String
-    /// Its Bluetooth address; nil when not known.
+    /// Its Bluetooth address; nil if unknown.
     public var address: String?
     /// Its state.
     public var state: State
     /// Whether it is scanning.
     public var isDiscovering: Bool
-    /// How many devices are connected through it.
+    /// Number of devices connected through it.
     public var connectedCount: Int
-    /// Whether it has heard nothing for long although it is scanning, and scanning anew did not help.
+    /// Whether it has received nothing for a long time while scanning, and restarting the scan did not help.
     public var isSilent: Bool
 
-    /// Describes an adapter.
+    /// Creates the state of an adapter.
     public init(
         id: String,
         address: String?,

@@ -1,40 +1,40 @@
 public import JacquardProtocol
 
-/// What ``BridgeState`` wants done; its driver does it, in this order, and decides nothing.
+/// An action that ``BridgeState`` requests. The driver performs all actions in order and makes no decisions.
 ///
-/// Where there is a token, the driver comes back with it exactly once: after ``perform(_:on:token:)`` by
-/// `TagEvent.commandEnded`, after all others by ``BridgeState/requestEnded(token:_:at:)``.
+/// For an action with a token, the driver reports the result exactly once: for ``perform(_:on:token:)`` by
+/// `TagEvent.commandEnded`, for all others by ``BridgeState/requestEnded(token:_:at:)``.
 public enum BridgeAction: Hashable, Sendable {
-    /// Hand this to the ``Outbox``.
+    /// Submit a message to the ``Outbox``.
     case publish(Publication)
-    /// Give this to the tag.
+    /// Send a command to the tag.
     case perform(TagCommand, on: TagID, token: UInt64)
-    /// Connect a tag and keep it connected; may come again, also while it is.
+    /// Connect a tag and keep it connected; may be repeated, also while the tag is connected.
     case connect(TagID)
-    /// Disconnect a tag, or give up the attempt, until ``connect(_:)``.
+    /// Disconnect a tag, or cancel the attempt, until ``connect(_:)``.
     case disconnect(TagID)
-    /// Tell advertisements until told to stop. May come again: with other options, or only to be answered.
+    /// Scan and report advertisements until ``stopScan(token:)``. May be repeated with other options.
     case scan(allowsDuplicates: Bool, token: UInt64)
-    /// Tell advertisements no more. When a scan's time is over nobody waits for the answer, which may come nevertheless.
+    /// Stop the scan. When a scan's duration has passed, the answer is ignored.
     case stopScan(token: UInt64)
-    /// Find a tag, make a bond and connect it; answered by ``RequestAnswer/paired(address:name:)``.
+    /// Find a tag, bond with it and connect it; answered by ``RequestAnswer/paired(address:name:)``.
     ///
-    /// Tells how far it has got by ``BridgeState/pairing(serial:stage:at:)``, and ends after the timeout at the latest.
+    /// Reports progress by ``BridgeState/pairing(serial:stage:at:)``, and ends after the timeout at the latest.
     case pair(serial: String, timeout: Duration, token: UInt64)
-    /// Disconnect a tag, remove its bond and what the state file keeps of it. What is not there need not be removed.
+    /// Disconnect a tag, remove its bond and its record in the state file. Succeeds if they don't exist.
     case forget(TagID, token: UInt64)
     /// Measure the process now; answered by ``RequestAnswer/measured(_:)``.
     case measure(token: UInt64)
-    /// Subscribe to these topics too, if there is a connection: the next one begins with all of them.
+    /// Subscribe to these topics too, if there is a connection; the next connection subscribes to all of them.
     case subscribe([String])
-    /// Log from this level on.
+    /// Set the log level.
     case setLogLevel(LogThreshold)
-    /// From now on this tag is known; its facts and its announcement have been published.
+    /// Add a known tag; its facts and discovery documents have been published.
     case addTag(TagEntry)
-    /// From now on this tag is not known. Its announcement is withdrawn at once, its facts a second later.
+    /// Remove a known tag. Its discovery documents are removed immediately, its facts a second later.
     case removeTag(TagID)
-    /// The topics of this former name of the bridge are cleared: it need not be remembered any more.
+    /// Remove a former instance name whose topics have been cleared.
     case forgetInstance(String)
-    /// Keep this of a tag over a restart, instead of what was kept of it before.
+    /// Store a tag's record, replacing the previous one.
     case remember(TagRecord)
 }

@@ -1,25 +1,25 @@
-/// What the user has decided, as far as it shapes topics and payloads.
+/// The settings that affect topics and payloads.
 public struct BridgeConfiguration: Hashable, Sendable {
-    /// The topic above all others, `jacquard` unless configured; may have several levels.
+    /// The prefix of all topics, `jacquard` by default; may have several levels.
     public var baseTopic: String
     /// The bridge's name in topics, `[a-z0-9-]{1,32}`.
     public var instance: String
     /// The version of the program, such as `0.1.0`.
     public var version: String
-    /// The tags of this bridge; an id that occurs twice counts once, the first time.
+    /// The configured tags; for a repeated id, the first entry counts.
     public var tags: [TagEntry]
-    /// How long an LED is on when nobody said how long (`defaults.led_on_s`).
+    /// The default duration of an LED command (`defaults.led_on_s`).
     public var ledOn: Duration
-    /// How long a gesture may wait for the broker (`limits.gestures_while_broker_away_s`).
+    /// How long a gesture is queued while the broker is away (`limits.gestures_while_broker_away_s`).
     public var gestureLifetime: Duration
-    /// How many commands of one tag may be pending (`limits.commands_per_tag`).
+    /// Maximum number of pending commands per tag (`limits.commands_per_tag`).
     public var commandsPerTag: Int
-    /// How the tags are announced to Home Assistant; nil: not at all.
+    /// The settings of Home Assistant discovery; nil if it is off.
     public var homeAssistant: HomeAssistantConfiguration?
-    /// Home Assistant's discovery prefix where nothing is announced: no result is published there either.
+    /// Home Assistant's discovery prefix. Set even if discovery is off, because results are never published below it.
     public var discoveryPrefix: String
 
-    /// Takes the decisions; the defaults are those of the contract.
+    /// Creates the settings; the defaults are those of the contract.
     public init(
         baseTopic: String = "jacquard",
         instance: String,
@@ -43,28 +43,28 @@ public struct BridgeConfiguration: Hashable, Sendable {
     }
 }
 
-/// A tag that the bridge is responsible for.
+/// A tag of this bridge.
 public struct TagEntry: Hashable, Sendable {
     /// When the bridge connects a tag.
     public enum ConnectPolicy: Hashable, Sendable, CaseIterable {
-        /// All the time.
+        /// Always.
         case always
-        /// While there is something to do.
+        /// While a command is pending.
         case onDemand
-        /// Not at all: commands are refused as not permitted.
+        /// Never: commands are rejected as not permitted.
         case never
     }
 
-    /// The tag in topics.
+    /// The tag's name in topics.
     public var id: TagID
     /// The serial printed on the tag, such as `003R`.
     public var serial: String
-    /// The name to show instead of the tag's own; nil to show that.
+    /// The name to show instead of the tag's own; nil to show the tag's own.
     public var name: String?
     /// When to connect it.
     public var connect: ConnectPolicy
 
-    /// Describes a tag.
+    /// Creates an entry.
     public init(id: TagID, serial: String, name: String? = nil, connect: ConnectPolicy = .always) {
         self.id = id
         self.serial = serial

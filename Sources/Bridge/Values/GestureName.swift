@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// What a gesture is called in payloads.
+/// The name of a gesture in payloads.
 enum GestureName: String, Hashable, Sendable, CaseIterable {
     case doubleTap = "double_tap"
     case brushIn = "brush_in"
@@ -24,24 +24,24 @@ enum GestureName: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How often each gesture was made since the start.
+/// Number of gestures of each kind since the start.
 struct GestureCounts: Sendable {
     private var counts = [UInt64](repeating: 0, count: GestureName.allCases.count)
 
-    /// Counts one.
+    /// Counts a gesture.
     mutating func add(_ name: GestureName) {
         counts[name.index] += 1
     }
 
-    /// How often it was made.
+    /// The count of a gesture.
     subscript(name: GestureName) -> UInt64 { counts[name.index] }
 
-    /// The gestures that were made, in the order of their names.
+    /// The gestures with a count above 0, sorted by name.
     var made: [GestureName] { GestureName.sorted.filter { self[$0] > 0 } }
 }
 
 extension GestureName {
-    /// All, in the order of their names.
+    /// All gestures, sorted by name.
     static let sorted = allCases.sorted { $0.rawValue < $1.rawValue }
 
     /// The position among all names.

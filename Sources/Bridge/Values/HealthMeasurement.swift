@@ -1,21 +1,21 @@
-/// What only the running process can measure about itself.
+/// Measurements of the running process.
 public struct HealthMeasurement: Hashable, Sendable {
-    /// Memory in use, in kB.
+    /// Resident memory in kB.
     public var residentKilobytes: Int
-    /// Messages that wait for the broker.
+    /// Number of messages queued for the broker.
     public var queued: Int
-    /// Messages that were dropped since the start.
+    /// Number of messages dropped since the start.
     public var dropped: Int
-    /// Messages that the broker has acknowledged since the start.
+    /// Number of messages acknowledged by the broker since the start.
     public var acknowledged: Int
     /// Whether there is a connection to the broker.
     public var isBrokerConnected: Bool
-    /// How often the connection to the broker was made again since the start.
+    /// Number of reconnects to the broker since the start.
     public var brokerReconnects: Int
-    /// The files that cannot be written at present.
+    /// The files that currently cannot be written.
     public var unwritable: [UnwritableFile]
 
-    /// Describes a measurement.
+    /// Creates a measurement.
     public init(
         residentKilobytes: Int, queued: Int, dropped: Int, acknowledged: Int = 0, isBrokerConnected: Bool = true,
         brokerReconnects: Int, unwritable: [UnwritableFile] = []
@@ -32,7 +32,7 @@ public struct HealthMeasurement: Hashable, Sendable {
 
 /// A file of the bridge that cannot be written.
 public struct UnwritableFile: Hashable, Sendable {
-    /// What the file is for.
+    /// The purpose of a file.
     public enum Purpose: Hashable, Sendable, CaseIterable {
         /// The known tags.
         case state
@@ -40,14 +40,14 @@ public struct UnwritableFile: Hashable, Sendable {
         case metrics
     }
 
-    /// What the file is for.
+    /// The purpose of the file.
     public let purpose: Purpose
-    /// The file, or its folder.
+    /// The path of the file or its folder.
     public let path: String
     /// Why it cannot be written, such as `No space left on device`.
     public let reason: String
 
-    /// Describes a file that cannot be written.
+    /// Creates the description of a failure.
     public init(_ purpose: Purpose, _ path: String, reason: String) {
         self.purpose = purpose
         self.path = path

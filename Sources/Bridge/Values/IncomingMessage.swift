@@ -1,19 +1,19 @@
 /// A message that the broker delivered for one of ``BridgeState/subscriptions``.
 public struct IncomingMessage: Hashable, Sendable {
-    /// Where it was published.
+    /// The topic.
     public var topic: String
-    /// Any bytes at all.
+    /// Arbitrary bytes.
     public var payload: [UInt8]
-    /// Whether it came with the retain flag.
+    /// Whether it has the retain flag.
     public var isRetained: Bool
-    /// MQTT 5: where the asker wants the result too.
+    /// MQTT 5: an additional topic for the result.
     public var responseTopic: String?
-    /// MQTT 5: what the asker wants to find in the result.
+    /// MQTT 5: returned unchanged with the result.
     public var correlationData: [UInt8]?
-    /// MQTT 5: what is left of the message's life, in seconds; counts as `ttl_ms`.
+    /// MQTT 5: the remaining message expiry in seconds; limits the lifetime as `ttl_ms` does.
     public var messageExpirySeconds: UInt32?
 
-    /// Describes a message.
+    /// Creates a message.
     public init(
         topic: String,
         payload: [UInt8],

@@ -1,15 +1,15 @@
-/// From which level on the program logs, by the words of the configuration.
+/// The lowest level that is logged, with the names of the configuration.
 public enum LogThreshold: String, Hashable, Sendable, CaseIterable {
-    /// What does not work.
+    /// Failures.
     case error
-    /// What may not work soon.
+    /// Conditions that may lead to failures.
     case warning
-    /// What an operator wants to see.
+    /// Significant events for operators.
     case notice
-    /// The usual course.
+    /// Normal operation.
     case info
-    /// What happens inside.
+    /// Details for debugging.
     case debug
-    /// Every message.
+    /// Everything.
     case trace
 }

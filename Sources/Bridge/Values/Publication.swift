@@ -1,37 +1,37 @@
 import JSON
 
-/// One message for the broker, with what has to happen to it while the broker is away.
+/// A message for the broker, with its delivery rules.
 public struct Publication: Hashable, Sendable {
-    /// The four fates of a message; they also decide about the retain flag.
+    /// How a message is stored while the broker is away. Determines the retain flag as well.
     public enum Kind: Hashable, Sendable {
-        /// True until told otherwise: retained; the latest of each topic is kept, and published on each connection.
+        /// Retained state: the latest of each topic is stored, and published on each connection.
         case fact
-        /// A fact that somebody may have missed: goes out even when the broker has it already.
+        /// A fact that is published even if the broker already has it, for subscribers that may have missed it.
         case reminder
-        /// Happened once: waits its turn for so long, counted from its submission.
+        /// A single occurrence: queued for at most `lifetime` from its submission.
         case event(lifetime: Duration)
-        /// The answer to a command: waits its turn for so long, counted from its submission.
+        /// The result of a command: queued for at most `lifetime` from its submission.
         case result(lifetime: Duration)
-        /// One of many samples: dropped when it cannot go out at once.
+        /// One of many samples: dropped if it cannot be sent immediately.
         case stream
     }
 
-    /// Where to.
+    /// The topic.
     public var topic: String
-    /// What; empty clears a retained topic.
+    /// The payload; empty clears a retained topic.
     public var payload: [UInt8]
     /// 0 or 1.
     public var qos: UInt8
-    /// Its fate.
+    /// The delivery rules.
     public var kind: Kind
-    /// MQTT 5: the broker drops it when it is older, in seconds; nil for no limit.
+    /// MQTT 5: the broker drops the message after this many seconds; nil for no limit.
     public var messageExpirySeconds: UInt32?
-    /// MQTT 5: the bytes by which the asker of a command knows its answer.
+    /// MQTT 5: correlation data of the command.
     public var correlationData: [UInt8]?
-    /// Whether the asker of a command has chosen the topic: whether it is allowed there is no concern of the bridge.
+    /// Whether the topic is a response topic chosen by the sender of a command, which the broker may refuse.
     var isForAsker = false
 
-    /// Describes a message.
+    /// Creates a message.
     public init(
         topic: String,
         payload: [UInt8],
@@ -48,20 +48,20 @@ public struct Publication: Hashable, Sendable {
         self.correlationData = correlationData
     }
 
-    /// Whether it has the retain flag: facts do, nothing else does.
+    /// Whether it has the retain flag.
     public var isRetained: Bool { kind == .fact || kind == .reminder }
 
-    /// Whether it takes back what the broker has retained.
+    /// Whether it clears a retained topic.
     var isClearing: Bool { isRetained && payload.isEmpty }
 }
 
 extension Publication {
-    /// A fact whose payload is one word or number as it is.
+    /// A fact whose payload is a word or number.
     static func fact(_ topic: String, word: String, qos: UInt8 = 1) -> Publication {
         Publication(topic: topic, payload: Array(word.utf8), qos: qos, kind: .fact)
     }
 
-    /// A fact that is no more: the broker forgets what it has retained.
+    /// An empty fact, which clears the retained topic.
     static func noFact(_ topic: String) -> Publication {
         Publication(topic: topic, payload: [], kind: .fact)
     }
@@ -71,7 +71,7 @@ extension Publication {
         Publication(topic: topic, payload: JSONText.bytes(of: document), kind: .fact)
     }
 
-    /// The same, whether or not the broker has it.
+    /// The same fact, to be published even if the broker already has it.
     var reminder: Publication {
         var copy = self
         copy.kind = .reminder

@@ -1,27 +1,27 @@
-/// First in, first out; taking from the front costs the same however many wait.
+/// A FIFO queue. Removing the first element takes amortized constant time.
 struct Queue<Element: Sendable>: Sendable {
     private var elements: [Element?] = []
     private var head = 0
 
-    /// How many wait.
+    /// Number of elements.
     var count: Int { elements.count - head }
 
-    /// For how many there is room without another allocation.
+    /// Number of elements that fit without another allocation.
     var room: Int { elements.capacity }
 
     var isEmpty: Bool { count == 0 }
 
-    /// The one that waits longest.
+    /// The oldest element.
     var first: Element? { isEmpty ? nil : elements[head] }
 
-    /// All of them, in order.
+    /// All elements, oldest first.
     var all: [Element] { elements[head...].compactMap(\.self) }
 
     mutating func append(_ element: Element) {
         elements.append(element)
     }
 
-    /// Takes the one that waits longest.
+    /// Removes and returns the oldest element.
     @discardableResult
     mutating func removeFirst() -> Element? {
         guard !isEmpty else { return nil }
@@ -32,16 +32,16 @@ struct Queue<Element: Sendable>: Sendable {
         return element
     }
 
-    /// Keeps some of them.
+    /// Replaces the contents.
     mutating func replaceAll(_ remaining: [Element]) {
         elements = remaining
         head = 0
     }
 
-    /// Room for more than this is given back when nobody waits.
+    /// Maximum capacity that an empty queue keeps.
     private static var keptRoom: Int { 256 }
 
-    /// Gives back the room in front once it is the larger part, and after a rush all of it.
+    /// Compacts the storage once more than half of it is unused, and releases excess capacity of an empty queue.
     private mutating func compact() {
         if isEmpty, elements.capacity > Self.keptRoom { return replaceAll([]) }
         guard head > 32, head * 2 > elements.count else { return }

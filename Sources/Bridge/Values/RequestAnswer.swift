@@ -1,39 +1,39 @@
-/// What came of an action with a token, other than a command to a tag.
+/// The result of an action with a token, except commands to a tag.
 public enum RequestAnswer: Hashable, Sendable {
-    /// It was done; there is nothing more to say.
+    /// Success without data.
     case done
-    /// The tag has a bond with this host.
+    /// The tag is bonded with this host.
     ///
     /// - Parameters:
     ///   - address: its Bluetooth address.
-    ///   - name: its own name; nil when it did not tell one.
+    ///   - name: its own name; nil if it did not report one.
     case paired(address: String, name: String?)
-    /// What the process has measured about itself.
+    /// The measurements of the process.
     case measured(HealthMeasurement)
 }
 
-/// Why an action with a token was not done.
+/// Why an action with a token failed.
 public enum RequestError: Error, Hashable, Sendable {
-    /// Bluetooth is not on.
+    /// Bluetooth is not powered on.
     case bluetoothUnavailable(AdapterFacts.State)
     /// The tag is not connected; nothing was sent.
     case notConnected
-    /// The tag was not heard in time.
+    /// The tag was not found before the timeout.
     case notFound
-    /// The tag, or the Bluetooth stack for it, refused: name and text as the stack gives them.
+    /// The tag or the Bluetooth stack refused, with the stack's error name and text.
     case refused(name: String, text: String)
-    /// It did not end in time: the effect is not known.
+    /// It timed out; the effect is unknown.
     case timeout
-    /// Something of the host failed: name and text as the system gives them.
+    /// An operation of the host failed, with the system's error name and text.
     case failed(name: String, text: String)
 }
 
-/// How far the pairing of a tag has got.
+/// The stages of a pairing.
 public enum PairingStage: Hashable, Sendable {
-    /// It was heard at this address.
+    /// The tag was found at this address.
     case found(address: String)
-    /// The bond is being made.
+    /// Bonding.
     case pairing
-    /// The link is being made.
+    /// Connecting.
     case connecting
 }

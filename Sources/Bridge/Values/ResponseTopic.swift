@@ -7,9 +7,9 @@ struct ResponseTopic: Hashable, Sendable {
     /// The topic, at most 256 bytes.
     let text: String
 
-    /// The most bytes of a topic.
+    /// Maximum length in bytes.
     static let mostBytes = 256
-    /// The most levels of a topic; mosquitto closes the connection that publishes to one with more than 200.
+    /// Maximum number of levels; mosquitto closes the connection for a topic with more than 200.
     static let mostLevels = 64
 
     static func == (left: ResponseTopic, right: ResponseTopic) -> Bool {
@@ -20,9 +20,9 @@ struct ResponseTopic: Hashable, Sendable {
         hasher.combine(bytesOf: text)
     }
 
-    /// Checks the topic of a command's message.
+    /// Checks the response topic of a command.
     ///
-    /// - Returns: nil for a topic at which the bridge does not answer.
+    /// - Returns: nil for a topic that is not allowed.
     init?(_ text: String, protecting domain: ProtectedTopics) {
         guard (1...Self.mostBytes).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "$"),
             text.unicodeScalars.allSatisfy(Self.isAllowed),
@@ -32,7 +32,7 @@ struct ResponseTopic: Hashable, Sendable {
         self.text = text
     }
 
-    /// Brokers refuse control characters and noncharacters; U+FFFD stands where bytes were no UTF-8.
+    /// Brokers refuse control characters and noncharacters. U+FFFD replaces bytes that were not valid UTF-8.
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0xFDD0...0xFDEF, 0xFFFD: false
@@ -42,16 +42,16 @@ struct ResponseTopic: Hashable, Sendable {
     }
 }
 
-/// The topics that belong to the bridges and to Home Assistant.
+/// The topics of the bridges and of Home Assistant.
 struct ProtectedTopics: Hashable, Sendable {
-    /// What every topic of the bridges begins with.
+    /// The base topic of the bridges.
     let base: String
-    /// What every topic of discovery begins with.
+    /// The discovery prefix.
     let discoveryPrefix: String
-    /// Where Home Assistant says that it has started.
+    /// Home Assistant's birth topic.
     let statusTopic: String?
 
-    /// Whether a topic is one of these.
+    /// Returns whether a topic is protected.
     func protects(_ topic: String) -> Bool {
         if let statusTopic, topic.hasSameBytes(as: statusTopic) { return true }
         let clients = base + "/client"
@@ -62,7 +62,7 @@ struct ProtectedTopics: Hashable, Sendable {
         return deciding.map { !$0.1 } ?? false
     }
 
-    /// Whether the rest of a topic is `<name>/...`.
+    /// Returns whether the rest of a topic has the form `<name>/...`.
     private static func isOfClient(_ rest: Substring) -> Bool {
         let levels = String(rest).topicLevels
         return levels.count >= 2 && levels.allSatisfy { !$0.isEmpty }

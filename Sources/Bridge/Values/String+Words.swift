@@ -1,4 +1,4 @@
 extension String {
-    /// A name of the contract for people: `pair_found` as `pair found`.
+    /// A name of the contract as text: `pair_found` becomes `pair found`.
     public var asWords: String { String(map { $0 == "_" ? " " : $0 }) }
 }

@@ -1,17 +1,17 @@
-/// A tag, known or not, that the Bluetooth stack has heard or is connected with.
+/// A tag, known or not, that advertises or is connected to the host.
 public struct TagAdvertisement: Hashable, Sendable {
     /// Its Bluetooth address.
     public var address: String
     /// The serial that it advertises.
     public var serial: String
-    /// The tag's own name; nil when it did not tell one.
+    /// The tag's own name; nil if it does not advertise one.
     public var name: String?
     /// Signal strength in dBm; nil or 127 when it is not available.
     public var rssi: Int?
-    /// Whether the host is connected with it: a connected tag does not advertise.
+    /// Whether it is connected to the host: a connected tag does not advertise.
     public var isConnected: Bool
 
-    /// Describes a tag.
+    /// Creates a description of a tag.
     public init(address: String, serial: String, name: String?, rssi: Int?, isConnected: Bool = false) {
         self.address = address
         self.serial = serial
@@ -20,6 +20,6 @@ public struct TagAdvertisement: Hashable, Sendable {
         self.isConnected = isConnected
     }
 
-    /// The signal strength, without the number that stands for none.
+    /// The signal strength; nil if it is not available.
     var knownRSSI: Int? { rssi == TagSighting.signalNotAvailable ? nil : rssi }
 }

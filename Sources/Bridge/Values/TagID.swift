@@ -1,12 +1,13 @@
-/// What a tag is called in topics: one topic level that never changes, by default the tag's serial. Ids are compared as bytes.
+/// The tag's name in topics: one topic level that never changes, by default the tag's serial. Ids are compared as
+/// bytes.
 public struct TagID: Hashable, Sendable, CustomStringConvertible {
-    /// The longest id, in bytes of UTF-8.
+    /// Maximum length in bytes of UTF-8.
     public static let longest = 64
 
     /// The topic level.
     public let text: String
 
-    /// Takes 1 to 64 bytes of UTF-8 without `/`, `+`, `#` and control characters.
+    /// Creates an id from 1 to 64 bytes of UTF-8 without `/`, `+`, `#` and control characters.
     ///
     /// - Returns: nil for anything else.
     public init?(_ text: String) {
@@ -19,7 +20,7 @@ public struct TagID: Hashable, Sendable, CustomStringConvertible {
     /// The topic level.
     public var description: String { text }
 
-    /// Whether both have the same bytes.
+    /// Returns whether both have the same bytes.
     public static func == (left: TagID, right: TagID) -> Bool {
         left.text.hasSameBytes(as: right.text)
     }

@@ -1,15 +1,15 @@
-/// What is kept of a tag over a restart.
+/// The data of a tag that is kept across restarts.
 public struct TagRecord: Hashable, Sendable {
-    /// The gear that a tag was last clipped into.
+    /// The gear that was last attached.
     public struct Gear: Hashable, Sendable {
-        /// The vendor's number, such as `74-a8-ce-54`.
+        /// The vendor ID, such as `74-a8-ce-54`.
         public var vendorID: String
-        /// The product's number, such as `8a-66-50-f4`.
+        /// The product ID, such as `8a-66-50-f4`.
         public var productID: String
-        /// What people call it, such as `Levi's Trucker Jacket`; empty for gear that nobody knows.
+        /// The name, such as `Levi's Trucker Jacket`; empty for gear that is not in the catalogue.
         public var name: String
 
-        /// Describes gear.
+        /// Creates a description of gear.
         public init(vendorID: String, productID: String, name: String) {
             self.vendorID = vendorID
             self.productID = productID
@@ -17,16 +17,16 @@ public struct TagRecord: Hashable, Sendable {
         }
     }
 
-    /// The battery as a tag reported it last.
+    /// The last reported battery level.
     public struct Battery: Hashable, Sendable {
         /// Percent.
         public var level: UInt8
         /// Whether it was charging.
         public var isCharging: Bool
-        /// When that was reported, in milliseconds since 1970-01-01T00:00:00Z.
+        /// When it was reported, in milliseconds since 1970-01-01T00:00:00Z.
         public var unixMilliseconds: Int64
 
-        /// Describes a battery.
+        /// Creates a battery level.
         public init(level: UInt8, isCharging: Bool, unixMilliseconds: Int64) {
             self.level = level
             self.isCharging = isCharging
@@ -34,22 +34,22 @@ public struct TagRecord: Hashable, Sendable {
         }
     }
 
-    /// The tag in topics.
+    /// The tag's name in topics.
     public var id: TagID
     /// The serial printed on it.
     public var serial: String
-    /// The Bluetooth address at which it was connected last; nil when it never was.
+    /// The Bluetooth address of the last connection; nil before the first.
     public var address: String?
-    /// The tag's own name; nil when it has not told one.
+    /// The tag's own name; nil until it is reported.
     public var name: String?
     /// Whether the user has disconnected it, until `connect`.
     public var isHeld: Bool
-    /// The gear it was last clipped into; nil when it never was.
+    /// The gear that was last attached; nil if there was none.
     public var lastGear: Gear?
-    /// The last battery; nil when it was never known.
+    /// The last battery level; nil if unknown.
     public var battery: Battery?
 
-    /// Describes a tag.
+    /// Creates a record.
     public init(
         id: TagID,
         serial: String,

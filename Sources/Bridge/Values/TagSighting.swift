@@ -1,13 +1,13 @@
-/// What the Bluetooth stack has noticed about a tag. What is nil is as it was.
+/// Facts about a tag from the Bluetooth stack. A nil value means unchanged.
 public struct TagSighting: Hashable, Sendable {
-    /// What Bluetooth gives as signal strength when it has none.
+    /// The signal strength that Bluetooth reports if none is available.
     ///
     /// Source: Bluetooth Core Specification, "LE Advertising Report event", RSSI.
     public static let signalNotAvailable = 127
 
     /// The Bluetooth address; may change.
     public var address: String?
-    /// The adapter that sees it, such as `hci0`.
+    /// The adapter that receives it, such as `hci0`.
     public var adapter: String?
     /// Signal strength in dBm; 127 means not available.
     public var rssi: Int?
@@ -16,7 +16,7 @@ public struct TagSighting: Hashable, Sendable {
     /// Whether this host has a bond with it.
     public var isPaired: Bool?
 
-    /// Describes what was noticed.
+    /// Creates a set of facts.
     public init(
         address: String? = nil,
         adapter: String? = nil,

@@ -1,7 +1,7 @@
 public import JacquardProtocol
 
 extension TouchMode {
-    /// The mode as topics and commands say it.
+    /// The mode in topics and commands.
     var word: String {
         switch self {
         case .gesture: "gesture"
@@ -11,7 +11,7 @@ extension TouchMode {
 }
 
 extension Capability {
-    /// The capability as documents say it.
+    /// The capability in documents.
     var word: String {
         switch self {
         case .led: "led"
@@ -23,7 +23,7 @@ extension Capability {
 }
 
 extension TagConnection.State {
-    /// The state as documents say it.
+    /// The state in documents.
     var word: String {
         switch self {
         case .preparingToConnect: "preparing_to_connect"
@@ -35,7 +35,7 @@ extension TagConnection.State {
         }
     }
 
-    /// The SDK's number, for the states that have one.
+    /// The SDK's number of the state; nil for states without one.
     var step: Int? {
         switch self {
         case .connecting(let step), .initializing(let step), .configuring(let step): step
@@ -66,7 +66,7 @@ extension TagConnectionError.Code {
         }
     }
 
-    /// What a person can do about it.
+    /// What the user can do about it.
     var hint: String {
         switch self {
         case .peerRemovedPairingInfo: "The tag has forgotten this host; pair it again"
@@ -89,7 +89,7 @@ extension TagConnectionError.Code {
 }
 
 extension TagEntry.ConnectPolicy {
-    /// The policy as the configuration says it.
+    /// The policy in the configuration.
     var word: String {
         switch self {
         case .always: "always"
