@@ -104,7 +104,7 @@ struct BridgeRequestTests {
     }
 
     @Test("are answered like every command: retained refused, too long refused, repetitions from the store, busy")
-    func desk() {
+    func pendingCommands() {
         let topic = "jacquard/bridge/attic/request/log_level"
         var scene = Scene(commandsPerTag: 1)
         scene.receive(IncomingMessage(topic: topic, payload: Array("debug".utf8), isRetained: true))

@@ -120,7 +120,7 @@ struct NeighboursTests {
         scene.send("tag/003R/led/set", Self.led)
         scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         #expect(scene.wait(.seconds(20)) == [])
-        #expect(scene.state.desk.isBusy(with: .tag003R) == false)
+        #expect(scene.state.pendingCommands.isBusy(with: .tag003R) == false)
         #expect(scene.state.deadline == nil)
     }
 

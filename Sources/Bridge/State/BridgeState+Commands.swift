@@ -38,12 +38,12 @@ extension BridgeState {
         }
         if message.isRetained { refusal = .retained }
         let asker = CommandAsker(address, message, responseTopic, id: id, isIDOwn: isIDOwn, at: now)
-        if let refusal { return isAnswered ? publish(desk.refuse(asker, refusal, at: now)) : [] }
-        if let stored = desk.storedResult(for: asker, at: now) { return isAnswered ? publish(stored) : [] }
+        if let refusal { return isAnswered ? publish(pendingCommands.refuse(asker, refusal, at: now)) : [] }
+        if let stored = pendingCommands.storedResult(for: asker, at: now) { return isAnswered ? publish(stored) : [] }
         do throws(CommandFailure) {
             return try carryOut(address, payload, message, asker, isAnswered: isAnswered, at: now)
         } catch {
-            return isAnswered ? publish(desk.fail(asker, error, at: now)) : []
+            return isAnswered ? publish(pendingCommands.fail(asker, error, at: now)) : []
         }
     }
 
@@ -79,9 +79,9 @@ extension BridgeState {
         let payload = try payload.get()
         let envelope = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds)
         let timeToLive = envelope.timeToLive
-        try desk.checkRoom(for: receiver.tag.map { tags[$0].entry.id }, within: timeToLive)
+        try pendingCommands.checkRoom(for: receiver.tag.map { tags[$0].entry.id }, within: timeToLive)
         defer { updateDeadline(of: receiver.tag.map { [$0] } ?? Array(tags.indices)) }
-        if desk.join(asker) { return [] }
+        if pendingCommands.join(asker) { return [] }
         switch receiver {
         case .tag(let position, let row):
             let request = try row.init(payload, for: tags[position], defaults: configuration)
@@ -90,7 +90,7 @@ extension BridgeState {
             do throws(CommandFailure) {
                 return try begin(try row.init(payload, to: self), asker, within: timeToLive, at: now)
             } catch {
-                return row.refused(error, in: &self, at: now) + publish(desk.fail(asker, error, at: now))
+                return row.refused(error, in: &self, at: now) + publish(pendingCommands.fail(asker, error, at: now))
             }
         }
     }
@@ -106,7 +106,7 @@ extension BridgeState {
         if !type(of: request).ignoresHold, isConnectedElsewhere(position) { return [] }
         try tags[position].checkReach(of: request, within: timeToLive, at: now)
         request.accepted(by: &tags[position])
-        desk.add(
+        pendingCommands.add(
             request, for: tags[position].entry.id, asker: asker, isAnswered: isAnswered, within: timeToLive, at: now)
         if request.goal == .connected { tags[position].need(at: now.instant) }
         return settle(position, at: now) + sendWaiting(of: position, at: now)
@@ -117,12 +117,12 @@ extension BridgeState {
     ) throws(CommandFailure) -> [BridgeAction] {
         let isWaiting = request.needsBluetooth && !isBluetoothKnown && timeToLive > .zero
         if !isWaiting { try check(request) }
-        let token = desk.add(request, asker: asker, within: timeToLive, at: now)
+        let token = pendingCommands.add(request, asker: asker, within: timeToLive, at: now)
         return isWaiting ? [] : begin(request, token, at: now)
     }
 
     private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Moment) -> [BridgeAction] {
-        desk.sent(token, answeredWithin: request.answerLimit, at: now)
+        pendingCommands.sent(token, answeredWithin: request.answerLimit, at: now)
         return take(request.begin(in: &self, token: token, at: now), of: token, at: now)
     }
 
@@ -135,13 +135,14 @@ extension BridgeState {
     /// Begins or rejects the requests that waited for the state of Bluetooth.
     mutating func beginWaitingRequests(at now: Moment) -> [BridgeAction] {
         guard isBluetoothKnown else { return [] }
-        return desk.waitingRequests.flatMap { token, request in
+        return pendingCommands.waitingRequests.flatMap { token, request in
             do throws(CommandFailure) {
                 try check(request)
                 return begin(request, token, at: now)
             } catch {
                 let refused = type(of: request).refused(error, in: &self, at: now)
-                return refused + publish(desk.remove(token).map { desk.fail($0, error, at: now) } ?? [])
+                return refused
+                    + publish(pendingCommands.remove(token).map { pendingCommands.fail($0, error, at: now) } ?? [])
             }
         }
     }
@@ -183,8 +184,9 @@ extension BridgeState {
     private mutating func leave(_ ids: [TagID]) {
         let positions = ids.compactMap(position).filter { !tags[$0].isConnected }
         for position in positions {
-            for (token, request) in desk.waiting(for: tags[position].entry.id) where request.goal == .connected {
-                _ = desk.remove(token)
+            for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
+            where request.goal == .connected {
+                _ = pendingCommands.remove(token)
                 request.failed(at: &tags[position])
             }
         }
@@ -224,13 +226,13 @@ extension BridgeState {
     /// Sends the queued commands whose goal the tag has reached.
     mutating func sendWaiting(of position: Int, at now: Moment) -> [BridgeAction] {
         var actions: [BridgeAction] = []
-        for (token, request) in desk.waiting(for: tags[position].entry.id)
+        for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
         where request.goal.isReached(by: tags[position]) {
             if let errand = request.errand {
-                desk.sent(token, at: now)
+                pendingCommands.sent(token, at: now)
                 actions.append(errand.action(on: tags[position].entry.id, token: token))
             } else {
-                if request.goal == .connected { desk.answer(token) }
+                if request.goal == .connected { pendingCommands.answer(token) }
                 actions += ended(token, .success(.tag(.done)), at: now)
             }
         }
@@ -241,9 +243,9 @@ extension BridgeState {
     /// longer succeed.
     mutating func settle(_ position: Int, at now: Moment) -> [BridgeAction] {
         let isHeld = tags[position].wish.isHeld
-        let vain = desk.waiting(for: tags[position].entry.id)
+        let vain = pendingCommands.waiting(for: tags[position].entry.id)
             .filter { $0.request.goal == (isHeld ? .connected : .disconnected) }
-            .compactMap { desk.remove($0.token) }
+            .compactMap { pendingCommands.remove($0.token) }
         let refused = vain.flatMap { failed($0, isHeld ? tags[position].heldFailure : .askedToConnect, at: now) }
         return refused + tags[position].settle(at: now)
     }

@@ -19,7 +19,7 @@ extension BridgeState {
     mutating func commandEnded(
         _ token: UInt64, _ result: Result<TagCommandAnswer, TagCommandError>, of position: Int, at now: Moment
     ) -> [BridgeAction] {
-        guard let command = desk.command(token), command.tag == tags[position].entry.id else { return [] }
+        guard let command = pendingCommands.command(token), command.tag == tags[position].entry.id else { return [] }
         defer { updateDeadline(of: [position]) }
         switch result {
         case .success(let answer): return ended(token, .success(.tag(answer)), at: now)
@@ -32,11 +32,13 @@ extension BridgeState {
     /// Queues a command again that was not sent because the tag was disconnected. Applies also if the tag has
     /// reconnected.
     private mutating func tagWasAway(_ token: UInt64, at now: Moment) -> [BridgeAction] {
-        guard let command = desk.command(token), let position = command.tag.flatMap(position) else { return [] }
+        guard let command = pendingCommands.command(token), let position = command.tag.flatMap(position) else {
+            return []
+        }
         guard now.instant < command.reachableUntil else {
             return ended(token, .failure(tags[position].offlineFailure(at: now)), at: now)
         }
-        desk.waitAgain(token, isThere: tags[position].isConnected, at: now)
+        pendingCommands.waitAgain(token, isThere: tags[position].isConnected, at: now)
         tags[position].need(at: now.instant)
         return settle(position, at: now)
     }
@@ -45,10 +47,10 @@ extension BridgeState {
     mutating func ended(
         _ token: UInt64, _ result: Result<CommandAnswer, CommandFailure>, at now: Moment
     ) -> [BridgeAction] {
-        guard let command = desk.command(token) else { return [] }
+        guard let command = pendingCommands.command(token) else { return [] }
         switch (result, command.work) {
         case (.failure(let failure), _):
-            _ = desk.remove(token)
+            _ = pendingCommands.remove(token)
             return failed(command, failure, at: now)
         case (.success(let answer), .tag(let id, let request)):
             return succeeded(command, request, of: id, answer, at: now)
@@ -61,11 +63,11 @@ extension BridgeState {
         _ command: PendingCommand, _ request: any TagRequest, of id: TagID, _ answer: CommandAnswer, at now: Moment
     ) -> [BridgeAction] {
         guard let position = position(of: id) else { return [] }
-        _ = desk.remove(command.token)
+        _ = pendingCommands.remove(command.token)
         let outcome = request.carriedOut(answer, by: &tags[position], at: now)
         if let failure = outcome.failure { return failed(command, failure, at: now) }
         tags[position].wish.need(at: now.instant)
-        return publish(desk.succeed(command, data: outcome.data, at: now) + outcome.publications)
+        return publish(pendingCommands.succeed(command, data: outcome.data, at: now) + outcome.publications)
             + settle(position, at: now)
     }
 
@@ -80,8 +82,8 @@ extension BridgeState {
 
     /// Completes a request successfully.
     mutating func finish(_ token: UInt64, data: CommandData, at now: Moment) -> [BridgeAction] {
-        guard let command = desk.remove(token) else { return [] }
-        return publish(desk.succeed(command, data: data, at: now))
+        guard let command = pendingCommands.remove(token) else { return [] }
+        return publish(pendingCommands.succeed(command, data: data, at: now))
     }
 
     /// Completes a failed command that was removed from the pending ones.
@@ -92,9 +94,10 @@ extension BridgeState {
             request.failed(at: &tags[position])
             tags[position].wish.need(at: now.instant)
         case .bridge(let request):
-            return request.failed(failure, in: &self, at: now) + publish(desk.fail(command, failure, at: now))
+            return request.failed(failure, in: &self, at: now)
+                + publish(pendingCommands.fail(command, failure, at: now))
         }
-        return publish(desk.fail(command, failure, at: now))
+        return publish(pendingCommands.fail(command, failure, at: now))
     }
 
     /// Handles an expired command: its tag or Bluetooth was unavailable for too long, or no response arrived.
@@ -102,7 +105,7 @@ extension BridgeState {
         if !command.isSent, case .bridge(let request) = command.work {
             let failure = CommandFailure.bluetooth(is: .unknown)
             return type(of: request).refused(failure, in: &self, at: now)
-                + publish(desk.fail(command, failure, at: now))
+                + publish(pendingCommands.fail(command, failure, at: now))
         }
         guard !command.isSent, case .tag(let id, let request) = command.work, let position = position(of: id) else {
             return failed(command, .neverEnded, at: now)

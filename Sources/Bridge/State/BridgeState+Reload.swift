@@ -16,7 +16,7 @@ extension BridgeState {
         defer { updateDeadline() }
         let isAnnouncedOtherwise = configuration.homeAssistant != new.homeAssistant
         configuration = new
-        desk.commandsPerTag = new.commandsPerTag
+        pendingCommands.commandsPerTag = new.commandsPerTag
         guard isAnnouncedOtherwise else { return [] }
         return announceOtherwise(isBrokerConnected: isBrokerConnected, at: now)
     }

@@ -60,7 +60,7 @@ extension BridgeState {
     mutating func endScanInTime(at now: Moment) -> [BridgeAction] {
         guard let until = scan.until, until.instant <= now.instant else { return [] }
         let publications = scanEnded(because: "its time is over", at: now)
-        return [.stopScan(token: desk.spareToken())] + publish(publications)
+        return [.stopScan(token: pendingCommands.spareToken())] + publish(publications)
     }
 
     var scanFact: Publication { .fact(topics.scan, ScanDocument(scan)) }

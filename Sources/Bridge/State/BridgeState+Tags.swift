@@ -117,7 +117,7 @@ extension BridgeState {
         _ position: Int, telling events: [Publication], of request: Departure.Request?, at now: Moment
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
-        let refused = desk.removeAll(of: id).flatMap { command in
+        let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
         let tag = tags.remove(at: position)

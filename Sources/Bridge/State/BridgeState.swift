@@ -16,7 +16,7 @@ public struct BridgeState: Sendable {
     private var agenda = Agenda()
 
     var tags: [TagMirror]
-    var desk: CommandDesk
+    var pendingCommands: PendingCommands
     var neighbours: Neighbours
     var former: FormerTopics
     var health = HealthBook()
@@ -67,7 +67,7 @@ public struct BridgeState: Sendable {
                 entry, record: record, topics: topics, bridge: configuration.instance, statsPayload: statsPayload,
                 startedAt: startedAt)
         }
-        desk = CommandDesk(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
+        pendingCommands = PendingCommands(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         neighbours = Neighbours(instance: configuration.instance)
         former = FormerTopics(instance: configuration.instance, earlier)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
@@ -112,8 +112,8 @@ public struct BridgeState: Sendable {
         isStopped = true
         deadline = nil
         let emptied = finishDepartures(at: now) { _ in true }
-        let results = desk.removeAll().flatMap { command in
-            desk.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
+        let results = pendingCommands.removeAll().flatMap { command in
+            pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
         let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
         let records = tags.indices.flatMap { tags[$0].remember() }
@@ -146,13 +146,13 @@ public struct BridgeState: Sendable {
     /// Handles the ``deadline``.
     public mutating func deadlineReached(at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
-        let late = desk.removeExpired(at: now.instant)
+        let late = pendingCommands.removeExpired(at: now.instant)
         let expired = late.flatMap { ranOut($0, at: now) }
-        let accepted = desk.acceptOverdue(at: now)
+        let accepted = pendingCommands.acceptOverdue(at: now)
         let due = agenda.tags(dueAt: now.instant)
         let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
         let records = due.flatMap { tags[$0].remember() }
-        let rested = desk.takeTagsToTryAgain(at: now.instant).compactMap(position).sorted()
+        let rested = pendingCommands.takeTagsToTryAgain(at: now.instant).compactMap(position).sorted()
         defer { late.isEmpty ? updateDeadline(of: due + rested) : updateDeadline() }
         let foundTags = found.throttle.isDue(at: now.instant) ? foundFact : []
         let again = rested.flatMap { sendWaiting(of: $0, at: now) }
@@ -178,7 +178,8 @@ extension BridgeState {
     /// Disconnects an on-demand tag after a time without commands.
     private mutating func restIfIdle(_ position: Int, at now: Moment) -> [BridgeAction] {
         guard let until = tags[position].wish.neededUntil, until <= now.instant else { return [] }
-        tags[position].wish.deadlineReached(at: now.instant, isBusy: desk.isBusy(with: tags[position].entry.id))
+        tags[position].wish.deadlineReached(
+            at: now.instant, isBusy: pendingCommands.isBusy(with: tags[position].entry.id))
         return settle(position, at: now)
     }
 
@@ -195,7 +196,7 @@ extension BridgeState {
     /// Recalculates the deadline after an event that affects only these tags.
     mutating func updateDeadline(of positions: [Int]) {
         for position in positions { agenda.set(tags[position].deadline, of: position) }
-        var earliest = desk.deadline
+        var earliest = pendingCommands.deadline
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: discovery?.life.deadline)
         earliest.lower(to: former.deadline)

@@ -2,7 +2,7 @@ import JacquardProtocol
 import Time
 
 /// The commands without a final result, and the recent results.
-struct CommandDesk: Sendable {
+struct PendingCommands: Sendable {
     /// The bridge's instance name, for results.
     let bridge: String
     /// Maximum number of pending commands per tag, and of pending requests to the bridge.
@@ -32,7 +32,7 @@ struct CommandDesk: Sendable {
 
 // MARK: Adding
 
-extension CommandDesk {
+extension PendingCommands {
     /// Returns the stored result of a repeated command.
     func storedResult(for asker: CommandAsker, at now: Moment) -> [Publication]? {
         asker.key.flatMap { answered.result(for: $0, at: now.instant) }.map { asker.publications($0) }
@@ -110,7 +110,7 @@ extension CommandDesk {
 
 // MARK: Sending
 
-extension CommandDesk {
+extension PendingCommands {
     /// How long a tag may take to respond. Longer than the timeouts of a full queue together; exceeding it is a defect.
     static let answerLimit = Duration.seconds(600)
     /// Delay before retrying a command that a connected tag did not accept.
@@ -188,7 +188,7 @@ extension CommandDesk {
 
 // MARK: Removing
 
-extension CommandDesk {
+extension PendingCommands {
     /// Returns a command without removing it.
     func command(_ token: UInt64) -> PendingCommand? {
         pending.first { $0.token == token }
