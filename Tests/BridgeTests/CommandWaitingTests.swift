@@ -179,7 +179,7 @@ struct MQTT5Tests {
                 "jacquard/tag/003R/led/result", "me/answers", "jacquard/tag/003R/led/result", "me/answers",
             ])
         #expect(results.map(\.correlationData) == [nil, [1, 2, 3], nil, [1, 2, 3]])
-        #expect(results.map(\.isForAsker) == [false, true, false, true])
+        #expect(results.map(\.isForRequester) == [false, true, false, true])
         #expect(results[2].payload == results[3].payload)
     }
 

@@ -49,11 +49,11 @@ struct OutboxTests {
     func destination() throws {
         var outbox = connected()
         var answer = result("ok")
-        answer.isForAsker = true
-        for (publication, isForAsker) in [(fact("state", "online"), false), (event("1"), false), (answer, true)] {
+        answer.isForRequester = true
+        for (publication, isForRequester) in [(fact("state", "online"), false), (event("1"), false), (answer, true)] {
             let ticket = try #require(outbox.submit(publication, at: start).first?.ticket)
             #expect(outbox.destination(of: ticket)?.topic == publication.topic)
-            #expect(outbox.destination(of: ticket)?.isChosenByAsker == isForAsker)
+            #expect(outbox.destination(of: ticket)?.isChosenByRequester == isForRequester)
             _ = outbox.acknowledged(ticket, at: start)
             #expect(outbox.destination(of: ticket) == nil)
         }

@@ -32,7 +32,7 @@ extension CommandFailure {
     /// The correlation data is too long.
     static let correlationDataTooLong = CommandFailure(
         .invalidArgument,
-        "The correlation data is too long; it may have at most \(CommandAsker.mostCorrelationData) bytes")
+        "The correlation data is too long; it may have at most \(Requester.mostCorrelationData) bytes")
 
     /// Bluetooth is not powered on, so the request cannot be executed.
     static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {

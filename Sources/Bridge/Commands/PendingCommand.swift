@@ -15,7 +15,7 @@ struct PendingCommand: Sendable {
     /// sends the command.
     var isAnswered: Bool
     /// The senders: the first one, and those that repeated the command while it was pending.
-    var askers: [CommandAsker]
+    var requesters: [Requester]
     /// How long the command may be queued.
     let timeToLive: Duration
     /// When the command expires while it waits for its tag or for Bluetooth.

@@ -24,7 +24,9 @@ struct PendingCommands: Sendable {
         for index in pending.indices {
             earliest.lower(to: pending[index].againAt)
             earliest.lower(to: pending[index].expiresAt)
-            for asker in pending[index].askers.indices { earliest.lower(to: pending[index].askers[asker].acceptedAt) }
+            for requester in pending[index].requesters.indices {
+                earliest.lower(to: pending[index].requesters[requester].acceptedAt)
+            }
         }
         return earliest
     }
@@ -34,18 +36,18 @@ struct PendingCommands: Sendable {
 
 extension PendingCommands {
     /// Returns the stored result of a repeated command.
-    func storedResult(for asker: CommandAsker, at now: Moment) -> [Publication]? {
-        asker.key.flatMap { answered.result(for: $0, at: now.instant) }.map { asker.publications($0) }
+    func storedResult(for requester: Requester, at now: Moment) -> [Publication]? {
+        requester.key.flatMap { answered.result(for: $0, at: now.instant) }.map { requester.publications($0) }
     }
 
     /// Adds a sender to a pending command with the same key.
     ///
     /// - Returns: whether there is such a command.
-    mutating func join(_ asker: CommandAsker) -> Bool {
-        guard let key = asker.key, let index = pending.firstIndex(where: { $0.askers.first?.key == key }) else {
+    mutating func join(_ requester: Requester) -> Bool {
+        guard let key = requester.key, let index = pending.firstIndex(where: { $0.requesters.first?.key == key }) else {
             return false
         }
-        pending[index].askers.append(asker)
+        pending[index].requesters.append(requester)
         return true
     }
 
@@ -55,7 +57,7 @@ extension PendingCommands {
     /// those over ten minutes at most half.
     func checkRoom(for tag: TagID?, within timeToLive: Duration) throws(CommandFailure) {
         let commands = pending.filter { $0.tag == tag }
-        let count = commands.reduce(0) { $0 + $1.askers.count }
+        let count = commands.reduce(0) { $0 + $1.requesters.count }
         let subject = tag.map { "Tag \($0)" } ?? "The bridge"
         guard count < commandsPerTag else {
             throw CommandFailure(
@@ -66,7 +68,7 @@ extension PendingCommands {
             (Duration.seconds(600), commandsPerTag - commandsPerTag / 2),
         ]
         for (limit, share) in shares where timeToLive > limit {
-            let waiting = commands.reduce(0) { $0 + (!$1.isSent && $1.timeToLive > limit ? $1.askers.count : 0) }
+            let waiting = commands.reduce(0) { $0 + (!$1.isSent && $1.timeToLive > limit ? $1.requesters.count : 0) }
             guard waiting < share else {
                 throw CommandFailure(
                     .busy, "\(subject) has \(waiting) commands that wait longer than \(limit.components.seconds) s",
@@ -77,13 +79,13 @@ extension PendingCommands {
 
     /// Adds a command that waits for its tag.
     mutating func add(
-        _ request: any TagRequest, for tag: TagID, asker: CommandAsker, isAnswered: Bool, within timeToLive: Duration,
+        _ request: any TagRequest, for tag: TagID, requester: Requester, isAnswered: Bool, within timeToLive: Duration,
         at now: Moment
     ) {
         lastToken += 1
         pending.append(
             PendingCommand(
-                token: lastToken, work: .tag(tag, request), isAnswered: isAnswered, askers: [asker],
+                token: lastToken, work: .tag(tag, request), isAnswered: isAnswered, requesters: [requester],
                 timeToLive: timeToLive, reachableUntil: now.instant + timeToLive))
     }
 
@@ -91,12 +93,13 @@ extension PendingCommands {
     ///
     /// - Returns: its token.
     mutating func add(
-        _ request: any BridgeRequest, asker: CommandAsker, within timeToLive: Duration, at now: Moment
+        _ request: any BridgeRequest, requester: Requester, within timeToLive: Duration, at now: Moment
     ) -> UInt64 {
         lastToken += 1
         pending.append(
             PendingCommand(
-                token: lastToken, work: .bridge(request), isAnswered: true, askers: [asker], timeToLive: timeToLive,
+                token: lastToken, work: .bridge(request), isAnswered: true, requesters: [requester],
+                timeToLive: timeToLive,
                 reachableUntil: now.instant + timeToLive))
         return lastToken
     }
@@ -174,12 +177,12 @@ extension PendingCommands {
     mutating func acceptOverdue(at now: Moment) -> [Publication] {
         var publications: [Publication] = []
         for index in pending.indices {
-            for position in pending[index].askers.indices {
-                let asker = pending[index].askers[position]
-                guard let acceptedAt = asker.acceptedAt, acceptedAt <= now.instant else { continue }
-                pending[index].askers[position].acceptedAt = nil
+            for position in pending[index].requesters.indices {
+                let requester = pending[index].requesters[position]
+                guard let acceptedAt = requester.acceptedAt, acceptedAt <= now.instant else { continue }
+                pending[index].requesters[position].acceptedAt = nil
                 guard pending[index].isAnswered else { continue }
-                publications += asker.publications(asker.payload(.accepted, bridge: bridge, at: now))
+                publications += requester.publications(requester.payload(.accepted, bridge: bridge, at: now))
             }
         }
         return publications
@@ -223,28 +226,28 @@ extension PendingCommands {
     /// Returns the final results of a successful command, unless another bridge publishes them.
     mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Moment) -> [Publication] {
         guard command.isAnswered else { return [] }
-        return command.askers.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
+        return command.requesters.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
     }
 
     /// Returns the final results of a failed command, unless another bridge publishes them.
     mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [Publication] {
         guard command.isAnswered else { return [] }
-        return command.askers.flatMap { fail($0, failure, at: now) }
+        return command.requesters.flatMap { fail($0, failure, at: now) }
     }
 
     /// Returns the final result of a command that was rejected before it became pending.
-    mutating func fail(_ asker: CommandAsker, _ failure: CommandFailure, at now: Moment) -> [Publication] {
-        finish(asker, asker.payload(.error, error: failure, bridge: bridge, at: now), at: now)
+    mutating func fail(_ requester: Requester, _ failure: CommandFailure, at now: Moment) -> [Publication] {
+        finish(requester, requester.payload(.error, error: failure, bridge: bridge, at: now), at: now)
     }
 
     /// Returns the final result of a rejected message. The result is not stored: the same command in a valid message,
     /// without the retain flag or with another response topic, is executed.
-    func refuse(_ asker: CommandAsker, _ failure: CommandFailure, at now: Moment) -> [Publication] {
-        asker.publications(asker.payload(.error, error: failure, bridge: bridge, at: now))
+    func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Moment) -> [Publication] {
+        requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now))
     }
 
-    private mutating func finish(_ asker: CommandAsker, _ payload: [UInt8], at now: Moment) -> [Publication] {
-        if let key = asker.key { answered.store(payload, for: key, at: now.instant) }
-        return asker.publications(payload)
+    private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Moment) -> [Publication] {
+        if let key = requester.key { answered.store(payload, for: key, at: now.instant) }
+        return requester.publications(payload)
     }
 }

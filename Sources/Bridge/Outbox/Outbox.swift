@@ -148,8 +148,8 @@ public struct Outbox: Sendable {
     /// Returns the destination of an unacknowledged delivery; nil for an unknown ticket.
     ///
     /// - Returns: the topic, and whether it is a response topic chosen by the sender of a command.
-    public func destination(of ticket: UInt64) -> (topic: String, isChosenByAsker: Bool)? {
-        unacknowledged.all.first { $0.ticket == ticket }.map { ($0.topic, $0.message?.message.isForAsker == true) }
+    public func destination(of ticket: UInt64) -> (topic: String, isChosenByRequester: Bool)? {
+        unacknowledged.all.first { $0.ticket == ticket }.map { ($0.topic, $0.message?.message.isForRequester == true) }
     }
 
     /// Handles an acknowledgement. Unknown tickets and those of earlier connections are ignored.

@@ -37,13 +37,15 @@ extension BridgeState {
             refusal = error
         }
         if message.isRetained { refusal = .retained }
-        let asker = CommandAsker(address, message, responseTopic, id: id, isIDOwn: isIDOwn, at: now)
-        if let refusal { return isAnswered ? publish(pendingCommands.refuse(asker, refusal, at: now)) : [] }
-        if let stored = pendingCommands.storedResult(for: asker, at: now) { return isAnswered ? publish(stored) : [] }
+        let requester = Requester(address, message, responseTopic, id: id, isIDOwn: isIDOwn, at: now)
+        if let refusal { return isAnswered ? publish(pendingCommands.refuse(requester, refusal, at: now)) : [] }
+        if let stored = pendingCommands.storedResult(for: requester, at: now) {
+            return isAnswered ? publish(stored) : []
+        }
         do throws(CommandFailure) {
-            return try carryOut(address, payload, message, asker, isAnswered: isAnswered, at: now)
+            return try carryOut(address, payload, message, requester, isAnswered: isAnswered, at: now)
         } catch {
-            return isAnswered ? publish(pendingCommands.fail(asker, error, at: now)) : []
+            return isAnswered ? publish(pendingCommands.fail(requester, error, at: now)) : []
         }
     }
 
@@ -51,7 +53,7 @@ extension BridgeState {
     ///
     /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
     private func responseTopic(of message: IncomingMessage) throws(CommandFailure) -> ResponseTopic? {
-        guard message.correlationData?.count ?? 0 <= CommandAsker.mostCorrelationData else {
+        guard message.correlationData?.count ?? 0 <= Requester.mostCorrelationData else {
             throw .correlationDataTooLong
         }
         guard let text = message.responseTopic else { return nil }
@@ -70,7 +72,7 @@ extension BridgeState {
         _ address: CommandAddress,
         _ payload: Result<CommandPayload, CommandFailure>,
         _ message: IncomingMessage,
-        _ asker: CommandAsker,
+        _ requester: Requester,
         isAnswered: Bool,
         at now: Moment
     ) throws(CommandFailure) -> [BridgeAction] {
@@ -81,16 +83,16 @@ extension BridgeState {
         let timeToLive = envelope.timeToLive
         try pendingCommands.checkRoom(for: receiver.tag.map { tags[$0].entry.id }, within: timeToLive)
         defer { updateDeadline(of: receiver.tag.map { [$0] } ?? Array(tags.indices)) }
-        if pendingCommands.join(asker) { return [] }
+        if pendingCommands.join(requester) { return [] }
         switch receiver {
         case .tag(let position, let row):
             let request = try row.init(payload, for: tags[position], defaults: configuration)
-            return try begin(request, of: position, asker, isAnswered: isAnswered, within: timeToLive, at: now)
+            return try begin(request, of: position, requester, isAnswered: isAnswered, within: timeToLive, at: now)
         case .bridge(let row):
             do throws(CommandFailure) {
-                return try begin(try row.init(payload, to: self), asker, within: timeToLive, at: now)
+                return try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now)
             } catch {
-                return row.refused(error, in: &self, at: now) + publish(pendingCommands.fail(asker, error, at: now))
+                return row.refused(error, in: &self, at: now) + publish(pendingCommands.fail(requester, error, at: now))
             }
         }
     }
@@ -98,7 +100,7 @@ extension BridgeState {
     private mutating func begin(
         _ request: any TagRequest,
         of position: Int,
-        _ asker: CommandAsker,
+        _ requester: Requester,
         isAnswered: Bool,
         within timeToLive: Duration,
         at now: Moment
@@ -107,17 +109,18 @@ extension BridgeState {
         try tags[position].checkReach(of: request, within: timeToLive, at: now)
         request.accepted(by: &tags[position])
         pendingCommands.add(
-            request, for: tags[position].entry.id, asker: asker, isAnswered: isAnswered, within: timeToLive, at: now)
+            request, for: tags[position].entry.id, requester: requester, isAnswered: isAnswered, within: timeToLive,
+            at: now)
         if request.goal == .connected { tags[position].need(at: now.instant) }
         return settle(position, at: now) + sendWaiting(of: position, at: now)
     }
 
     private mutating func begin(
-        _ request: any BridgeRequest, _ asker: CommandAsker, within timeToLive: Duration, at now: Moment
+        _ request: any BridgeRequest, _ requester: Requester, within timeToLive: Duration, at now: Moment
     ) throws(CommandFailure) -> [BridgeAction] {
         let isWaiting = request.needsBluetooth && !isBluetoothKnown && timeToLive > .zero
         if !isWaiting { try check(request) }
-        let token = pendingCommands.add(request, asker: asker, within: timeToLive, at: now)
+        let token = pendingCommands.add(request, requester: requester, within: timeToLive, at: now)
         return isWaiting ? [] : begin(request, token, at: now)
     }
 

@@ -29,7 +29,7 @@ public struct Publication: Hashable, Sendable {
     /// MQTT 5: correlation data of the command.
     public var correlationData: [UInt8]?
     /// Whether the topic is a response topic chosen by the sender of a command, which the broker may refuse.
-    var isForAsker = false
+    var isForRequester = false
 
     /// Creates a message.
     public init(

@@ -50,22 +50,22 @@ extension BridgeService {
         guard error.code != .notConnected else { return }
         let (ticket, topic) = (delivery.ticket, delivery.publication.topic)
         // A delivery of QoS 0 has no ticket, and its topic is the bridge's own.
-        let isChosenByAsker = ticket.flatMap { outbox.destination(of: $0) }?.isChosenByAsker ?? false
-        EventLoop.shared.atEndOfTurn { [weak self] in self?.drop(ticket, topic, isChosenByAsker, error) }
+        let isChosenByRequester = ticket.flatMap { outbox.destination(of: $0) }?.isChosenByRequester ?? false
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.drop(ticket, topic, isChosenByRequester, error) }
     }
 
     /// The broker has answered a message with a failure; it is not sent again.
     private func rejected(_ ticket: UInt64, _ error: MQTTError) {
-        guard let (topic, isChosenByAsker) = outbox.destination(of: ticket) else { return }
-        drop(ticket, topic, isChosenByAsker, error)
+        guard let (topic, isChosenByRequester) = outbox.destination(of: ticket) else { return }
+        drop(ticket, topic, isChosenByRequester, error)
     }
 
     /// The log has a warning for each topic of the bridge's own choice; a sender of commands may choose a forbidden one.
-    private func drop(_ ticket: UInt64?, _ topic: String, _ isChosenByAsker: Bool, _ error: MQTTError) {
+    private func drop(_ ticket: UInt64?, _ topic: String, _ isChosenByRequester: Bool, _ error: MQTTError) {
         send(outbox.refused(ticket, at: .now))
         reportLosses()
         let variables: [Logger.Metadata] = [(.topic, topic.shortened), (.error, error.description)]
-        guard !isChosenByAsker else { return log.debug("the broker refuses a response", variables) }
+        guard !isChosenByRequester else { return log.debug("the broker refuses a response", variables) }
         log.warning("the broker refuses a message", variables)
         carryOut { bridge, now in bridge.brokerRefused(messageTo: topic, error.code.name, at: now) }
     }

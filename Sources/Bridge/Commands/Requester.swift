@@ -2,7 +2,7 @@ import JSON
 import Time
 
 /// The sender of a command: where its result is published, and what the result must contain.
-struct CommandAsker: Hashable, Sendable {
+struct Requester: Hashable, Sendable {
     /// `T/<command>/result` or `G/response/<verb>`.
     let resultTopic: String
     /// MQTT 5: an additional topic for the result; nil if the sender gave none or one that is not allowed.
@@ -43,7 +43,7 @@ struct CommandAsker: Hashable, Sendable {
     }
 }
 
-extension CommandAsker {
+extension Requester {
     /// How long a result is queued while the broker is away.
     private static let lifetime = Duration.seconds(60)
 
@@ -54,7 +54,7 @@ extension CommandAsker {
         guard let responseTopic else { return [result] }
         var answer = Publication(
             topic: responseTopic.text, payload: payload, kind: kind, correlationData: correlationData)
-        answer.isForAsker = true
+        answer.isForRequester = true
         return [result, answer]
     }
 
