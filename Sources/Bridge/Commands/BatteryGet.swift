@@ -4,7 +4,7 @@ import JacquardProtocol
 struct BatteryGet: TagRequest {
     static let name = "battery/get"
 
-    let errand: TagErrand? = .perform(.batteryStatus)
+    let operation: TagOperation? = .perform(.batteryStatus)
 
     init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)

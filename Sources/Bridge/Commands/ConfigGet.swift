@@ -6,7 +6,7 @@ struct ConfigGet: TagRequest {
 
     private let entry: ConfigEntry
 
-    var errand: TagErrand? {
+    var operation: TagOperation? {
         .perform(.configGet(key: entry.key, vendor: entry.vendor, product: entry.product))
     }
 

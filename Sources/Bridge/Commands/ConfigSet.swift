@@ -7,7 +7,7 @@ struct ConfigSet: TagRequest {
     private let entry: ConfigEntry
     private let value: ConfigElement.Value
 
-    var errand: TagErrand? {
+    var operation: TagOperation? {
         .perform(.configSet(key: entry.key, value, vendor: entry.vendor, product: entry.product))
     }
 

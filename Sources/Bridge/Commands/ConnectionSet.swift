@@ -7,7 +7,7 @@ struct ConnectionSet: TagRequest {
     static let ignoresHold = true
 
     let goal: TagGoal
-    let errand: TagErrand? = nil
+    let operation: TagOperation? = nil
 
     private static let words = [Word("connect", TagGoal.connected), Word("disconnect", .disconnected)]
 

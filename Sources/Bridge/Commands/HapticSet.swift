@@ -6,7 +6,7 @@ struct HapticSet: TagRequest {
 
     private let pattern: HapticPattern
 
-    var errand: TagErrand? { .perform(.playHaptic(pattern)) }
+    var operation: TagOperation? { .perform(.playHaptic(pattern)) }
 
     /// The values of `pattern` with their default timing. `short` and `long` are additions of the bridge.
     private static let patterns = [

@@ -6,7 +6,7 @@ struct InfoGet: TagRequest {
 
     private let target: TagCommand.Target
 
-    var errand: TagErrand? { .perform(.deviceInformation(of: target)) }
+    var operation: TagOperation? { .perform(.deviceInformation(of: target)) }
 
     init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
         let arguments = try CommandArguments(emptyOrObject: payload)

@@ -31,7 +31,7 @@ struct LEDSet: TagRequest {
         }
     }
 
-    var errand: TagErrand? {
+    var operation: TagOperation? {
         switch order.wish {
         case .dark: .perform(.playLEDPattern(.haltAll, on: order.target))
         case .light(_, let pattern): .perform(.playLEDPattern(pattern, on: order.target))

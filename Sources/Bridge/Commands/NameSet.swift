@@ -7,7 +7,7 @@ struct NameSet: TagRequest {
 
     private let newName: String
 
-    var errand: TagErrand? { .perform(.rename(newName)) }
+    var operation: TagOperation? { .perform(.rename(newName)) }
 
     /// Length in bytes. Source: protocol article, "Renaming, and disconnect command".
     private static let lengths = 1...21

@@ -5,7 +5,7 @@
 struct SignalGet: TagRequest {
     static let name = "rssi/get"
 
-    let errand: TagErrand? = nil
+    let operation: TagOperation? = nil
 
     init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)

@@ -10,7 +10,7 @@ struct SleepSet: TagRequest {
     /// 0 s (immediately) to one day.
     private static let timeouts: ClosedRange<UInt32> = 0...86_400
 
-    var errand: TagErrand? {
+    var operation: TagOperation? {
         .perform(.disconnectTag(timeoutSeconds: timeoutSeconds, reconnectOnlyOnWakeOnMotion: wakesOnMotion))
     }
 

@@ -17,7 +17,7 @@ protocol TagRequest: Sendable {
     var goal: TagGoal { get }
 
     /// The operation to perform once the goal is reached; nil if there is none.
-    var errand: TagErrand? { get }
+    var operation: TagOperation? { get }
 
     /// Called when the bridge accepts the command. Updates the values that later commands build upon.
     func accepted(by tag: inout TagMirror)
@@ -46,7 +46,7 @@ enum TagGoal: Hashable, Sendable {
 }
 
 /// The operation that the driver performs for a command.
-enum TagErrand: Hashable, Sendable {
+enum TagOperation: Hashable, Sendable {
     /// A command of the tag protocol.
     case perform(TagCommand)
 

@@ -6,7 +6,7 @@ struct TouchModeSet: TagRequest {
 
     private let mode: TouchMode
 
-    var errand: TagErrand? { .perform(.setTouchMode(mode)) }
+    var operation: TagOperation? { .perform(.setTouchMode(mode)) }
 
     private static let words = TouchMode.allCases.map { Word($0.word, $0) }
 

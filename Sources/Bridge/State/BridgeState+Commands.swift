@@ -231,9 +231,9 @@ extension BridgeState {
         var actions: [BridgeAction] = []
         for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
         where request.goal.isReached(by: tags[position]) {
-            if let errand = request.errand {
+            if let operation = request.operation {
                 pendingCommands.sent(token, at: now)
-                actions.append(errand.action(on: tags[position].entry.id, token: token))
+                actions.append(operation.action(on: tags[position].entry.id, token: token))
             } else {
                 if request.goal == .connected { pendingCommands.answer(token) }
                 actions += ended(token, .success(.tag(.done)), at: now)
