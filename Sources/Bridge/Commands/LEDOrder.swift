@@ -6,13 +6,13 @@ import JacquardProtocol
 /// are white, full brightness and solid. `transition` is ignored because the tag does not support it.
 struct LEDOrder: Sendable {
     /// Off, or on with a light state and a pattern.
-    enum Wish: Sendable {
+    enum Intent: Sendable {
         case dark
         case light(LEDLook, LEDPattern)
     }
 
     let target: TagCommand.Target
-    let wish: Wish
+    let intent: Intent
 
     /// 1 ms to 24 hours.
     static let duration: ClosedRange<UInt32> = 1...86_400_000
@@ -34,10 +34,10 @@ struct LEDOrder: Sendable {
         let isOn = try arguments.word(
             "state", of: [Word("ON", true), Word("OFF", false)], synonyms: [Word("on", true), Word("off", false)])
         guard !haltsAll, isOn != false else {
-            wish = .dark
+            intent = .dark
             return
         }
         let light = try LightArguments(arguments)
-        wish = light.wish(remembered: isOn == true ? tag[target].orderedLook : .initial, ledOn: defaults.ledOn)
+        intent = light.intent(remembered: isOn == true ? tag[target].orderedLook : .initial, ledOn: defaults.ledOn)
     }
 }

@@ -32,18 +32,18 @@ struct LEDSet: TagRequest {
     }
 
     var operation: TagOperation? {
-        switch order.wish {
+        switch order.intent {
         case .dark: .perform(.playLEDPattern(.haltAll, on: order.target))
         case .light(_, let pattern): .perform(.playLEDPattern(pattern, on: order.target))
         }
     }
 
     func accepted(by tag: inout TagMirror) {
-        if case .light(let look, _) = order.wish { tag[order.target].orderedLook = look }
+        if case .light(let look, _) = order.intent { tag[order.target].orderedLook = look }
     }
 
     func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
-        switch order.wish {
+        switch order.intent {
         case .dark: tag[order.target].goDark()
         case .light(let look, let pattern): tag[order.target].plays(pattern, look: look, at: now.instant)
         }

@@ -29,7 +29,7 @@ struct LightArguments: Sendable {
     /// Returns the requested light state; missing keys take the remembered values.
     ///
     /// A flash does not use remembered values: its defaults are white and solid.
-    func wish(remembered: LEDLook, ledOn: Duration) -> LEDOrder.Wish {
+    func intent(remembered: LEDLook, ledOn: Duration) -> LEDOrder.Intent {
         guard brightness != 0 else { return .dark }
         var look = flashMilliseconds == nil ? remembered : .initial
         look.color = frames?.first?.color ?? color ?? look.color

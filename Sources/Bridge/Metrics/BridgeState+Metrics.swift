@@ -67,7 +67,7 @@ extension BridgeState {
         }
         return [
             family("connected", .gauge, "Whether the tag is connected.") { $0.isConnected ? 1 : 0 },
-            family("wanted", .gauge, "Whether the tag is to be connected.") { $0.wish.isWanted ? 1 : 0 },
+            family("wanted", .gauge, "Whether the tag is to be connected.") { $0.intent.isWanted ? 1 : 0 },
             family("battery_percent", .gauge, "The battery's level when the tag told it last.") {
                 $0.battery.map { Int64($0.value.level) }
             },

@@ -2,36 +2,36 @@
 struct ScanRequest: BridgeRequest {
     static let name = "scan"
 
-    private enum Wish: Sendable {
+    private enum Intent: Sendable {
         case scan(seconds: Int, allowsDuplicates: Bool)
         case stop
     }
 
-    private let wish: Wish
+    private let intent: Intent
 
     /// One second to one hour.
     private static let durations = 1...3_600
     private static let standardSeconds = 30
-    private static let stopWords = [Word("stop", Wish.stop)]
+    private static let stopWords = [Word("stop", Intent.stop)]
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
         if case .text(let text) = payload {
             let stop = try CommandArguments(bareWord: text).word("payload", of: Self.stopWords)
-            wish = try CommandArguments.required(stop, "payload", mayBe: Self.stopWords.listed())
+            intent = try CommandArguments.required(stop, "payload", mayBe: Self.stopWords.listed())
             return
         }
         let arguments = try CommandArguments(emptyOrObject: payload)
         let seconds = try arguments.integer("duration_s", Self.durations)
         let allowsDuplicates = try arguments.flag("duplicates")
-        wish = .scan(seconds: seconds ?? Self.standardSeconds, allowsDuplicates: allowsDuplicates ?? false)
+        intent = .scan(seconds: seconds ?? Self.standardSeconds, allowsDuplicates: allowsDuplicates ?? false)
     }
 
     var needsBluetooth: Bool {
-        if case .scan = wish { true } else { false }
+        if case .scan = intent { true } else { false }
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
-        switch wish {
+        switch intent {
         case .scan(_, let allowsDuplicates):
             let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates
             bridge.scan.pendingStarts += 1
@@ -46,7 +46,7 @@ struct ScanRequest: BridgeRequest {
     func carriedOut(
         _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
     ) -> BridgeRequestStep {
-        switch wish {
+        switch intent {
         case .scan(let seconds, let allowsDuplicates):
             bridge.scan.pendingStarts -= 1
             let actions = bridge.scanBegan(for: .seconds(seconds), allowsDuplicates: allowsDuplicates, at: now)
@@ -58,7 +58,7 @@ struct ScanRequest: BridgeRequest {
     }
 
     func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
-        switch wish {
+        switch intent {
         case .scan: bridge.scan.pendingStarts -= 1
         case .stop: bridge.scan.pendingStops -= 1
         }

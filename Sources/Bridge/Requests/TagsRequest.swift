@@ -56,7 +56,7 @@ struct KnownTagDocument: Encodable {
         name = tag.entry.name ?? tag.sighting.name
         address = tag.sighting.address
         connect = tag.entry.connect.word
-        held = tag.wish.isHeld
+        held = tag.intent.isHeld
         configured = isConfigured
         paired = tag.sighting.isPaired
         state = tag.connection.state.word

@@ -218,7 +218,7 @@ extension TagMirror {
     ) throws(CommandFailure) {
         if type(of: request).ignoresHold { return }
         if entry.connect == .never { throw switchedOffFailure }
-        if wish.isHeld { throw heldFailure }
+        if intent.isHeld { throw heldFailure }
         guard isConnected || timeToLive > .zero else { throw offlineFailure(at: now) }
     }
 }
@@ -245,7 +245,7 @@ extension BridgeState {
     /// Handles a change of a tag's circumstances: connects or disconnects it, and rejects queued commands that can no
     /// longer succeed.
     mutating func settle(_ position: Int, at now: Moment) -> [BridgeAction] {
-        let isHeld = tags[position].wish.isHeld
+        let isHeld = tags[position].intent.isHeld
         let vain = pendingCommands.waiting(for: tags[position].entry.id)
             .filter { $0.request.goal == (isHeld ? .connected : .disconnected) }
             .compactMap { pendingCommands.remove($0.token) }

@@ -66,7 +66,7 @@ extension BridgeState {
         _ = pendingCommands.remove(command.token)
         let outcome = request.carriedOut(answer, by: &tags[position], at: now)
         if let failure = outcome.failure { return failed(command, failure, at: now) }
-        tags[position].wish.need(at: now.instant)
+        tags[position].intent.need(at: now.instant)
         return publish(pendingCommands.succeed(command, data: outcome.data, at: now) + outcome.publications)
             + settle(position, at: now)
     }
@@ -92,7 +92,7 @@ extension BridgeState {
         case .tag(let id, let request):
             guard let position = position(of: id) else { break }
             request.failed(at: &tags[position])
-            tags[position].wish.need(at: now.instant)
+            tags[position].intent.need(at: now.instant)
         case .bridge(let request):
             return request.failed(failure, in: &self, at: now)
                 + publish(pendingCommands.fail(command, failure, at: now))

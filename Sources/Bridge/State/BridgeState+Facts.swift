@@ -17,12 +17,12 @@ extension BridgeState {
         stack.bluetooth = state
         let ended = state == .poweredOn ? [] : scanEnded(because: "Bluetooth is \(state.text)", at: now)
         if state != .poweredOn { seen.removeAll() }
-        let wishes = tags.indices.flatMap { position in
+        let intents = tags.indices.flatMap { position in
             tags[position].isOutOfService = isOutOfService
-            tags[position].wish.askAgain()
+            tags[position].intent.askAgain()
             return settle(position, at: now)
         }
-        return publish(ended) + wishes + beginWaitingRequests(at: now)
+        return publish(ended) + intents + beginWaitingRequests(at: now)
     }
 
     /// Handles a change of the list of adapters.

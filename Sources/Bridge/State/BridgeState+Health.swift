@@ -75,7 +75,7 @@ extension TagMirror {
             let text = "Tag \(entry.id) has firmware \(version), which is known to be bad"
             problems.append(Problem(.badFirmware, about: entry.id.text, text))
         }
-        if let failure, let code = Problem.Code(failure.code), !wish.isHeld {
+        if let failure, let code = Problem.Code(failure.code), !intent.isHeld {
             problems.append(
                 Problem(code, about: entry.id.text, "Tag \(entry.id): \(failure.text). \(failure.code.hint)"))
         }

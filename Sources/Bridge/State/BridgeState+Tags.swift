@@ -63,7 +63,7 @@ extension BridgeState {
             return insert(entry, record: nil, sighting, at: now)
         }
         tags[position].failure = nil
-        tags[position].wish.askAgain()
+        tags[position].intent.askAgain()
         return publish(tags[position].sighted(sighting, at: now) + healthChanged(at: now)) + settle(position, at: now)
     }
 

@@ -177,8 +177,8 @@ extension BridgeState {
 
     /// Disconnects an on-demand tag after a time without commands.
     private mutating func restIfIdle(_ position: Int, at now: Moment) -> [BridgeAction] {
-        guard let until = tags[position].wish.neededUntil, until <= now.instant else { return [] }
-        tags[position].wish.deadlineReached(
+        guard let until = tags[position].intent.neededUntil, until <= now.instant else { return [] }
+        tags[position].intent.deadlineReached(
             at: now.instant, isBusy: pendingCommands.isBusy(with: tags[position].entry.id))
         return settle(position, at: now)
     }

@@ -169,26 +169,28 @@ extension TagMirror {
 extension TagMirror {
     /// Handles a disconnect by the user.
     mutating func hold() {
-        wish.hold()
+        intent.hold()
     }
 
     /// Handles a connect by the user, regardless of earlier attempts.
     mutating func release() {
-        wish.release()
-        if connection.state == .disconnected { wish.askAgain() }
+        intent.release()
+        if connection.state == .disconnected { intent.askAgain() }
     }
 
     /// Keeps the tag connected for a command.
     mutating func need(at now: Instant) {
-        wish.need(at: now)
-        if connection.state == .disconnected { wish.askAgain() }
+        intent.need(at: now)
+        if connection.state == .disconnected { intent.askAgain() }
     }
 
     /// Returns the actions that follow from a changed intent: connect or disconnect, publish, and store.
     mutating func settle(at now: Moment) -> [BridgeAction] {
         var actions: [BridgeAction] = []
-        if let isToConnect = wish.change() { actions.append(isToConnect ? .connect(entry.id) : .disconnect(entry.id)) }
-        if !wish.isWanted, connection.state == .preparingToConnect, connection.attempt == 0 {
+        if let isToConnect = intent.change() {
+            actions.append(isToConnect ? .connect(entry.id) : .disconnect(entry.id))
+        }
+        if !intent.isWanted, connection.state == .preparingToConnect, connection.attempt == 0 {
             actions += disconnected(at: now).map(BridgeAction.publish)
         }
         if toldAvailability != isAvailable {

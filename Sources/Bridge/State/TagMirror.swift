@@ -4,14 +4,14 @@ import Time
 /// The state of one tag.
 struct TagMirror: Sendable {
     var entry: TagEntry {
-        didSet { wish.policy = entry.connect }
+        didSet { intent.policy = entry.connect }
     }
     let topics: TagTopics
     /// The bridge's instance name.
     let bridge: String
 
     /// Whether the tag should be connected, and whether the driver was instructed to connect it.
-    var wish: ConnectionWish
+    var intent: ConnectionIntent
     /// The tag's record in the state file; nil if there is none.
     var remembered: TagRecord?
 
@@ -70,9 +70,9 @@ struct TagMirror: Sendable {
         self.topics = topics.tag(entry.id)
         self.bridge = bridge
         self.statsPayload = statsPayload
-        wish = ConnectionWish(entry.connect, isHeld: record?.isHeld ?? false)
+        intent = ConnectionIntent(entry.connect, isHeld: record?.isHeld ?? false)
         remembered = record
-        connection = TagConnection(state: wish.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
+        connection = TagConnection(state: intent.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
         since = startedAt
         battery = record?.battery.map {
             let at = Moment(instant: startedAt.instant, unixMilliseconds: $0.unixMilliseconds)
@@ -92,7 +92,7 @@ struct TagMirror: Sendable {
     /// Whether commands can reach the tag: it is connected, or connects when a command arrives.
     var isAvailable: Bool {
         guard !isOutOfService else { return false }
-        return isConnected || (entry.connect == .onDemand && !wish.isHeld && failure == nil && !isUnreached)
+        return isConnected || (entry.connect == .onDemand && !intent.isHeld && failure == nil && !isUnreached)
     }
 
     /// The LED of the tag or its gear.
@@ -108,14 +108,14 @@ struct TagMirror: Sendable {
         deadline.lower(to: keeping.due)
         deadline.lower(to: tagLED.darkAt)
         deadline.lower(to: gearLED.darkAt)
-        deadline.lower(to: wish.neededUntil)
+        deadline.lower(to: intent.neededUntil)
         return deadline
     }
 
     /// The record for the state file.
     var record: TagRecord {
         TagRecord(
-            id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name, isHeld: wish.isHeld,
+            id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name, isHeld: intent.isHeld,
             lastGear: lastGear, battery: keptBattery)
     }
 }

@@ -1,7 +1,7 @@
 import Time
 
 /// Whether a tag should be connected, from the configuration, the user and the pending commands.
-struct ConnectionWish: Hashable, Sendable {
+struct ConnectionIntent: Hashable, Sendable {
     /// How long an on-demand tag stays connected after its last command.
     static let idle = Duration.seconds(30)
 
