@@ -12,7 +12,7 @@ struct BatteryGet: TagRequest {
 
     func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
         guard case .tag(.battery(let battery)) = answer else { return TagRequestOutcome() }
-        let publications = tag.batteryTold(battery, at: now)
+        let publications = tag.batteryReported(battery, at: now)
         return TagRequestOutcome(data: CommandData(BatteryDocument(tag.battery)), publications: publications)
     }
 }

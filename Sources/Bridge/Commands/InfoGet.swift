@@ -20,7 +20,7 @@ struct InfoGet: TagRequest {
             let publications = tag.informed(component)
             return TagRequestOutcome(data: CommandData(tag.infoDocument), publications: publications)
         case .gear:
-            let publications = tag.gearTold(component, at: now)
+            let publications = tag.gearReported(component, at: now)
             return TagRequestOutcome(data: CommandData(GearDocument(tag.gear)), publications: publications)
         }
     }

@@ -21,6 +21,6 @@ struct TouchModeSet: TagRequest {
     }
 
     func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
-        TagRequestOutcome(publications: tag.touchModeTold(mode))
+        TagRequestOutcome(publications: tag.touchModeReported(mode))
     }
 }

@@ -7,7 +7,7 @@ struct BatteryDocument: Encodable {
     @OrNull var time: String?
 
     /// All values are null until the tag has reported its battery.
-    init(_ battery: Told<BatteryStatus>?) {
+    init(_ battery: Timestamped<BatteryStatus>?) {
         level = battery?.value.level
         charging = battery?.value.isCharging
         time = battery?.at.text

@@ -12,7 +12,7 @@ struct GearDocument: Encodable {
     @OrNull var time: String?
 
     /// All values are null until the tag has reported its gear. Without gear, only `attached` has a value.
-    init(_ gear: Told<Component?>?) {
+    init(_ gear: Timestamped<Component?>?) {
         let component = gear.flatMap(\.value)
         attached = gear.map { $0.value != nil }
         vendor = component?.vendor.name.nonEmpty

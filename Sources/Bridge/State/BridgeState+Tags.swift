@@ -78,7 +78,7 @@ extension BridgeState {
         tag.knownAddress = sighting.address
         tag.remembered = tag.record
         tag.isOutOfService = isOutOfService
-        tag.toldAvailability = tag.isAvailable
+        tag.publishedAvailability = tag.isAvailable
         tags.append(tag)
         findPositions()
         let announcement = discoveryFacts(ofTag: tags.count - 1) + connectedTagsFact

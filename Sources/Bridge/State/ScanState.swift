@@ -13,7 +13,7 @@ struct ScanState: Sendable {
     private var told: Set<String> = []
 
     /// Maximum number of stored addresses; beyond it all are cleared, and tags are published again.
-    private static let mostTold = 4_096
+    private static let mostPublished = 4_096
 
     /// Starts or prolongs the scan. The options of a running scan are kept.
     ///
@@ -37,7 +37,7 @@ struct ScanState: Sendable {
     /// Returns whether to publish an advertisement.
     mutating func admits(_ address: String) -> Bool {
         guard isScanning else { return false }
-        if told.count >= Self.mostTold { told = [] }
+        if told.count >= Self.mostPublished { told = [] }
         return told.insert(address).inserted || allowsDuplicates
     }
 }

@@ -9,9 +9,9 @@ extension TagMirror {
         switch event {
         case .connection(let connection): return connectionChanged(to: connection, at: now)
         case .information(let component): return informed(component)
-        case .battery(let battery): return batteryTold(battery, at: now)
-        case .gear(let gear): return gearTold(gear, at: now)
-        case .touchMode(let mode): return touchModeTold(mode)
+        case .battery(let battery): return batteryReported(battery, at: now)
+        case .gear(let gear): return gearReported(gear, at: now)
+        case .touchMode(let mode): return touchModeReported(mode)
         case .touch(let touch): return [touchSample(touch, at: now)]
         case .fragmentsLost:
             counters.lostFragments += 1
@@ -42,7 +42,7 @@ extension TagMirror {
         }
         progress.happened(at: now.instant)
         since = now
-        toldAvailability = isAvailable
+        publishedAvailability = isAvailable
         return [availabilityFact, connectionFact(at: now)] + (isConnected ? cameBack(at: now) : [])
     }
 
@@ -64,8 +64,8 @@ extension TagMirror {
     }
 
     /// Handles the battery level from a notification or a response.
-    mutating func batteryTold(_ battery: BatteryStatus, at now: Moment) -> [Publication] {
-        self.battery = Told(value: battery, at: now)
+    mutating func batteryReported(_ battery: BatteryStatus, at now: Moment) -> [Publication] {
+        self.battery = Timestamped(value: battery, at: now)
         if keeping.admits(at: now.instant) { keepBattery() }
         return batteryFacts
     }
@@ -84,14 +84,14 @@ extension TagMirror {
     }
 
     /// Handles the gear from a notification or a response.
-    mutating func gearTold(_ component: Component?, at now: Moment) -> [Publication] {
-        gear = Told(value: component, at: now)
+    mutating func gearReported(_ component: Component?, at now: Moment) -> [Publication] {
+        gear = Timestamped(value: component, at: now)
         if let component { lastGear = TagRecord.Gear(component) } else { gearLED.goDark() }
         return [gearFact]
     }
 
     /// Handles the touch mode of the gear.
-    mutating func touchModeTold(_ mode: TouchMode) -> [Publication] {
+    mutating func touchModeReported(_ mode: TouchMode) -> [Publication] {
         touchMode = mode
         return [touchModeFact]
     }
@@ -108,7 +108,7 @@ extension TagMirror {
         var publications = [infoFact]
         if let rssi = new.rssi, rssi != TagSighting.signalNotAvailable {
             sighting.rssi = rssi
-            measuredSignal = Told(value: rssi, at: now)
+            measuredSignal = Timestamped(value: rssi, at: now)
             publications += signal.admits(rssi, at: now.instant) ? [rssiFact] : []
         }
         publications += adapter == sighting.adapter ? [] : [connectionFact(at: now)]
@@ -159,7 +159,7 @@ extension TagMirror {
         let isFinal = connection.state == .disconnected
         connection = TagConnection(state: .disconnected, attempt: connection.attempt, error: connection.error)
         since = isFinal ? since : now
-        toldAvailability = isAvailable
+        publishedAvailability = isAvailable
         return [availabilityFact, connectionFact(at: now)]
     }
 }
@@ -193,8 +193,8 @@ extension TagMirror {
         if !intent.isWanted, connection.state == .preparingToConnect, connection.attempt == 0 {
             actions += disconnected(at: now).map(BridgeAction.publish)
         }
-        if toldAvailability != isAvailable {
-            toldAvailability = isAvailable
+        if publishedAvailability != isAvailable {
+            publishedAvailability = isAvailable
             actions.append(.publish(availabilityFact))
         }
         return actions + remember()

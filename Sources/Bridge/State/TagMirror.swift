@@ -26,18 +26,18 @@ struct TagMirror: Sendable {
     /// The device information of the tag, once received.
     var component: Component?
     /// The latest battery level, possibly from before a restart.
-    var battery: Told<BatteryStatus>?
+    var battery: Timestamped<BatteryStatus>?
     /// The battery level in the state file.
     var keptBattery: TagRecord.Battery?
     /// The address of the last connection; nil before the first. The address in ``sighting`` may come from an
     /// advertisement.
     var knownAddress: String?
     /// The latest signal strength of the current link, or since the last one.
-    var measuredSignal: Told<Int>?
+    var measuredSignal: Timestamped<Int>?
     /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
     var isUnreached = false
     /// nil until the tag reports whether gear is attached.
-    var gear: Told<Component?>?
+    var gear: Timestamped<Component?>?
     /// The gear that was last attached.
     var lastGear: TagRecord.Gear?
     /// The session sets gear to gesture mode whenever it is attached.
@@ -52,7 +52,7 @@ struct TagMirror: Sendable {
     /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.
     var isOutOfService = false
     /// The last value of `T/availability`.
-    var toldAvailability = false
+    var publishedAvailability = false
 
     /// Connection progress is published at most ten times a second.
     var progress = Throttle(every: .milliseconds(100))
@@ -76,14 +76,14 @@ struct TagMirror: Sendable {
         since = startedAt
         battery = record?.battery.map {
             let at = Moment(instant: startedAt.instant, unixMilliseconds: $0.unixMilliseconds)
-            return Told(value: BatteryStatus(level: UInt32($0.level), isCharging: $0.isCharging), at: at)
+            return Timestamped(value: BatteryStatus(level: UInt32($0.level), isCharging: $0.isCharging), at: at)
         }
         keptBattery = record?.battery
         knownAddress = record?.address
         sighting.address = record?.address
         sighting.name = record?.name
         lastGear = record?.lastGear
-        toldAvailability = isAvailable
+        publishedAvailability = isAvailable
     }
 
     /// Whether the tag is connected.

@@ -1,5 +1,5 @@
 /// A reported value with the time of the report.
-struct Told<Value: Sendable>: Sendable {
+struct Timestamped<Value: Sendable>: Sendable {
     let value: Value
     let at: Moment
 }
