@@ -13,7 +13,7 @@ public struct BridgeState: Sendable {
     let boot: String
     let startedAt: Moment
     private var positions: [TagID: Int] = [:]
-    private var agenda = Agenda()
+    private var deadlines = DeadlineQueue()
 
     var tags: [TagMirror]
     var pendingCommands: PendingCommands
@@ -149,7 +149,7 @@ public struct BridgeState: Sendable {
         let late = pendingCommands.removeExpired(at: now.instant)
         let expired = late.flatMap { ranOut($0, at: now) }
         let accepted = pendingCommands.acceptOverdue(at: now)
-        let due = agenda.tags(dueAt: now.instant)
+        let due = deadlines.tags(dueAt: now.instant)
         let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
         let records = due.flatMap { tags[$0].remember() }
         let rested = pendingCommands.takeTagsToTryAgain(at: now.instant).compactMap(position).sorted()
@@ -170,7 +170,7 @@ extension BridgeState {
     /// Rebuilds the index after the tag list changes.
     mutating func findPositions() {
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
-        agenda = Agenda(tags: tags.count)
+        deadlines = DeadlineQueue(tags: tags.count)
         discovery?.follow(tags)
         updateDeadline()
     }
@@ -195,14 +195,14 @@ extension BridgeState {
 
     /// Recalculates the deadline after an event that affects only these tags.
     mutating func updateDeadline(of positions: [Int]) {
-        for position in positions { agenda.set(tags[position].deadline, of: position) }
+        for position in positions { deadlines.set(tags[position].deadline, of: position) }
         var earliest = pendingCommands.deadline
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: discovery?.life.deadline)
         earliest.lower(to: former.deadline)
         earliest.lower(to: found.throttle.due)
         for departure in departures { earliest.lower(to: departure.due) }
-        earliest.lower(to: agenda.next)
+        earliest.lower(to: deadlines.next)
         deadline = earliest
     }
 

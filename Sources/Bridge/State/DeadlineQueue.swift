@@ -2,7 +2,7 @@ import Time
 
 /// The next deadline of each tag, sorted by time. The earliest one is read without visiting all tags, and a change
 /// moves a single entry.
-struct Agenda: Sendable {
+struct DeadlineQueue: Sendable {
     private struct Entry: Comparable, Sendable {
         let due: Instant
         let tag: Int
