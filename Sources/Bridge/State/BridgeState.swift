@@ -19,7 +19,7 @@ public struct BridgeState: Sendable {
     var pendingCommands: PendingCommands
     var neighbours: Neighbours
     var former: FormerTopics
-    var health = HealthBook()
+    var health = HealthMonitor()
     var adapters: [AdapterFacts]?
     var stack = StackFacts()
     var scan = ScanState()

@@ -15,7 +15,7 @@ struct LossCounters: Sendable {
         mutating func add(_ number: Int, at now: Instant) {
             guard number > 0 else { return }
             count += number
-            until = now + HealthBook.memory
+            until = now + HealthMonitor.memory
         }
 
         func problem(_ subject: String, at now: Instant, _ text: (Int) -> String) -> Problem? {

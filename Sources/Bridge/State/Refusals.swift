@@ -26,7 +26,7 @@ struct Refusals: Sendable {
 
     /// Handles a message that was dropped because the broker closed two connections.
     mutating func closed(by topic: String, at now: Instant) {
-        closing = (Self.shortened(topic), now + HealthBook.memory)
+        closing = (Self.shortened(topic), now + HealthMonitor.memory)
     }
 
     /// Handles a refused subscription.
@@ -40,7 +40,7 @@ struct Refusals: Sendable {
         let entry = ExactText("\(Self.shortened(topic)) (\(reason))")
         messages = messages.filter { $0.value > now }
         guard messages[entry] != nil || messages.count < Self.most else { return }
-        messages[entry] = now + HealthBook.memory
+        messages[entry] = now + HealthMonitor.memory
     }
 
     /// Returns one problem per subscription, and one for all messages, which names the first topic.

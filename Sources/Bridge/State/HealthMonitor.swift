@@ -46,7 +46,7 @@ struct Problem: Hashable, Sendable {
 }
 
 /// Tracks the bridge's own health.
-struct HealthBook: Sendable {
+struct HealthMonitor: Sendable {
     private var problems: [Problem: Moment] = [:]
     private var measurement: HealthMeasurement?
     /// The reference for the comparison with later measurements.
