@@ -8,7 +8,7 @@ struct LEDOrder: Sendable {
     /// Off, or on with a light state and a pattern.
     enum Intent: Sendable {
         case dark
-        case light(LEDLook, LEDPattern)
+        case light(LightState, LEDPattern)
     }
 
     let target: TagCommand.Target
@@ -38,6 +38,6 @@ struct LEDOrder: Sendable {
             return
         }
         let light = try LightArguments(arguments)
-        intent = light.intent(remembered: isOn == true ? tag[target].orderedLook : .initial, ledOn: defaults.ledOn)
+        intent = light.intent(remembered: isOn == true ? tag[target].expectedState : .initial, ledOn: defaults.ledOn)
     }
 }

@@ -39,7 +39,7 @@ struct LEDSet: TagRequest {
     }
 
     func accepted(by tag: inout TagMirror) {
-        if case .light(let look, _) = order.intent { tag[order.target].orderedLook = look }
+        if case .light(let look, _) = order.intent { tag[order.target].expectedState = look }
     }
 
     func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {

@@ -29,7 +29,7 @@ struct LightArguments: Sendable {
     /// Returns the requested light state; missing keys take the remembered values.
     ///
     /// A flash does not use remembered values: its defaults are white and solid.
-    func intent(remembered: LEDLook, ledOn: Duration) -> LEDOrder.Intent {
+    func intent(remembered: LightState, ledOn: Duration) -> LEDOrder.Intent {
         guard brightness != 0 else { return .dark }
         var look = flashMilliseconds == nil ? remembered : .initial
         look.color = frames?.first?.color ?? color ?? look.color
@@ -38,7 +38,7 @@ struct LightArguments: Sendable {
         return .light(look, pattern(look, ledOn: ledOn))
     }
 
-    private func pattern(_ look: LEDLook, ledOn: Duration) -> LEDPattern {
+    private func pattern(_ look: LightState, ledOn: Duration) -> LEDPattern {
         let total = durationMilliseconds ?? flashMilliseconds ?? framesMilliseconds ?? UInt32(clamping: ledOn)
         guard let frames else {
             return .predefined(

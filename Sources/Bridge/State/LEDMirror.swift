@@ -2,7 +2,7 @@ import JacquardProtocol
 import Time
 
 /// The state of a light, with the effect name that the sender used.
-struct LEDLook: Hashable, Sendable {
+struct LightState: Hashable, Sendable {
     /// The colour before scaling.
     var color: LEDPattern.Color
     /// 1 to 255; scales the colour.
@@ -11,7 +11,7 @@ struct LEDLook: Hashable, Sendable {
     var effect: LEDEffect
 
     /// The state before the first command.
-    static let initial = LEDLook(color: .white, brightness: 255, effect: .solid)
+    static let initial = LightState(color: .white, brightness: 255, effect: .solid)
 }
 
 /// A pattern with the name that the sender used, so that the published state has the same name.
@@ -47,9 +47,9 @@ struct LEDEffect: Hashable, Sendable {
 /// The last commanded state of one LED, and when it ends.
 struct LEDMirror: Sendable {
     /// The current state, or the one when the LED was last on.
-    private(set) var look = LEDLook.initial
+    private(set) var look = LightState.initial
     /// The state after all pending commands have succeeded; an "on" without other keys starts from here.
-    var orderedLook = LEDLook.initial
+    var expectedState = LightState.initial
     /// The pattern that is playing.
     private var running: LEDPattern?
     /// When the LED turns off without a command.
@@ -59,7 +59,7 @@ struct LEDMirror: Sendable {
     var isOn: Bool { running != nil }
 
     /// Handles a pattern that the tag plays. Repeating a pattern of the type "toggle" stops it.
-    mutating func plays(_ pattern: LEDPattern, look: LEDLook, at now: Instant) {
+    mutating func plays(_ pattern: LEDPattern, look: LightState, at now: Instant) {
         self.look = look
         guard pattern.playType == .play || running != pattern else { return goDark() }
         running = pattern
@@ -74,6 +74,6 @@ struct LEDMirror: Sendable {
 
     /// Discards the expected state after a failed command.
     mutating func forgetOrder() {
-        orderedLook = look
+        expectedState = look
     }
 }
