@@ -92,9 +92,9 @@ public struct BridgeTopics: Hashable, Sendable {
         case "bridge" where levels.count == 4 && levels[2] == "request" && topic.topic(below: bridge) != nil:
             return .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
         case "bridge" where levels.count == 3 && levels[2] == "info":
-            return .neighbourInfo(instance: String(levels[1]))
+            return .peerInfo(instance: String(levels[1]))
         case "bridge" where levels.count == 3 && levels[2] == "state":
-            return .neighbourState(instance: String(levels[1]))
+            return .peerState(instance: String(levels[1]))
         default:
             return nil
         }
@@ -123,9 +123,9 @@ enum TopicSubject: Hashable, Sendable {
     /// The `info` topic of a tag, of this bridge or another.
     case tagInfo(Substring)
     /// The `info` topic of a bridge with this base topic, possibly this one.
-    case neighbourInfo(instance: String)
+    case peerInfo(instance: String)
     /// The `state` topic of a bridge with this base topic, possibly this one.
-    case neighbourState(instance: String)
+    case peerState(instance: String)
 }
 
 /// The target and name of a command, and the topic of its result.

@@ -25,7 +25,7 @@ struct BoundsTests {
     }
 
     @Test("what other bridges say takes a fixed room: more than 16,384 tags of all of them are not remembered")
-    func neighbours() {
+    func peers() {
         var scene = Scene.connected()
         for number in 0..<256 {
             let tags = (0..<4_000).map { #""\#(number)-\#($0)""# }.joined(separator: ",")

@@ -45,7 +45,7 @@ struct ExactNameTests {
     }
 
     @Test("are two tags of other bridges")
-    func neighbours() {
+    func peers() {
         var scene = Scene.connected()
         scene.send("bridge/zoo/state", "online")
         scene.send("bridge/zoo/info", #"{"tags":["\#(Self.composed)"]}"#)

@@ -12,11 +12,11 @@ extension BridgeState {
         switch subject {
         case .command(let address): return command(address, message, at: now)
         case .tagInfo(let tag): received(tagInfo: message, of: tag)
-        case .neighbourInfo(let instance):
+        case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
-            leave(neighbours.received(info: message.payload, of: instance))
-        case .neighbourState(let instance):
-            leave(neighbours.received(state: message.payload, of: instance))
+            leave(peers.received(info: message.payload, of: instance))
+        case .peerState(let instance):
+            leave(peers.received(state: message.payload, of: instance))
         }
         return []
     }
@@ -168,19 +168,19 @@ extension BridgeState {
     /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
     private func isMine(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag else { return true }
-        return TagID(tag).flatMap(position) != nil || neighbours.isLeftToThisBridge(tag)
+        return TagID(tag).flatMap(position) != nil || peers.isLeftToThisBridge(tag)
     }
 
     /// Returns whether this bridge publishes the results of a command that it accepts: another bridge may know the tag
     /// too.
     private func isAnswered(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag, let position = TagID(tag).flatMap(position) else { return true }
-        return tags[position].isConnected || neighbours.isAnsweredHere(tag)
+        return tags[position].isConnected || peers.isAnsweredHere(tag)
     }
 
     /// Returns whether another bridge is connected to a tag.
     private func isConnectedElsewhere(_ position: Int) -> Bool {
-        !tags[position].isConnected && neighbours.isConnected(to: tags[position].entry.id.text)
+        !tags[position].isConnected && peers.isConnected(to: tags[position].entry.id.text)
     }
 
     /// Leaves the pending commands of tags to the bridge that is connected to them.

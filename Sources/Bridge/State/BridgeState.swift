@@ -17,7 +17,7 @@ public struct BridgeState: Sendable {
 
     var tags: [TagMirror]
     var pendingCommands: PendingCommands
-    var neighbours: Neighbours
+    var peers: PeerBridges
     var former: FormerTopics
     var health = HealthMonitor()
     var adapters: [AdapterFacts]?
@@ -68,7 +68,7 @@ public struct BridgeState: Sendable {
                 startedAt: startedAt)
         }
         pendingCommands = PendingCommands(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
-        neighbours = Neighbours(instance: configuration.instance)
+        peers = PeerBridges(instance: configuration.instance)
         former = FormerTopics(instance: configuration.instance, earlier)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestureExpirySeconds = Self.expirySeconds(configuration)

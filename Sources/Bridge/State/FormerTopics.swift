@@ -126,7 +126,7 @@ extension BridgeState {
     /// Clears the topics of earlier runs: discovery immediately, everything else a second later.
     mutating func clearFormerTopics(at now: Moment) -> [BridgeAction] {
         guard let findings = former.takeDue(at: now.instant) else { return [] }
-        let unknown = findings.tags.filter { position(of: $0.id) == nil && !neighbours.isKnown($0.id) }
+        let unknown = findings.tags.filter { position(of: $0.id) == nil && !peers.isKnown($0.id) }
         let due = now.instant + Departure.delay
         departures += unknown.map {
             Departure(entry: $0, request: nil, retainedTopics: topics.tag($0.id).retained, due: due)

@@ -3,11 +3,11 @@ import Testing
 @testable import Bridge
 
 @Suite("Several bridges on one base topic")
-struct NeighboursTests {
-    private func scene(_ neighbour: String, tags: String, state: String = "online") -> Scene {
+struct PeerBridgesTests {
+    private func scene(_ peer: String, tags: String, state: String = "online") -> Scene {
         var scene = Scene.connected()
-        scene.send("bridge/\(neighbour)/info", #"{"tags":[\#(tags)],"contract":1}"#)
-        scene.send("bridge/\(neighbour)/state", state)
+        scene.send("bridge/\(peer)/info", #"{"tags":[\#(tags)],"contract":1}"#)
+        scene.send("bridge/\(peer)/state", state)
         return scene
     }
 
@@ -43,16 +43,16 @@ struct NeighboursTests {
 
     private static let led = #"{"state":"ON","id":"a"}"#
 
-    private func shared(_ neighbour: String, connected: String = "", isConnected: Bool = false) -> Scene {
+    private func shared(_ peer: String, connected: String = "", isConnected: Bool = false) -> Scene {
         var scene = isConnected ? Scene.connected() : Scene()
-        scene.send("bridge/\(neighbour)/info", #"{"tags":["003R"],"connected":[\#(connected)]}"#)
-        scene.send("bridge/\(neighbour)/state", "online")
+        scene.send("bridge/\(peer)/info", #"{"tags":["003R"],"connected":[\#(connected)]}"#)
+        scene.send("bridge/\(peer)/state", "online")
         return scene
     }
 
     @Test("a command for a tag that another bridge is connected to is left to that one", arguments: ["aaa", "zoo"])
-    func connectedElsewhere(neighbour: String) {
-        var scene = shared(neighbour, connected: #""003R""#)
+    func connectedElsewhere(peer: String) {
+        var scene = shared(peer, connected: #""003R""#)
         for (topic, payload) in [
             ("led/set", Self.led), ("led/set", "{"), ("sing/set", "x"), ("connection/set", "connect"),
         ] {
@@ -86,8 +86,8 @@ struct NeighboursTests {
     }
 
     @Test("a connected tag's bridge answers whatever others say", arguments: ["aaa", "zoo"])
-    func connectedHere(neighbour: String) {
-        var scene = shared(neighbour, connected: #""003R""#, isConnected: true)
+    func connectedHere(peer: String) {
+        var scene = shared(peer, connected: #""003R""#, isConnected: true)
         scene.send("tag/003R/led/set", Self.led)
         scene.send("tag/003R/led/set", "{")
         scene.answer()
@@ -95,20 +95,20 @@ struct NeighboursTests {
     }
 
     @Test("while no bridge is connected the first by name answers, and both wait", arguments: [("aaa", 0), ("zoo", 1)])
-    func noneConnected(neighbour: String, results: Int) {
-        var expired = shared(neighbour)
+    func noneConnected(peer: String, results: Int) {
+        var expired = shared(peer)
         expired.send("tag/003R/led/set", Self.led)
         expired.wait(.seconds(11))
         #expect(expired.results.count(where: \.final) == results)
-        var wrong = shared(neighbour)
+        var wrong = shared(peer)
         wrong.send("tag/003R/led/set", "{")
         #expect(wrong.results.count == results)
-        var carriedOut = shared(neighbour)
+        var carriedOut = shared(peer)
         carriedOut.send("tag/003R/led/set", Self.led)
         carriedOut.connect()
         carriedOut.answer()
         #expect(carriedOut.results.map(\.status) == ["ok"])
-        var stopped = shared(neighbour)
+        var stopped = shared(peer)
         stopped.send("tag/003R/led/set", Self.led)
         stopped.note(stopped.state.stop(at: stopped.now))
         #expect(stopped.results.count == results)
@@ -125,8 +125,8 @@ struct NeighboursTests {
     }
 
     @Test("a connect is answered by the bridge that the tag connects to", arguments: ["aaa", "zoo"])
-    func connect(neighbour: String) {
-        var scene = shared(neighbour)
+    func connect(peer: String) {
+        var scene = shared(peer)
         scene.send("tag/003R/connection/set", "connect")
         scene.connect()
         #expect(scene.results.map(\.status) == ["ok"])
@@ -145,7 +145,7 @@ struct NeighboursTests {
     @Test("more than 256 other bridges are not remembered")
     func most() {
         var scene = Scene()
-        for number in 0..<Neighbours.most { scene.send("bridge/z\(number)/state", "online") }
+        for number in 0..<PeerBridges.most { scene.send("bridge/z\(number)/state", "online") }
         scene.send("bridge/aaa/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         scene.send("bridge/aaa/state", "online")
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)

@@ -5,8 +5,8 @@ import JSON
 /// A tag's topics do not name its bridge, so every bridge receives every command. Each command must have one result. It
 /// comes from the bridge that is connected to the tag; otherwise from the first by name that lists the tag; otherwise
 /// from the first of all. A bridge counts while its `state` is `online`.
-struct Neighbours: Sendable {
-    private struct Neighbour {
+struct PeerBridges: Sendable {
+    private struct Peer {
         var isOnline = false
         /// The tags that it knows.
         var tags: Set<ExactText> = []
@@ -17,7 +17,7 @@ struct Neighbours: Sendable {
     }
 
     private let instance: ExactText
-    private var neighbours: [ExactText: Neighbour] = [:]
+    private var peers: [ExactText: Peer] = [:]
     private var tagCount = 0
     private var byteCount = 0
 
@@ -40,15 +40,15 @@ struct Neighbours: Sendable {
     mutating func received(info: [UInt8], of name: String) -> [TagID] {
         let name = ExactText(name)
         guard name != instance, info.count <= Self.longestInfo else { return [] }
-        var neighbour = neighbours[name] ?? Neighbour()
-        (neighbour.tags, neighbour.connected, neighbour.size) = ([], [], 0)
+        var peer = peers[name] ?? Peer()
+        (peer.tags, peer.connected, peer.size) = ([], [], 0)
         if let document = JSONValue(parsing: info), let tags = Self.ids(document["tags"]) {
             let connected = Self.ids(document["connected"]) ?? []
-            neighbour.tags = Set(tags)
-            neighbour.connected = Set(connected).intersection(neighbour.tags)
-            neighbour.size = tags.reduce(0) { $0 + $1.text.utf8.count }
+            peer.tags = Set(tags)
+            peer.connected = Set(connected).intersection(peer.tags)
+            peer.size = tags.reduce(0) { $0 + $1.text.utf8.count }
         }
-        keep(neighbour, name)
+        keep(peer, name)
         return connectedTags(of: name)
     }
 
@@ -58,23 +58,23 @@ struct Neighbours: Sendable {
     mutating func received(state: [UInt8], of name: String) -> [TagID] {
         let name = ExactText(name)
         guard name != instance else { return [] }
-        var neighbour = neighbours[name] ?? Neighbour()
-        neighbour.isOnline = state.elementsEqual("online".utf8)
-        keep(neighbour, name)
+        var peer = peers[name] ?? Peer()
+        peer.isOnline = state.elementsEqual("online".utf8)
+        keep(peer, name)
         return connectedTags(of: name)
     }
 
     /// Returns whether another bridge is connected to a tag.
     func isConnected(to tag: String) -> Bool {
         let tag = ExactText(tag)
-        return neighbours.values.contains { $0.isOnline && $0.connected.contains(tag) }
+        return peers.values.contains { $0.isOnline && $0.connected.contains(tag) }
     }
 
     /// Returns whether this bridge responds for a tag that it knows: no other bridge is connected to it, and none with
     /// a smaller name knows it.
     func isAnsweredHere(_ tag: String) -> Bool {
         let tag = ExactText(tag)
-        return !neighbours.contains { name, other in
+        return !peers.contains { name, other in
             other.isOnline && (other.connected.contains(tag) || (name < instance && other.tags.contains(tag)))
         }
     }
@@ -83,7 +83,7 @@ struct Neighbours: Sendable {
     /// smaller name.
     func isLeftToThisBridge(_ tag: String) -> Bool {
         let tag = ExactText(tag)
-        return neighbours.allSatisfy { name, other in
+        return peers.allSatisfy { name, other in
             !other.isOnline || (!other.tags.contains(tag) && instance < name)
         }
     }
@@ -91,26 +91,26 @@ struct Neighbours: Sendable {
     /// Returns whether an online bridge knows a tag.
     func isKnown(_ tag: TagID) -> Bool {
         let tag = ExactText(tag.text)
-        return neighbours.values.contains { $0.isOnline && $0.tags.contains(tag) }
+        return peers.values.contains { $0.isOnline && $0.tags.contains(tag) }
     }
 
     private func connectedTags(of name: ExactText) -> [TagID] {
-        guard let neighbour = neighbours[name], neighbour.isOnline else { return [] }
-        return neighbour.connected.compactMap { TagID($0.text) }
+        guard let peer = peers[name], peer.isOnline else { return [] }
+        return peer.connected.compactMap { TagID($0.text) }
     }
 
     /// Stores a bridge, if there is room and something to store.
-    private mutating func keep(_ neighbour: Neighbour, _ name: ExactText) {
-        guard let old = neighbours[name] ?? (neighbours.count < Self.most ? Neighbour() : nil) else { return }
-        var neighbour = neighbour
+    private mutating func keep(_ peer: Peer, _ name: ExactText) {
+        guard let old = peers[name] ?? (peers.count < Self.most ? Peer() : nil) else { return }
+        var peer = peer
         let tagCount = tagCount - old.tags.count
         let byteCount = byteCount - old.size
-        if tagCount + neighbour.tags.count > Self.mostTags || byteCount + neighbour.size > Self.mostBytes {
-            (neighbour.tags, neighbour.connected, neighbour.size) = ([], [], 0)
+        if tagCount + peer.tags.count > Self.mostTags || byteCount + peer.size > Self.mostBytes {
+            (peer.tags, peer.connected, peer.size) = ([], [], 0)
         }
-        self.tagCount = tagCount + neighbour.tags.count
-        self.byteCount = byteCount + neighbour.size
-        neighbours[name] = neighbour.isOnline || !neighbour.tags.isEmpty ? neighbour : nil
+        self.tagCount = tagCount + peer.tags.count
+        self.byteCount = byteCount + peer.size
+        peers[name] = peer.isOnline || !peer.tags.isEmpty ? peer : nil
     }
 
     /// Reads a list of ids; nil for anything else.
