@@ -145,17 +145,17 @@ struct BoundsTests {
 
     @Test("16 refused subscriptions and 16 refused topics are remembered")
     func refusals() {
-        var refusals = Refusals()
-        for number in 100..<200 { refusals.refused(subscription: "s\(number)") }
-        #expect(refusals.problems(at: Self.now).count == 16)
-        refusals = Refusals()
-        for number in 100..<115 { refusals.refused(messageTo: "t\(number)", "r", at: Self.now) }
-        refusals.refused(messageTo: "b", "r", at: Self.now)
-        #expect(refusals.problems(at: Self.now).map { $0.text.contains("to b (r)") } == [true])
-        refusals.refused(messageTo: "a", "r", at: Self.now)
-        #expect(refusals.problems(at: Self.now).map { $0.text.contains("to b (r)") } == [true])
-        refusals.refused(messageTo: "a", "r", at: Self.now + .seconds(600))
-        #expect(refusals.problems(at: Self.now + .seconds(600)).map { $0.text.contains("to a (r)") } == [true])
+        var rejectedTopics = RejectedTopics()
+        for number in 100..<200 { rejectedTopics.refused(subscription: "s\(number)") }
+        #expect(rejectedTopics.problems(at: Self.now).count == 16)
+        rejectedTopics = RejectedTopics()
+        for number in 100..<115 { rejectedTopics.refused(messageTo: "t\(number)", "r", at: Self.now) }
+        rejectedTopics.refused(messageTo: "b", "r", at: Self.now)
+        #expect(rejectedTopics.problems(at: Self.now).map { $0.text.contains("to b (r)") } == [true])
+        rejectedTopics.refused(messageTo: "a", "r", at: Self.now)
+        #expect(rejectedTopics.problems(at: Self.now).map { $0.text.contains("to b (r)") } == [true])
+        rejectedTopics.refused(messageTo: "a", "r", at: Self.now + .seconds(600))
+        #expect(rejectedTopics.problems(at: Self.now + .seconds(600)).map { $0.text.contains("to a (r)") } == [true])
     }
 
     @Test("256 received tags are remembered: the one that was silent for longest goes")

@@ -14,7 +14,7 @@ extension BridgeState {
     /// Handles a refused subscription: no messages arrive for the filter until the next connection.
     public mutating func brokerRefused(subscription filter: String, at now: Moment) -> [BridgeAction] {
         guard !isStopped else { return [] }
-        health.refusals.refused(subscription: filter)
+        health.rejectedTopics.refused(subscription: filter)
         return publish(healthChanged(at: now))
     }
 
@@ -29,7 +29,7 @@ extension BridgeState {
         messageTo topic: String, _ reason: String, at now: Moment
     ) -> [BridgeAction] {
         guard !isStopped else { return [] }
-        health.refusals.refused(messageTo: topic, reason, at: now.instant)
+        health.rejectedTopics.refused(messageTo: topic, reason, at: now.instant)
         return publish(healthChanged(at: now))
     }
 

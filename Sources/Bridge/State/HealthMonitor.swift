@@ -53,7 +53,7 @@ struct HealthMonitor: Sendable {
     private var base: (measurement: HealthMeasurement, at: Instant)?
     private var losses = LossCounters()
     /// What the broker refuses.
-    var refusals = Refusals()
+    var rejectedTopics = RejectedTopics()
     private var isStalled = false
 
     /// How long lost and refused messages count as a problem.
@@ -77,19 +77,19 @@ struct HealthMonitor: Sendable {
 
     /// Handles a new connection, which may permit what the previous one refused.
     mutating func brokerConnected() {
-        refusals.brokerConnected()
+        rejectedTopics.brokerConnected()
         isStalled = false
     }
 
     /// Handles lost messages.
     mutating func lost(_ new: Outbox.Losses, at now: Instant) {
         losses.lost(new, at: now)
-        for topic in new.closing { refusals.closed(by: topic, at: now) }
+        for topic in new.closing { rejectedTopics.closed(by: topic, at: now) }
     }
 
     /// Returns the problems of the bridge itself.
     func problems(at now: Moment) -> [Problem] {
-        var problems = refusals.problems(at: now.instant)
+        var problems = rejectedTopics.problems(at: now.instant)
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages wait, and the broker acknowledges none"))
         }

@@ -1,7 +1,7 @@
 import Time
 
 /// The subscriptions and messages that the broker refuses.
-struct Refusals: Sendable {
+struct RejectedTopics: Sendable {
     /// The refused filters. The bridge receives no messages for them until the next connection.
     private var subscriptions: Set<ExactText> = []
     /// The topics of refused messages with the broker's reason, and when each stops being a problem.
