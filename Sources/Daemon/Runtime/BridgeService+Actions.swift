@@ -58,17 +58,17 @@ extension BridgeService {
             return answer(token, .failure(.refused(name: "in_progress", text: "the tag is being paired already")))
         }
         pairings[identity] = (token, nil)
-        if book.id(identity) == nil { newcomers.expect(identity) }
+        if book.id(identity) == nil { candidates.expect(identity) }
         manager.pair(identity, within: timeout)
     }
 
     /// The bridge learns what became known of the tag while it was paired.
     private func add(_ entry: TagEntry) {
         book.add(entry.id, serial: entry.serial)
-        guard let newcomer = book.identity(entry.id).flatMap({ newcomers.remove($0) }) else { return }
+        guard let candidate = book.identity(entry.id).flatMap({ candidates.remove($0) }) else { return }
         // It was heard before it had its bond.
-        if let tag = newcomer.advertised { sighted(tag, isPaired: true) }
-        for event in newcomer.events {
+        if let tag = candidate.advertised { sighted(tag, isPaired: true) }
+        for event in candidate.events {
             logLife(event, of: entry.id, at: nil)
             carryOut { bridge, now in bridge.tag(entry.id, event, at: now) }
         }

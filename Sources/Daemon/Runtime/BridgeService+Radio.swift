@@ -13,7 +13,7 @@ extension BridgeService {
     func handle(_ event: JacquardManager.Event) {
         switch event {
         case .tag(let identity, let event):
-            guard let id = book.id(identity) else { return newcomers.take(event, of: identity) }
+            guard let id = book.id(identity) else { return candidates.take(event, of: identity) }
             logLife(event, of: id, at: .now)
             carryOut { bridge, now in bridge.tag(id, event, at: now) }
         case .advertised(let tag, _): advertised(tag)
@@ -65,7 +65,7 @@ extension BridgeService {
 
     private func advertised(_ tag: AdvertisedTag) {
         for identity in pairings.keys where manager.isTag(identity, tag) { pairings[identity]?.tag = tag }
-        newcomers.heard(tag) { manager.isTag($0, tag) }
+        candidates.heard(tag) { manager.isTag($0, tag) }
         sighted(tag, isPaired: tag.isPaired)
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
@@ -106,7 +106,7 @@ extension BridgeService {
             log.change(.info, "paired")
         }
         guard error == nil, let tag = pairing.tag ?? book.sightings[identity] else {
-            _ = newcomers.remove(identity)
+            _ = candidates.remove(identity)
             return answer(pairing.token, .failure(error.map { RequestError($0, centralState) } ?? .notFound))
         }
         answer(

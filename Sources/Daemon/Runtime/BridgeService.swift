@@ -32,7 +32,7 @@ final class BridgeService {
     /// Called when pairing or forgetting has ended.
     var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?)] = [:]
     var departures: [TagIdentity: UInt64] = [:]
-    var newcomers = Newcomers()
+    var candidates = PairingCandidates()
     var life = TagLife()
     var reconnects = -1
     private var actions: ArraySlice<BridgeAction> = []

@@ -6,7 +6,7 @@ import Testing
 @testable import Daemon
 
 @Suite("Pairing candidates")
-struct NewcomersTests {
+struct PairingCandidatesTests {
     private let address = BluetoothAddress("F0:00:00:00:00:01")
 
     private func connection(_ state: TagConnection.State) -> TagEvent {
@@ -18,37 +18,37 @@ struct NewcomersTests {
     @Test("keep what a tag reported in its last attempt to connect, and nothing of those before")
     func lastAttempt() throws {
         let identity = TagIdentity(address: try #require(address))
-        var newcomers = Newcomers()
-        newcomers.expect(identity)
+        var candidates = PairingCandidates()
+        candidates.expect(identity)
         for event in [
             connection(.preparingToConnect), battery(90), .gear(nil), connection(.preparingToConnect),
             connection(.connecting(step: 0)), .touchMode(.gesture), connection(.connected),
         ] {
-            newcomers.take(event, of: identity)
+            candidates.take(event, of: identity)
         }
-        #expect(newcomers.remove(identity)?.events == [.touchMode(.gesture), connection(.connected)])
-        #expect(newcomers.remove(identity) == nil)
+        #expect(candidates.remove(identity)?.events == [.touchMode(.gesture), connection(.connected)])
+        #expect(candidates.remove(identity) == nil)
     }
 
     @Test("keep the last of each kind, and no gestures: a tag that sends without end takes no memory")
     func bounded() throws {
         let identity = TagIdentity(address: try #require(address))
         let touch = try #require(TouchData(sequence: 1, scaled: Array(0..<13)))
-        var newcomers = Newcomers()
-        newcomers.expect(identity)
+        var candidates = PairingCandidates()
+        candidates.expect(identity)
         for level in 0..<10_000 as Range<UInt32> {
             for event in [battery(level % 100), .gesture(.doubleTap), .touch(touch), .fragmentsLost, .gear(nil)] {
-                newcomers.take(event, of: identity)
+                candidates.take(event, of: identity)
             }
         }
-        #expect(newcomers.remove(identity)?.events == [battery(99), .gear(nil)])
+        #expect(candidates.remove(identity)?.events == [battery(99), .gear(nil)])
     }
 
     @Test("are only those that are being paired")
     func strangers() throws {
         let identity = TagIdentity(address: try #require(address))
-        var newcomers = Newcomers()
-        newcomers.take(battery(1), of: identity)
-        #expect(newcomers.remove(identity) == nil)
+        var candidates = PairingCandidates()
+        candidates.take(battery(1), of: identity)
+        #expect(candidates.remove(identity) == nil)
     }
 }

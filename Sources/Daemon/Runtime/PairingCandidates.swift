@@ -4,20 +4,20 @@ import JacquardProtocol
 /// What tags that are being paired tell before the bridge knows them.
 ///
 /// A tag is the bridge's with its bond, and is connected by then: it will not tell again what it is and has.
-struct Newcomers {
+struct PairingCandidates {
     /// What has become known of one tag.
-    struct Newcomer {
+    struct Candidate {
         /// What it has told in its last attempt to connect, in order.
         fileprivate(set) var events: [TagEvent] = []
         /// How it was heard last; nil when it never was.
         fileprivate(set) var advertised: AdvertisedTag?
     }
 
-    private var tags: [TagIdentity: Newcomer] = [:]
+    private var tags: [TagIdentity: Candidate] = [:]
 
     /// A tag is being paired.
     mutating func expect(_ identity: TagIdentity) {
-        tags[identity] = Newcomer()
+        tags[identity] = Candidate()
     }
 
     /// A tag was heard.
@@ -53,7 +53,7 @@ struct Newcomers {
     }
 
     /// The bridge knows the tag, or its pairing has failed.
-    mutating func remove(_ identity: TagIdentity) -> Newcomer? {
+    mutating func remove(_ identity: TagIdentity) -> Candidate? {
         tags.removeValue(forKey: identity)
     }
 }
