@@ -26,7 +26,7 @@ extension BridgeService {
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
         case .addTag(let entry): add(entry)
         case .removeTag(let id):
-            book.remove(id)
+            registry.remove(id)
             life.remove(id)
         case .forgetInstance(let name): runs.forget(name)
         case .remember(let record): remember(record)
@@ -41,7 +41,7 @@ extension BridgeService {
     }
 
     private func withIdentity(_ id: TagID, _ body: (TagIdentity) -> Void) {
-        if let identity = book.identity(id) { body(identity) }
+        if let identity = registry.identity(id) { body(identity) }
     }
 
     private func scan(_ allowsDuplicates: Bool, _ token: UInt64) {
@@ -54,18 +54,18 @@ extension BridgeService {
     }
 
     private func pair(_ serial: String, _ timeout: Duration, _ token: UInt64) {
-        guard let identity = book.identity(serial: serial), pairings[identity] == nil else {
+        guard let identity = registry.identity(serial: serial), pairings[identity] == nil else {
             return answer(token, .failure(.refused(name: "in_progress", text: "the tag is being paired already")))
         }
         pairings[identity] = (token, nil)
-        if book.id(identity) == nil { candidates.expect(identity) }
+        if registry.id(identity) == nil { candidates.expect(identity) }
         manager.pair(identity, within: timeout)
     }
 
     /// The bridge learns what became known of the tag while it was paired.
     private func add(_ entry: TagEntry) {
-        book.add(entry.id, serial: entry.serial)
-        guard let candidate = book.identity(entry.id).flatMap({ candidates.remove($0) }) else { return }
+        registry.add(entry.id, serial: entry.serial)
+        guard let candidate = registry.identity(entry.id).flatMap({ candidates.remove($0) }) else { return }
         // It was heard before it had its bond.
         if let tag = candidate.advertised { sighted(tag, isPaired: true) }
         for event in candidate.events {
@@ -76,7 +76,7 @@ extension BridgeService {
 
     private func forget(_ id: TagID, _ token: UInt64) {
         store.forget(id.text)
-        guard let identity = book.identity(id) else { return answer(token, .success(.done)) }
+        guard let identity = registry.identity(id) else { return answer(token, .success(.done)) }
         departures[identity] = token
         manager.forget(identity)
     }

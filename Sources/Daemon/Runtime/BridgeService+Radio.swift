@@ -13,7 +13,7 @@ extension BridgeService {
     func handle(_ event: JacquardManager.Event) {
         switch event {
         case .tag(let identity, let event):
-            guard let id = book.id(identity) else { return candidates.take(event, of: identity) }
+            guard let id = registry.id(identity) else { return candidates.take(event, of: identity) }
             logLife(event, of: id, at: .now)
             carryOut { bridge, now in bridge.tag(id, event, at: now) }
         case .advertised(let tag, _): advertised(tag)
@@ -78,7 +78,7 @@ extension BridgeService {
         let sighting = TagSighting(
             address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
             isPaired: isPaired)
-        for id in book.heard(tag, where: { manager.isTag($0, tag) }) {
+        for id in registry.heard(tag, where: { manager.isTag($0, tag) }) {
             carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
         }
     }
@@ -99,13 +99,13 @@ extension BridgeService {
 
     private func paired(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
-        let log = log(of: book.id(identity)?.text ?? identity.serial?.description ?? "")
+        let log = log(of: registry.id(identity)?.text ?? identity.serial?.description ?? "")
         if let error {
             log.info("pairing failed", [(.code, error.code.word), (.error, error.text)])
         } else {
             log.change(.info, "paired")
         }
-        guard error == nil, let tag = pairing.tag ?? book.sightings[identity] else {
+        guard error == nil, let tag = pairing.tag ?? registry.sightings[identity] else {
             _ = candidates.remove(identity)
             return answer(pairing.token, .failure(error.map { RequestError($0, centralState) } ?? .notFound))
         }
@@ -116,7 +116,7 @@ extension BridgeService {
                     address: tag.identifier.description, name: tag.displayName.isEmpty ? nil : tag.displayName)))
         // Behind the answer, with which the bridge begins to remember a tag that is new.
         EventLoop.shared.atEndOfTurn { [weak self] in
-            guard let self, let id = book.id(identity) else { return }
+            guard let self, let id = registry.id(identity) else { return }
             store.markPaired(id.text)
         }
     }

@@ -62,7 +62,7 @@ extension BridgeService {
         guard let entry = tag.entry else { return }
         reloadLog.notice("a tag is listed", [(.tag, tag.id)])
         let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? $0.record : nil }
-        book.add(entry.id, serial: entry.serial, address: tag.address.flatMap { BluetoothAddress($0) })
+        registry.add(entry.id, serial: entry.serial, address: tag.address.flatMap { BluetoothAddress($0) })
         if let record { expect(record) }
         carryOut { bridge, now in bridge.add(entry, record: record, at: now) }
     }

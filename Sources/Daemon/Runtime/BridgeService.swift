@@ -28,7 +28,7 @@ final class BridgeService {
     /// Whether Bluetooth can be used.
     var centralState = CentralState.unknown
     var outbox = Outbox()
-    var book = TagBook()
+    var registry = TagRegistry()
     /// Called when pairing or forgetting has ended.
     var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?)] = [:]
     var departures: [TagIdentity: UInt64] = [:]
@@ -80,16 +80,19 @@ final class BridgeService {
             central: central, timing: configuration.timing, catalogue: configuration.catalogue,
             log: log.labelled("jacquard"))
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
-        for tag in configuration.knownTags { book.add(tag.entry.id, serial: tag.entry.serial, address: tag.address) }
+        for tag in configuration.knownTags {
+            registry.add(tag.entry.id, serial: tag.entry.serial, address: tag.address)
+        }
         for record in records {
-            book.add(record.id, serial: record.serial)
+            registry.add(record.id, serial: record.serial)
             expect(record)
         }
     }
 
     /// A tag was connected at its address before this run.
     func expect(_ record: TagRecord) {
-        guard let identity = book.identity(record.id), let address = record.address.flatMap({ BluetoothAddress($0) })
+        guard let identity = registry.identity(record.id),
+            let address = record.address.flatMap({ BluetoothAddress($0) })
         else { return }
         manager.expect(identity, at: address)
     }

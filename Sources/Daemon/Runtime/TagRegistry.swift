@@ -5,7 +5,7 @@ import Jacquard
 import JacquardProtocol
 
 /// Each known tag under its two names: that of topics and that of the radio.
-struct TagBook {
+struct TagRegistry {
     private var identities: [TagID: TagIdentity] = [:]
     private var ids: [TagIdentity: TagID] = [:]
     private(set) var sightings: [TagIdentity: AdvertisedTag] = [:]
