@@ -3,7 +3,7 @@ import Configuration
 import EventLoop
 import Logging
 
-/// Writes the metrics again and again, as long as there is a file for them.
+/// Writes the metrics to their file at an interval, while a file is configured.
 @LoopActor
 final class MetricsWriter {
     private let log: Logger
@@ -27,17 +27,17 @@ final class MetricsWriter {
         self.text = text
     }
 
-    /// Begins, goes on elsewhere, or ends, as the settings say.
+    /// Starts, changes or stops writing according to the settings.
     func follow(_ settings: Settings.Metrics) {
         guard settings != self.settings else { return }
-        // A failure of one file says nothing about another.
+        // A failure of the old file does not apply to the new one.
         if settings.file != self.settings.file { failure = nil }
         self.settings = settings
         timer.disarm()
         write()
     }
 
-    /// Ends; the file stays as it is, and grows old.
+    /// Stops writing. The file keeps its last contents.
     func stop() {
         timer.disarm()
         settings.file = nil
@@ -55,7 +55,8 @@ final class MetricsWriter {
     private func write(_ text: String, to file: String) async {
         let failure = await HelperThread.shared.run(.metrics) { () -> FileError? in
             do throws(FileError) {
-                // Others read it: the collector is another user. It is worth nothing after a power cut.
+                // World-readable, because the collector runs as another user. Not durable, because metrics are
+                // worthless after a power cut.
                 try AtomicFile.write(Array(text.utf8), to: file, mode: 0o644, isDurable: false)
                 return nil
             } catch {
@@ -69,7 +70,7 @@ final class MetricsWriter {
         report(failure)
     }
 
-    /// One line when it begins to fail and one when it works again.
+    /// Logs the first failure, and the recovery.
     private func report(_ error: FileError?) {
         guard let file = settings.file else { return }
         switch (error, failure) {

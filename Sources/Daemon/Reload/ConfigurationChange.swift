@@ -4,11 +4,11 @@ import Configuration
 enum ConfigurationChange: Hashable, Sendable {
     /// The tag with this id was removed, or another tag has the id now.
     case tagRemoved(id: String)
-    /// Something of `home_assistant`, `defaults` or `limits`.
+    /// A key of `home_assistant`, `defaults` or `limits`.
     case settings
     /// The names or capabilities of gear.
     case gear
-    /// A known tag has another name, or is connected at other times.
+    /// The name or connection policy of a known tag.
     case tagChanged(TagSettings)
     /// A tag that the bridge does not know yet.
     case tagAdded(TagSettings)
@@ -77,7 +77,7 @@ extension Settings {
         return keys.filter { !$0.1 }.map(\.0)
     }
 
-    /// Without a file the interval means nothing.
+    /// Without a file, the interval has no effect.
     private func metricsChanges(to next: Metrics) -> [ConfigurationChange] {
         if next.file != metrics.file { return [.metricsFile(next.file)] }
         return next.file == nil || next.interval == metrics.interval ? [] : [.metricsInterval]
@@ -87,13 +87,13 @@ extension Settings {
         homeAssistant == other.homeAssistant && defaults == other.defaults && limits == other.limits
     }
 
-    /// The listed tags, then those that were paired by command and are not among them.
+    /// The listed tags, then those that were paired by command and are not listed.
     private func allTags(_ paired: [TagSettings]) -> [TagSettings] {
         tags + paired.filter { tag in !tags.contains { $0.serial == tag.serial || $0.id == tag.id } }
     }
 }
 
-/// How two lists of tags differ, each in the order of its list.
+/// The differences of two lists of tags, each in the order of its list.
 private struct TagChanges {
     let removed: [String]
     let changed: [TagSettings]

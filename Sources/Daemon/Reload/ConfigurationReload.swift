@@ -3,10 +3,10 @@ import EventLoop
 import Glibc
 import Logging
 
-/// Reads the configuration again whenever SIGHUP comes, one time after the other. A broken one changes nothing.
+/// Reloads the configuration at SIGHUP, one reload at a time. An invalid configuration changes nothing.
 @LoopActor
 final class ConfigurationReload {
-    /// Who asks for a reload reads in the log what came of it, every time.
+    /// The result of every reload is logged under this label.
     nonisolated static let logLabel = "reload"
 
     private let source: ConfigurationSource
@@ -21,9 +21,9 @@ final class ConfigurationReload {
         self.log = log.labelled(Self.logLabel)
     }
 
-    /// Takes the signal from now on; what comes before ``begin(for:)`` counts then.
+    /// Installs the signal handler. A signal that arrives before ``begin(for:)`` is handled then.
     ///
-    /// - Throws: `SystemError` when the signal cannot be taken.
+    /// - Throws: `SystemError` if the handler cannot be installed.
     func listen() throws(SystemError) {
         signal = try SignalSource(SIGHUP) { [unowned self] in
             isAskedFor = true
@@ -31,7 +31,7 @@ final class ConfigurationReload {
         }
     }
 
-    /// The service is there and can be changed.
+    /// Starts reloading for a service.
     func begin(for service: BridgeService) {
         self.service = service
         readIfAsked()
@@ -57,7 +57,7 @@ final class ConfigurationReload {
         let source = source
         let result = await HelperThread.shared.run(.configuration) { source.load() }
         await take(result)
-        // Who is on his way out has said so, and must not be ready again.
+        // Don't report READY after STOPPING.
         if service != nil { ServiceNotification.ready() }
     }
 

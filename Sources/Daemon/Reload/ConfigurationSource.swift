@@ -1,17 +1,17 @@
 import Configuration
 
-/// Where the configuration of a running bridge comes from: the same every time it is read.
+/// The source of a running bridge's configuration, which is the same at every reload.
 struct ConfigurationSource: Sendable {
-    /// The file of `--config`; nil: wherever the bridge looks.
+    /// The file of `--config`; nil: the default search path.
     let path: String?
-    /// The level of `--log-level`, which wins over that of the file; nil: the file's.
+    /// The level of `--log-level`, which overrides that of the file; nil if not given.
     let logLevel: Settings.Log.Level?
-    /// All variables of the process.
+    /// The environment variables of the process.
     let environment: [String: String]
 
-    /// Reads it. Blocks for as long as the file does.
+    /// Reads the configuration. Blocks while the file is read.
     ///
-    /// - Returns: the configuration, or everything that is wrong with it.
+    /// - Returns: the configuration, or all errors in it.
     func load() -> Result<LoadedConfiguration, ConfigurationErrors> {
         ConfigurationFile.load(path: path, environment: environment).map { loaded in
             guard let logLevel else { return loaded }

@@ -6,7 +6,7 @@ import Jacquard
 import JacquardProtocol
 import Logging
 
-/// What the bridge wants done.
+/// Performs the actions of the bridge.
 extension BridgeService {
     func perform(_ action: BridgeAction, at now: Moment) {
         switch action {
@@ -33,7 +33,7 @@ extension BridgeService {
         }
     }
 
-    /// Ends an action, in a later turn: what the bridge wants done besides comes first.
+    /// Reports the result of an action in a later turn, after the other actions of the same event.
     func answer(_ token: UInt64, _ result: Result<RequestAnswer, RequestError>) {
         EventLoop.shared.atEndOfTurn { [weak self] in
             self?.carryOut { bridge, now in bridge.requestEnded(token: token, result, at: now) }
@@ -62,11 +62,11 @@ extension BridgeService {
         manager.pair(identity, within: timeout)
     }
 
-    /// The bridge learns what became known of the tag while it was paired.
+    /// Adds a tag, with the events that it reported while it was paired.
     private func add(_ entry: TagEntry) {
         registry.add(entry.id, serial: entry.serial)
         guard let candidate = registry.identity(entry.id).flatMap({ candidates.remove($0) }) else { return }
-        // It was heard before it had its bond.
+        // It was received before it had its bond.
         if let tag = candidate.advertised { sighted(tag, isPaired: true) }
         for event in candidate.events {
             logLife(event, of: entry.id, at: nil)

@@ -3,7 +3,7 @@ import EventLoop
 import Logging
 import MQTT
 
-/// What the broker tells, and what it is told.
+/// The connection to the broker.
 extension BridgeService {
     func handle(_ event: MQTTEvent) {
         switch event {
@@ -34,7 +34,7 @@ extension BridgeService {
         carryOut { bridge, now in bridge.received(IncomingMessage(message), at: now) }
     }
 
-    /// Without a connection this does nothing; the next one begins with everything.
+    /// Without a connection this does nothing; the next connection makes all subscriptions.
     func subscribe(to subscriptions: [(filter: String, qos: UInt8)]) {
         client.subscribe(
             to: subscriptions.compactMap { subscription in
@@ -44,23 +44,24 @@ extension BridgeService {
             })
     }
 
-    /// The client does not take a message, because it or the broker's limits forbid it; it is not sent again. One that found
-    /// no connection is still in the outbox, which learns next that the connection has ended.
+    /// Handles a message that the client refused, because of its own rules or the broker's limits. The message is not
+    /// sent again. If there was no connection, the message is still in the outbox, which handles the end of the
+    /// connection next.
     private func refused(_ delivery: Outbox.Delivery, _ error: MQTTError) {
         guard error.code != .notConnected else { return }
         let (ticket, topic) = (delivery.ticket, delivery.publication.topic)
-        // A delivery of QoS 0 has no ticket, and its topic is the bridge's own.
+        // A delivery of QoS 0 has no ticket, and is always to a topic of the bridge.
         let isChosenByRequester = ticket.flatMap { outbox.destination(of: $0) }?.isChosenByRequester ?? false
         EventLoop.shared.atEndOfTurn { [weak self] in self?.drop(ticket, topic, isChosenByRequester, error) }
     }
 
-    /// The broker has answered a message with a failure; it is not sent again.
+    /// Handles a message that the broker acknowledged with a failure. It is not sent again.
     private func rejected(_ ticket: UInt64, _ error: MQTTError) {
         guard let (topic, isChosenByRequester) = outbox.destination(of: ticket) else { return }
         drop(ticket, topic, isChosenByRequester, error)
     }
 
-    /// The log has a warning for each topic of the bridge's own choice; a sender of commands may choose a forbidden one.
+    /// Logs a warning for each topic of the bridge. A response topic chosen by a sender may be forbidden without one.
     private func drop(_ ticket: UInt64?, _ topic: String, _ isChosenByRequester: Bool, _ error: MQTTError) {
         send(outbox.refused(ticket, at: .now))
         reportLosses()
@@ -72,11 +73,11 @@ extension BridgeService {
 
     private func acknowledged(_ ticket: UInt64) {
         send(outbox.acknowledged(ticket, at: .now))
-        // A message may have expired in line.
+        // A queued message may have expired.
         reportLosses()
     }
 
-    /// Subscribe, then `online` and all facts, then what has waited: the order of the contract.
+    /// Subscribes, then publishes `online` and all facts, then the queued messages: the order of the contract.
     private func connected(_ session: MQTTSession) {
         reconnects += 1
         subscribe(to: bridge.subscriptions)
@@ -88,6 +89,6 @@ extension BridgeService {
 }
 
 extension String {
-    /// The beginning of a topic, for the log: at most 256 bytes.
+    /// The first part of a topic, for the log: at most 256 bytes.
     var shortened: String { utf8.count <= 256 ? self : String(decoding: utf8.prefix(256), as: UTF8.self) + "..." }
 }

@@ -33,11 +33,11 @@ extension BridgeService {
         }
     }
 
-    /// Logs what an event means for the life of the tag, if anything.
+    /// Logs an event if it changes the state of the tag.
     func logLife(_ event: TagEvent, of id: TagID, at now: @autoclosure () -> Instant?) {
         switch event {
         case .connection, .gear: break
-        // The hot path: not even the clock is read.
+        // The hot path: the clock is not read.
         case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .commandEnded: return
         }
         guard let record = life.take(event, of: id, at: now()) else { return }
@@ -73,7 +73,7 @@ extension BridgeService {
         carryOut { bridge, now in bridge.advertised(advertisement, at: now) }
     }
 
-    /// A tag was heard, and the bridge may know it.
+    /// Handles a received tag, which may be a known one.
     func sighted(_ tag: AdvertisedTag, isPaired: Bool) {
         let sighting = TagSighting(
             address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
@@ -114,7 +114,7 @@ extension BridgeService {
             .success(
                 .paired(
                     address: tag.identifier.description, name: tag.displayName.isEmpty ? nil : tag.displayName)))
-        // Behind the answer, with which the bridge begins to remember a tag that is new.
+        // After the answer, which adds a new tag to the bridge.
         EventLoop.shared.atEndOfTurn { [weak self] in
             guard let self, let id = registry.id(identity) else { return }
             store.markPaired(id.text)
@@ -123,7 +123,7 @@ extension BridgeService {
 }
 
 extension RequestError {
-    /// Why a pairing or a forgetting has failed.
+    /// Converts the error of a failed pairing or removal.
     init(_ error: TagConnectionError, _ state: CentralState) {
         switch error.code {
         case .bluetoothPowerOff: self = .bluetoothUnavailable(AdapterFacts.State(state))

@@ -6,18 +6,18 @@ import Jacquard
 import Logging
 import MQTT
 
-/// What becomes of a running service when its configuration is another.
+/// Applies a reloaded configuration to the running service.
 extension BridgeService {
-    /// Changes what is different, and nothing else.
+    /// Applies the differences, and nothing else.
     ///
-    /// - Returns: how many changes there were.
+    /// - Returns: the number of changes.
     func adopt(_ new: Settings) async -> Int {
         let paired = store.tags.values.filter(\.paired).sorted { $0.id < $1.id }
             .map { TagSettings(serial: $0.serial, id: $0.id) }
         let known = Set(bridge.knownTags.map(\.entry.id.text))
         let changes = configuration.changes(to: new, paired: paired, known: known)
         configuration = new.keepingWhatHolds(from: configuration)
-        // The list of tags counts even where no tag comes or goes: a command asks whether one is listed.
+        // Stored even if no tag is added or removed, because commands check whether a tag is listed.
         let isConnected = client.isConnected
         for change in changes where change.isDeparture { await make(change) }
         carryOut { bridge, now in
@@ -73,13 +73,13 @@ extension BridgeService {
         if let id = TagID(id) { body(id) }
     }
 
-    /// Says goodbye to the broker and goes to the one that is configured now, which may be the same by another way.
+    /// Disconnects from the broker and connects to the configured one, which may be the same with other settings.
     private func changeBroker() async {
         reloadLog.notice("the broker is reached in another way")
         do throws(MQTTError) {
             try client.publish(MQTTMessage(bridge.will), ticket: 0)
         } catch {
-            // Without a connection the old broker has said it already: it is the will.
+            // Without a connection, the old broker has already published the will.
         }
         await client.stop()
         guard !isStopping else { return }

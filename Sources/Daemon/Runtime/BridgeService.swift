@@ -9,20 +9,21 @@ import Logging
 import MQTT
 import Time
 
-/// Joins the radio, the bridge and the broker: carries each event of one to the next, and decides nothing.
+/// Connects the radio, the bridge and the broker: passes each event on to the next part, and makes no decisions.
 ///
-/// Up: manager -> ``Bridge/BridgeState`` -> ``Bridge/Outbox`` -> client. Down: client -> ``Bridge/BridgeState`` -> manager.
+/// Up: manager -> ``Bridge/BridgeState`` -> ``Bridge/Outbox`` -> client. Down: client -> ``Bridge/BridgeState`` ->
+/// manager.
 @LoopActor
 final class BridgeService {
     let log: Logger
     let sink: any LogSink
     let central: BlueZCentral
     let manager: JacquardManager
-    /// Another one when the broker is reached in another way.
+    /// Replaced when the settings of the broker connection change.
     var client: MQTTClient
     let store: TagStore
     let runs: RunStore
-    /// What the user has decided last.
+    /// The current configuration.
     var configuration: Settings
     var bridge: BridgeState
     /// Whether Bluetooth can be used.
@@ -37,7 +38,7 @@ final class BridgeService {
     var reconnects = -1
     private var actions: ArraySlice<BridgeAction> = []
     private var isActing = false
-    /// Whether the end has begun: a change of the broker that is under way comes to nothing then.
+    /// Whether the service is stopping. A change of the broker connection in progress is then discarded.
     private(set) var isStopping = false
     private lazy var bridgeTimer = LoopTimer { [unowned self] in
         carryOut { bridge, now in bridge.deadlineReached(at: now) }
@@ -47,19 +48,19 @@ final class BridgeService {
     }
     private lazy var healthTimer = LoopTimer { [unowned self] in measure() }
 
-    /// How often the process measures itself.
+    /// The interval of process measurements.
     private static let healthInterval = Duration.seconds(60)
 
-    /// Builds the parts; nothing happens before ``start()``.
+    /// Creates the parts; nothing runs before ``start()``.
     ///
     /// - Parameters:
-    ///   - configuration: what the user has decided.
-    ///   - store: the tags that are remembered, already read.
-    ///   - runs: remembers the names under which the bridge has run.
-    ///   - former: the names before the present one.
+    ///   - configuration: the configuration.
+    ///   - store: the known tags, already read.
+    ///   - runs: stores the instance names under which the bridge has run.
+    ///   - former: the former instance names.
     ///   - busAddress: of the bus that BlueZ is on.
-    ///   - boot: distinguishes this start from others.
-    ///   - sink: where the program logs, and how much.
+    ///   - boot: identifies this start.
+    ///   - sink: the destination of log lines, with their level.
     init(
         _ configuration: Settings, store: TagStore, runs: RunStore, former: [FormerInstance], busAddress: String,
         boot: String, sink: any LogSink
@@ -89,7 +90,7 @@ final class BridgeService {
         }
     }
 
-    /// A tag was connected at its address before this run.
+    /// Registers the address of a tag's last connection.
     func expect(_ record: TagRecord) {
         guard let identity = registry.identity(record.id),
             let address = record.address.flatMap({ BluetoothAddress($0) })
@@ -97,7 +98,7 @@ final class BridgeService {
         manager.expect(identity, at: address)
     }
 
-    /// Begins; returns when the bus has been asked for the first time.
+    /// Starts the service; returns after the first request to the bus.
     func start() async {
         manager.onEvent = { [unowned self] in handle($0) }
         client.onEvent = { [unowned self] in handle($0) }
@@ -118,7 +119,7 @@ final class BridgeService {
         carryOut { bridge, _ in bridge.bluez(version: version) }
     }
 
-    /// Says goodbye on both sides: at most three seconds for the radio, and meanwhile two for the broker and the state file.
+    /// Stops the service: at most 3 s for the radio and, at the same time, 2 s for the broker and the state file.
     func stop() async {
         isStopping = true
         healthTimer.disarm()
@@ -132,11 +133,11 @@ final class BridgeService {
         await radio
     }
 
-    /// Lets the bridge take an event, and does what it wants done.
+    /// Passes an event to the bridge and performs the resulting actions.
     func carryOut(_ event: (inout BridgeState, Moment) -> [BridgeAction]) {
         let now = Moment.now
         let due = event(&bridge, now)
-        // What an action brings about at once comes behind the actions that are waiting, as it came behind their event.
+        // Actions that result from an action are performed after the waiting ones, because their event came later.
         guard !isActing else { return actions += due }
         isActing = true
         for action in due { perform(action, at: now) }
@@ -147,7 +148,7 @@ final class BridgeService {
 
     // MARK: Health
 
-    /// What the process knows of itself.
+    /// The measurements of the process.
     var measurement: HealthMeasurement {
         HealthMeasurement(
             residentKilobytes: ProcessMeasurement.residentKilobytes,
@@ -182,6 +183,6 @@ final class BridgeService {
 }
 
 extension HelperThread.Concern {
-    /// Programs that are run for their output.
+    /// The queue of programs that are run for their output.
     static let programs = HelperThread.Concern("programs")
 }

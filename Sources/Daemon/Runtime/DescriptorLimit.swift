@@ -1,15 +1,15 @@
 import Glibc
 
-/// How many descriptors the process may have, and how many it needs.
+/// The limit of open descriptors.
 enum DescriptorLimit {
-    /// For loop, bus, broker, log, state and its lock, and for what a new connection to each of them takes for a moment.
+    /// Descriptors of loop, bus, broker, log, state and lock, including temporary ones during reconnects.
     static let base = 25
-    /// BlueZ gives one for each characteristic that notifies.
+    /// BlueZ passes one for each notifying characteristic.
     static let perTag = 3
 
-    /// Raises the limit as far as the process may: nothing here is troubled by large numbers.
+    /// Raises the soft limit to the hard limit. Large descriptor numbers cause no problems here.
     ///
-    /// - Returns: the limit now.
+    /// - Returns: the new limit.
     static func raise() -> UInt {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
@@ -19,7 +19,7 @@ enum DescriptorLimit {
         return limit.rlim_cur
     }
 
-    /// What an operator has to know of a limit; nil when it is high enough.
+    /// The warning about a low limit; nil if the limit is sufficient.
     static func complaint(about limit: UInt, tags: Int) -> String? {
         let need = base + perTag * tags
         guard limit < UInt(need) else { return nil }

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 
 extension Moment {
-    /// The present: the clock for waits, and the time of day for what people read.
+    /// The current time: the monotonic clock and the wall clock.
     static var now: Moment {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -1,26 +1,26 @@
 import Jacquard
 import JacquardProtocol
 
-/// What tags that are being paired tell before the bridge knows them.
+/// Collects the events of tags that are being paired, until the bridge knows them.
 ///
-/// A tag is the bridge's with its bond, and is connected by then: it will not tell again what it is and has.
+/// The bridge adds a tag once it is bonded. The tag is connected by then and does not report its information again.
 struct PairingCandidates {
-    /// What has become known of one tag.
+    /// The collected facts of one tag.
     struct Candidate {
-        /// What it has told in its last attempt to connect, in order.
+        /// The events of the latest connection attempt, in order.
         fileprivate(set) var events: [TagEvent] = []
-        /// How it was heard last; nil when it never was.
+        /// The latest advertisement; nil if there was none.
         fileprivate(set) var advertised: AdvertisedTag?
     }
 
     private var tags: [TagIdentity: Candidate] = [:]
 
-    /// A tag is being paired.
+    /// Starts collecting for a tag.
     mutating func expect(_ identity: TagIdentity) {
         tags[identity] = Candidate()
     }
 
-    /// A tag was heard.
+    /// Handles an advertisement.
     mutating func heard(_ tag: AdvertisedTag, where isThatTag: (TagIdentity) -> Bool) {
         for identity in tags.keys where isThatTag(identity) { tags[identity]?.advertised = tag }
     }
@@ -36,7 +36,7 @@ struct PairingCandidates {
         tags[identity]?.events.append(event)
     }
 
-    /// What outlives the moment; gestures, touches and the ends of commands do not.
+    /// The kinds of events that are collected. Gestures, touches and command results are not.
     private enum Kind {
         case connection, information, battery, gear, touchMode
 
@@ -52,7 +52,7 @@ struct PairingCandidates {
         }
     }
 
-    /// The bridge knows the tag, or its pairing has failed.
+    /// Stops collecting and returns the candidate, after the bridge has added the tag or its pairing has failed.
     mutating func remove(_ identity: TagIdentity) -> Candidate? {
         tags.removeValue(forKey: identity)
     }

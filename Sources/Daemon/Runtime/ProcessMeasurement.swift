@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the kernel tells of this process.
+/// Measurements of this process from the kernel.
 enum ProcessMeasurement {
-    /// Memory in use, in kilobytes (proc(5), `statm`, second number); 0 when the kernel does not tell.
+    /// Resident memory in kilobytes (proc(5), `statm`, second number); 0 if it cannot be read.
     static var residentKilobytes: Int {
         let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return 0 }

@@ -5,15 +5,15 @@ import EventLoop
 import Glibc
 import Logging
 
-/// `run`: the bridge until it is ended by a signal.
+/// `run`: runs the bridge until SIGTERM or SIGINT.
 struct RunCommand {
-    /// The file of `--config`; nil: wherever the bridge looks.
+    /// The file of `--config`; nil: the default search path.
     let config: String?
-    /// The folder of `--state`; nil: that of the service manager, or of an installed bridge.
+    /// The folder of `--state`; nil: that of the service manager or of an installed bridge.
     let state: String?
     /// The level of `--log-level`; nil: that of the configuration.
     let logLevel: Settings.Log.Level?
-    /// All variables of the process.
+    /// The environment variables of the process.
     let environment: [String: String]
 
     /// Runs the loop on the calling thread.
@@ -48,7 +48,7 @@ struct RunCommand {
         return withExtendedLifetime(lock) { .done }
     }
 
-    /// Whether no other bridge uses the state folder, as far as that can be found out.
+    /// Returns whether the state folder may be used: no other bridge is known to use it.
     private static func mayUse(_ folder: StateFolder, _ lock: StateLock.Outcome, _ log: Logger) -> Bool {
         let log = log.with(.endpoint, folder.path)
         switch lock {
@@ -109,7 +109,7 @@ struct RunCommand {
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         return switch settings.format {
         case .automatic where isJournal: JournalSink(level: level)
-        // The journal has a time for each line.
+        // The journal adds a time stamp to each line.
         case .text where isJournal: StreamSink(format: .journalStream, level: level)
         case .automatic, .text: StreamSink(format: .text, level: level, timeStamp: now)
         case .json: StreamSink(format: .json, level: level, timeStamp: now)

@@ -2,14 +2,14 @@ import CSystemd
 import Configuration
 import Glibc
 
-/// Words to the service manager (sd_notify(3)); without one they go nowhere.
+/// Notifies the service manager (sd_notify(3)); without one the calls do nothing.
 enum ServiceNotification {
-    /// The bridge works.
+    /// Reports that the bridge is ready.
     static func ready() {
         sd_notify(0, "READY=1")
     }
 
-    /// The configuration is read again; ``ready()`` follows. With the time, as `Type=notify-reload` wants it.
+    /// Reports a reload; ``ready()`` follows. Includes the time, which `Type=notify-reload` requires.
     static func reloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -17,7 +17,7 @@ enum ServiceNotification {
         sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
     }
 
-    /// The bridge is on its way out.
+    /// Reports that the bridge is stopping.
     static func stopping() {
         sd_notify(0, "STOPPING=1")
     }

@@ -1,9 +1,9 @@
 /// The bus that BlueZ is on.
 enum SystemBus {
-    /// Where it is unless `DBUS_SYSTEM_BUS_ADDRESS` says otherwise (D-Bus specification, "Well-known Message Buses").
+    /// The default unless `DBUS_SYSTEM_BUS_ADDRESS` is set (D-Bus specification, "Well-known Message Buses").
     private static let standardAddress = "unix:path=/var/run/dbus/system_bus_socket"
 
-    /// Its address for a process with these variables.
+    /// Returns the address from the environment, or the default.
     static func address(_ environment: [String: String]) -> String {
         environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? standardAddress
     }

@@ -18,23 +18,23 @@ struct TagLife {
 
     private struct Tag {
         var isConnected = false
-        /// Since when it is to be connected; nil while it is connected or is not to be.
+        /// When the connection was requested; nil while the tag is connected or should not be.
         var since: Instant?
-        /// The attempt that was logged last.
+        /// The number of the last logged attempt.
         var attempt = 0
-        /// What is attached, as far as it was logged.
+        /// The last logged gear.
         var gear: String?
     }
 
     private var tags: [TagID: Tag] = [:]
 
-    /// A tag has gone through an event.
+    /// Handles an event.
     ///
     /// - Parameters:
     ///   - event: the event.
     ///   - id: the tag.
-    ///   - now: the present; nil for an event of the past, whose time is not known.
-    /// - Returns: what to log, if anything.
+    ///   - now: the current time; nil for a past event whose time is unknown.
+    /// - Returns: the record to log, if any.
     mutating func take(_ event: TagEvent, of id: TagID, at now: Instant?) -> Record? {
         switch event {
         case .connection(let connection): take(connection, &tags[id, default: Tag()], now)
@@ -79,7 +79,8 @@ struct TagLife {
         }
     }
 
-    /// Gear is announced again when more is known of it, and on each new link.
+    /// The session reports gear again when more is known about it, and on each new link. Only changes of the name are
+    /// logged.
     private func take(_ gear: Component?, _ tag: inout Tag) -> Record? {
         let name = gear?.logName
         guard name != tag.gear else { return nil }
@@ -90,7 +91,7 @@ struct TagLife {
 }
 
 extension Component {
-    /// The names of the catalogue, or the numbers of gear that the catalogue does not have.
+    /// The names from the catalogue, or the numbers of unknown gear.
     fileprivate var logName: String {
         [vendor, product].map { $0.name.isEmpty ? "\($0.id)" : $0.name }.joined(separator: " ")
     }

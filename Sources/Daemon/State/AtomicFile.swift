@@ -1,7 +1,7 @@
 import Configuration
 import Glibc
 
-/// A file that readers see as a whole: the old one or the new one.
+/// Replaces files atomically: a reader sees the old contents or the new ones.
 enum AtomicFile {
     /// Writes a file beside the old one and puts it in its place. Blocks: for the helper thread.
     ///
@@ -17,7 +17,7 @@ enum AtomicFile {
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t, isDurable: Bool) throws(FileError) {
         try checkReplaceable(path)
         let temporary = path + ".new"
-        // Left by a process that was killed while it wrote.
+        // Left by a process that was killed while writing.
         guard unlink(temporary) == 0 || errno == ENOENT else { throw FileError(errno) }
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(errno) }
@@ -25,16 +25,16 @@ enum AtomicFile {
             try fill(descriptor, bytes, mode, isDurable)
             guard rename(temporary, path) == 0 else { throw FileError(errno) }
         } catch {
-            // On a full disk, what was written before it was full would stay there.
+            // On a full disk, the incomplete file would remain.
             unlink(temporary)
             throw error
         }
         guard isDurable else { return }
-        // The name is on the disk only when its folder is.
+        // The rename is durable only after the folder is synced.
         try sync(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
     }
 
-    /// To replace a link, a FIFO or a device by a file is hardly what the user wants.
+    /// Refuses to replace a link, a FIFO or a device, which the user is unlikely to want.
     private static func checkReplaceable(_ path: String) throws(FileError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -56,7 +56,7 @@ enum AtomicFile {
             close(descriptor)
             throw error
         }
-        // A file system of the network may report a full disk only now.
+        // Network file systems may report a full disk only on close.
         guard close(descriptor) == 0 else { throw FileError(errno) }
     }
 

@@ -3,7 +3,7 @@ import Configuration
 import EventLoop
 import Logging
 
-/// Remembers the names under which this bridge has run, so that the topics of a former one can be cleared.
+/// Stores the instance names under which this bridge has run, so that the topics of former ones can be cleared.
 @LoopActor
 final class RunStore {
     private let folder: StateFolder
@@ -15,7 +15,7 @@ final class RunStore {
         self.log = log.with(.endpoint, folder.path)
     }
 
-    /// Notes a start.
+    /// Stores a start.
     ///
     /// - Returns: the former names; none if the file cannot be read.
     func begin(_ instance: String, boot: String) async -> [FormerInstance] {
@@ -26,7 +26,7 @@ final class RunStore {
         return runs.instances.filter { $0.name != instance }.map { FormerInstance(name: $0.name, boots: $0.boots) }
     }
 
-    /// The topics of a former name are cleared.
+    /// Removes a former name whose topics have been cleared.
     func forget(_ instance: String) {
         runs.instances.removeAll { $0.name == instance }
         EventLoop.shared.begin { await self.save() }

@@ -7,11 +7,11 @@ import Glibc
 /// process ends, however it ends, and programs that the bridge starts don't inherit it. The file stays, with the process id of
 /// the last holder.
 final class StateLock: Sendable {
-    /// What came of an attempt to reserve the folder.
+    /// The result of an attempt to lock the folder.
     enum Outcome {
         /// The folder is reserved as long as the lock exists.
         case held(StateLock)
-        /// Another process has reserved it; nil when its id is not in the file.
+        /// Another process holds the lock; nil if its id is not in the file.
         case inUse(process: Int32?)
         /// The file cannot be written, so the folder cannot be reserved.
         case unavailable(FileError)
@@ -66,7 +66,7 @@ final class StateLock: Sendable {
         return Int32(String(decoding: digits, as: UTF8.self))
     }
 
-    /// On a full disk the file stays empty. That costs the other process a name for this one, and nothing else.
+    /// If the disk is full, the file stays empty, and the other process cannot report this one's id.
     private func writeHolder() {
         let line = Array("\(getpid())\n".utf8)
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, line, line.count, 0) }

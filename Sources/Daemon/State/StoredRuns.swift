@@ -1,6 +1,6 @@
 import JSON
 
-/// Which names this bridge has run under, as it stands in `runs.json`.
+/// The instance names under which this bridge has run: the contents of `runs.json`.
 struct StoredRuns: Encodable, Hashable, Sendable {
     /// One name in topics, with the `boot` of the latest starts under it.
     struct Instance: Encodable, Hashable, Sendable {
@@ -10,15 +10,15 @@ struct StoredRuns: Encodable, Hashable, Sendable {
 
     /// The version of the format.
     static let version = 1
-    /// The most names, and the most starts of each, that are kept.
+    /// Maximum number of names, and of starts per name.
     static let most = 8
 
     /// A file of a later version is not read.
     var version = Self.version
-    /// The present name first; then former ones whose topics may still be at the broker.
+    /// The current name first, then former ones whose topics may still be retained.
     var instances: [Instance] = []
 
-    /// Takes a start under a name.
+    /// Adds a start under a name.
     mutating func started(_ name: String, boot: String) {
         var instance = instances.first { $0.name == name } ?? Instance(name: name, boots: [])
         instance.boots = ([boot] + instance.boots).prefix(Self.most).map(\.self)

@@ -2,9 +2,9 @@ import Bridge
 import Configuration
 import JSON
 
-/// What the bridge remembers of a tag over a restart, as it stands in `tags.json`.
+/// A tag in `tags.json`.
 struct StoredTag: Encodable, Hashable, Sendable {
-    /// The gear that a tag was last clipped into.
+    /// The gear that was last attached.
     struct Gear: Encodable, Hashable, Sendable {
         var vendorID: String
         var productID: String
@@ -17,7 +17,7 @@ struct StoredTag: Encodable, Hashable, Sendable {
         }
     }
 
-    /// The battery as a tag reported it last.
+    /// The last reported battery level.
     struct Battery: Encodable, Hashable, Sendable {
         var level: UInt8
         var charging: Bool
@@ -32,19 +32,19 @@ struct StoredTag: Encodable, Hashable, Sendable {
 
     /// The pairing serial.
     var serial: String
-    /// The tag in topics.
+    /// The tag's name in topics.
     var id: String
-    /// The address at which it was last; nil when it was never seen.
+    /// The last known address; nil if unknown.
     var address: String?
     /// Its own name; nil until the tag has reported one.
     var name: String?
-    /// Whether a command has disconnected it until further notice.
+    /// Whether the user has disconnected it, until `connect`.
     var held: Bool
-    /// Whether it was paired by command: such a tag is known although no configuration lists it.
+    /// Whether it was paired by command. Such a tag is known even if the configuration does not list it.
     var paired: Bool
-    /// Nil when it never was in any.
+    /// nil if it was never attached to gear.
     var lastGear: Gear?
-    /// Nil when it never was known.
+    /// nil if unknown.
     var battery: Battery?
 
     enum CodingKeys: String, CodingKey {
@@ -53,14 +53,14 @@ struct StoredTag: Encodable, Hashable, Sendable {
     }
 }
 
-/// The whole of `tags.json`.
+/// The contents of `tags.json`.
 struct StoredTags: Encodable, Hashable, Sendable {
     /// The version of the format.
     static let version = 1
 
-    /// Who wrote it: a file of a later version is not touched.
+    /// A file with a later version is not read or overwritten.
     var version = Self.version
-    /// All of them, by id.
+    /// The tags, sorted by id.
     var tags: [StoredTag] = []
 }
 
@@ -112,7 +112,7 @@ extension StoredTag.Gear {
 }
 
 extension StoredTag {
-    /// What the bridge wants kept.
+    /// Converts a record of the bridge.
     init(_ record: TagRecord, isPaired: Bool) {
         self.init(
             serial: record.serial,
@@ -127,7 +127,7 @@ extension StoredTag {
             })
     }
 
-    /// What the bridge had kept; nil where the file was edited to something that is no id.
+    /// The record for the bridge; nil if the file was edited and the id is invalid.
     var record: TagRecord? {
         TagID(id).map { id in
             TagRecord(

@@ -4,7 +4,7 @@ import Configuration
 import EventLoop
 import Logging
 
-/// The known tags, in memory and in their file. A change is on the disk soon, and the loop never waits for it.
+/// The known tags, in memory and in their file. Changes are written by the helper thread and don't block the loop.
 @LoopActor
 final class TagStore {
     /// All known tags, by id.
@@ -12,10 +12,10 @@ final class TagStore {
 
     private let folder: StateFolder
     private let log: Logger
-    /// What the file holds, or is about to.
+    /// The contents of the file, including a write in progress.
     private var written: [String: StoredTag] = [:]
     private var isWriting = false
-    /// A file that could not be read is not overwritten either.
+    /// A file that could not be read is not overwritten.
     private var mayWrite = true
     /// Whether ``tags`` are all that were ever remembered: false after a file that is damaged or cannot be read.
     private(set) var isComplete = true
@@ -28,7 +28,7 @@ final class TagStore {
     private(set) var failure: UnwritableFile? {
         didSet { if failure != oldValue { onChange?() } }
     }
-    /// Who waits for the end of writing, and for how long.
+    /// The caller of ``finish(within:)``, with its timeout.
     private var finishing: (continuation: CheckedContinuation<Void, Never>, timer: LoopTimer)?
 
     /// - Parameters:
@@ -41,7 +41,7 @@ final class TagStore {
         self.log = log.with(.endpoint, folder.path)
     }
 
-    /// Reads the file; whatever is wrong with it, the bridge goes on.
+    /// Reads the file. Errors are logged and don't stop the bridge.
     func load() async {
         let folder = folder
         switch await HelperThread.shared.run(.state, { folder.load() }) {
@@ -58,26 +58,25 @@ final class TagStore {
         }
     }
 
-    /// Remembers a tag.
+    /// Stores a tag.
     func remember(_ tag: StoredTag) {
         tags[tag.id] = tag
         save()
     }
 
-    /// A tag was paired by command: from now on it is known without being listed.
+    /// Marks a tag as paired by command: it is known without being listed.
     func markPaired(_ id: String) {
         tags[id]?.paired = true
         save()
     }
 
-    /// Forgets a tag.
+    /// Removes a tag.
     func forget(_ id: String) {
         tags[id] = nil
         save()
     }
 
-    /// Waits until all changes are on the disk, or the time is over: what the bridge has published also holds after a
-    /// restart.
+    /// Waits until all changes are written, or until the timeout: what the bridge has published must survive a restart.
     func finish(within limit: Duration = .seconds(2)) async {
         guard isWriting, finishing == nil else { return }
         await withCheckedContinuation { continuation in
@@ -94,11 +93,11 @@ final class TagStore {
         waiting?.continuation.resume()
     }
 
-    /// Writes what has changed; changes that come meanwhile are written after it, together.
+    /// Writes the changes. Changes during a write are written together after it.
     private func save() {
         guard mayWrite, !isWriting else { return }
         retry.disarm()
-        // A change that could not be saved may have been undone: the file is right again.
+        // A change that could not be saved may have been reverted, so the file is correct again.
         guard tags != written else { return report(nil) }
         isWriting = true
         limit.arm(after: FileError.patience, accuracy: .seconds(1))
@@ -119,7 +118,7 @@ final class TagStore {
         limit.disarm()
         report(error)
         guard error == nil else {
-            // What has changed meanwhile is tried at once: the end of the bridge may not wait for the retry.
+            // Changes during the write are written immediately: shutdown must not wait for the retry.
             if tags == wanted { retry.arm(after: retryInterval, accuracy: .seconds(1)) } else { save() }
             return endFinishingUnlessWriting()
         }
@@ -132,7 +131,7 @@ final class TagStore {
         if !isWriting { endFinishing() }
     }
 
-    /// One line when it begins to fail and one when it works again.
+    /// Logs the first failure, and the recovery.
     private func report(_ error: FileError?) {
         switch (error, failure) {
         case (let error?, nil): log.error("cannot save the known tags", [(.error, error.reason)])
