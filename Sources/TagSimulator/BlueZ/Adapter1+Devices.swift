@@ -73,7 +73,7 @@ extension Adapter1 {
         }
     }
 
-    /// bluetoothd has died: every link goes, and nobody is told.
+    /// Simulates the death of bluetoothd: drops every link without a signal.
     func die() {
         for device in devices {
             device.cancelConnecting(.connectionAborted, .pairingAborted)

@@ -52,7 +52,7 @@ extension Adapter1 {
         if wasDiscovering { discoveryHasEnded() }
     }
 
-    /// Tells a device that advertises, if a discovery wants to hear of it.
+    /// Reports an advertising device if a discovery matches it.
     func discover(_ peripheral: any Peripheral) {
         let active = discoverers.values.filter(\.isActive)
         guard let broadcast = peripheral.broadcast,

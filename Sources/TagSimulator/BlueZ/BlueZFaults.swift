@@ -16,7 +16,7 @@ public final class BlueZFaults {
     /// Whether an `AcquireNotify` that a device has refused for want of encryption is not repeated after the pairing that
     /// follows, and therefore never answered. Seen with bluetoothd 5.66 on a busy machine, once in four times.
     public var losesSubscriptions = false
-    /// Whether `ServicesResolved` is told before the objects of the services.
+    /// Whether `ServicesResolved` is signalled before the objects of the services are added.
     public var resolvesBeforeObjects = false
     /// Whether services are resolved without a single object of them, as from a cache that has gone stale.
     public var hidesServices = false

@@ -32,7 +32,7 @@ public struct BlueZOptions: Sendable {
     public var connectTimeout = Duration.seconds(20)
     /// bluetoothd lets profiles finish before a Disconnect drops the link: `DISCONNECT_TIMER` of src/device.c.
     public var disconnectDelay = Duration.seconds(2)
-    /// A device that nobody wants to keep is forgotten so long after it was last seen: `TemporaryTimeout` of main.conf.
+    /// How long a temporary device is kept after it was last seen: `TemporaryTimeout` of main.conf.
     public var temporaryTimeout = Duration.seconds(30)
 
     /// As bluetoothd 5.66 does with its own configuration.

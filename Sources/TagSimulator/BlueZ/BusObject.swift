@@ -9,7 +9,7 @@ protocol BusObject: AnyObject {
     var interfaces: [BusInterface] { get }
 }
 
-/// An interface of an object, made anew whenever it is asked for: its closures may hold the object.
+/// An interface of an object. Created for each access, because its closures may retain the object.
 @LoopActor
 struct BusInterface {
     let name: String
@@ -52,7 +52,7 @@ struct BusMethod {
     }
 }
 
-/// A call that is to be answered. What has changed before the answer is told before the answer, as BlueZ does.
+/// A pending method call. Pending property changes are signalled before the reply, as BlueZ does.
 @LoopActor
 final class BusCall {
     let arguments: [DBusValue]

@@ -98,7 +98,7 @@ extension Device1: PeripheralLink {
         dropLink()
     }
 
-    /// Its clients' descriptors are closed, and nobody is told.
+    /// Closes the clients' descriptors without a signal.
     func closeDescriptors() {
         for characteristic in services.flatMap(\.characteristics) where characteristic.acquisition.isOpen {
             characteristic.release()

@@ -46,7 +46,8 @@ extension Device1 {
         call.reply()
     }
 
-    /// The device asks for it: the kernel pairs only if an agent says so. A client's Pair says so itself.
+    /// Handles pairing requested by the device: the kernel pairs only if an agent accepts. A client's `Pair` counts as
+    /// acceptance.
     func askedForPairing() {
         guard !isBonded, case .none = pairing else { return }
         adapter.agents.requestAuthorization(path) { [weak self] isAllowed in

@@ -17,7 +17,7 @@ final class Device1: BusObject {
         /// The link is up, its services are not known.
         case resolving
         case ready
-        /// Somebody has asked for the end of the link.
+        /// Whether a client has requested the end of the link.
         case disconnecting
     }
 
@@ -37,7 +37,7 @@ final class Device1: BusObject {
     lazy var disconnectTimer = LoopTimer { [unowned self] in dropLink() }
     lazy var pairingTimer = LoopTimer { [unowned self] in pairingHasSucceeded() }
 
-    /// Whether nobody wants to keep it: it is forgotten when it has not been seen for a while.
+    /// Whether the device is temporary: it is removed when it has not been seen for a while.
     var isTemporary: Bool { didSet { forgetLater() } }
     /// Whether it is to be forgotten as soon as the link has gone.
     var isToBeRemoved = false

@@ -19,7 +19,7 @@ struct DiscoveryFilter {
         return entries.isEmpty ? nil : filter
     }
 
-    /// Whether a device that is heard is to be told.
+    /// Whether a received device is reported.
     func matches(_ broadcast: Broadcast, address: String) -> Bool {
         guard !isForClassicOnly, broadcast.rssi >= minimumRSSI ?? .min else { return false }
         if let namePrefix, !broadcast.name.hasPrefix(namePrefix), !address.hasPrefix(namePrefix) { return false }

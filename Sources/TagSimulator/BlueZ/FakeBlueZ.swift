@@ -30,7 +30,7 @@ public final class FakeBlueZ {
     ///   - peripherals: all devices that there are.
     ///   - adapters: how many adapters there are, `hci0` and on. All of them are in reach of all devices.
     ///   - options: how it behaves.
-    ///   - log: where trouble is told.
+    ///   - log: the destination of warnings and errors.
     public init(
         bus address: String, peripherals: [any Peripheral], adapters: Int = 1, options: BlueZOptions = BlueZOptions(),
         log: Logger
@@ -44,7 +44,7 @@ public final class FakeBlueZ {
 
     /// Comes onto the bus, at first or after a crash.
     ///
-    /// - Throws: `DBusError` when the bus is not there, or somebody else is `org.bluez` on it.
+    /// - Throws: `DBusError` when the bus is not there, or another process owns `org.bluez` on it.
     public func start() async throws(DBusError) {
         guard daemon == nil else { return }
         let connection = try await DBusConnection.open(address, log: log)
@@ -88,7 +88,7 @@ public final class FakeBlueZ {
         for adapter in daemon?.adapters ?? [] {
             for device in adapter.devices {
                 adapter.remove(device)
-                // Nobody is told any more.
+                // No more signals are sent.
                 device.dropLink()
             }
         }

@@ -4,7 +4,7 @@ import EventLoop
 /// A client's StartNotify.
 struct NotifySession {
     /// How often bluetoothd has registered it with the device: once, and again by a StartNotify after a reconnection
-    /// that it had survived. Each registration tells every value. Seen with bluetoothd 5.66.
+    /// that it had survived. Each registration signals every value. Seen with bluetoothd 5.66.
     var registrations = 1
     /// Whether it comes from an earlier link.
     var isFromEarlierLink = false
@@ -98,13 +98,13 @@ extension GattCharacteristic1 {
 
     // MARK: Events
 
-    /// Tells a value that the device notifies.
+    /// Reports a value that the device notifies.
     func notify(_ value: [UInt8]) -> NotifyOutcome {
         if case .open(let socket) = acquisition { return socket.send(value) }
         guard isNotifying, !sessions.isEmpty else { return .nobody }
         self.value = value
         for _ in 0..<(sessions.values.map(\.registrations).max() ?? 1) {
-            // Not collected: every value is told, also one that is equal to the one before.
+            // Not collected: every value is signalled, even if it equals the previous one.
             changed("Value")
             device.tree.flush()
         }

@@ -116,7 +116,7 @@ final class GattCharacteristic1: BusObject {
         return Int(options.mtu) - attributeHeader
     }
 
-    /// A command has no answer, so nobody learns that the device does not take it.
+    /// A write command has no response, so an error of the device is not reported.
     private func command(_ value: [UInt8], _ call: BusCall) {
         guard value.count <= maximumLength else { return call.refuse(.failed("Failed to initiate write")) }
         call.reply()

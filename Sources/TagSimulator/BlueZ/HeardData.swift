@@ -3,19 +3,19 @@ struct HeardData {
     private(set) var name: String?
     private(set) var uuids: [String] = []
     private(set) var manufacturerData: [UInt16: [UInt8]] = [:]
-    /// How strong it arrives; nil while nobody listens.
+    /// The received signal strength; nil while no scan is running.
     private(set) var rssi: Int16?
 
-    /// Without a filter bluetoothd tells changes of so many dB and more: `RSSI_THRESHOLD`.
+    /// Minimum change in dB that bluetoothd signals without a filter: `RSSI_THRESHOLD`.
     private static let rssiThreshold = 8
 
     /// Takes over what a discovery has heard.
     ///
     /// - Parameters:
     ///   - broadcast: what was heard.
-    ///   - isFiltered: whether every client of the discovery has set a filter: each RSSI is told then.
-    ///   - reportsDuplicates: whether data is told that has not changed.
-    /// - Returns: the properties that are to be told.
+    ///   - isFiltered: whether every client of the discovery has set a filter: each RSSI is signalled then.
+    ///   - reportsDuplicates: whether unchanged data is signalled.
+    /// - Returns: the properties to signal.
     mutating func take(_ broadcast: Broadcast, isFiltered: Bool, reportsDuplicates: Bool) -> [String] {
         var changed: [String] = []
         if isFiltered || rssi.map({ abs(Int($0) - Int(broadcast.rssi)) >= Self.rssiThreshold }) ?? true {
@@ -37,9 +37,9 @@ struct HeardData {
         return changed
     }
 
-    /// Nobody listens any more.
+    /// Handles the end of the last scan.
     ///
-    /// - Returns: whether something is forgotten by that.
+    /// - Returns: whether a property was removed.
     mutating func forgetStrength() -> Bool {
         defer { rssi = nil }
         return rssi != nil

@@ -12,7 +12,7 @@ final class LinkScheduler {
         self.setupTime = setupTime
     }
 
-    /// Whether somebody is waited for, so that the adapter has to listen.
+    /// Whether a connection is pending, so that the adapter has to scan.
     var isListening: Bool { !waiting.isEmpty }
 
     func request(_ device: Device1) {

@@ -26,7 +26,8 @@ final class NotifySocket {
         source = try DescriptorSource(descriptor, for: .readable) { [unowned self] events in serve(events) }
     }
 
-    /// The client's end, to be sent to it; once. Nobody here may keep it, or its closing would not be seen.
+    /// The client's end, to be passed to the client once. The simulator must not keep it, or it would not notice when
+    /// the client closes it.
     func takeClientEnd() -> DBusDescriptor? {
         defer { clientEnd = nil }
         return clientEnd

@@ -1,9 +1,9 @@
 import DBus
 import EventLoop
 
-/// The objects of one service on the bus, and what is told about them.
+/// The objects of one service on the bus, and their signals.
 ///
-/// Changes are collected and told together at the end of the turn, or before the next answer or other signal: BlueZ'
+/// Changes are collected and signalled together at the end of the turn, or before the next answer or other signal: BlueZ'
 /// own library does so, and clients see one PropertiesChanged with several properties because of it.
 @LoopActor
 final class ObjectTree {
@@ -40,7 +40,7 @@ final class ObjectTree {
         }
     }
 
-    /// Answers nothing any more and lets go of all objects.
+    /// Stops answering calls and releases all objects.
     func close() {
         isOpen = false
         connection.serve("/", handler: nil)
@@ -68,7 +68,7 @@ final class ObjectTree {
 
     /// Notes that a property has another value now, or none.
     func changed(_ object: any BusObject, _ interface: String, _ properties: String...) {
-        // An object that nobody knows yet is told with all of its properties.
+        // A new object is announced with all of its properties.
         guard !unannounced.contains(where: { $0 === object }), objects.contains(where: { $0 === object }) else {
             return
         }
@@ -80,7 +80,7 @@ final class ObjectTree {
         flushLater()
     }
 
-    /// Tells everything that has not been told.
+    /// Sends all pending signals.
     func flush() {
         let (added, changed) = (unannounced, changes)
         unannounced = []

@@ -18,7 +18,7 @@ public protocol Peripheral: AnyObject {
 
     /// A host has connected.
     func linked(_ link: any PeripheralLink, mtu: Int)
-    /// The link has gone, whoever ended it.
+    /// Handles the end of the link, whichever side ended it.
     func unlinked()
     /// The host switches notifications on or off.
     func subscribed(_ characteristic: String, isOn: Bool)

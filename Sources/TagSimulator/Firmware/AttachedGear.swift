@@ -14,7 +14,7 @@ public struct AttachedGear: Hashable, Sendable {
         gear.product.capabilities.contains(capability)
     }
 
-    /// How the tag tells of it.
+    /// The form in which the tag reports it.
     var notification: Notification {
         .attached(
             AttachedNotification(

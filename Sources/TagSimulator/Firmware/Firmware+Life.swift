@@ -22,7 +22,7 @@ struct Link: Sendable {
     let fragmentLength: Int
     var subscriptions: Set<TagCharacteristic> = []
     var reassembler = Reassembler()
-    /// Whether the client has configured the tag: it is told battery and gear then, and every change from then on.
+    /// Whether the client has configured the tag. The tag reports battery and gear then, and every later change.
     var isConfigured = false
     /// Whether the tag sleeps once the link has gone.
     var sleepsAfterwards = false

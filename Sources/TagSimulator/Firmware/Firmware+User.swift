@@ -5,7 +5,7 @@ public import Time
 extension Firmware {
     /// Makes a gesture on the gear.
     ///
-    /// - Throws: ``FirmwareRefusal`` when nobody is connected, nothing is attached, or the gear reports touches instead.
+    /// - Throws: ``FirmwareRefusal`` without a connection or gear, or the gear reports touches instead.
     public mutating func gesture(
         _ gesture: Gesture, at now: Instant
     ) throws(FirmwareRefusal) -> [FirmwareAction] {
@@ -19,7 +19,7 @@ extension Firmware {
     ///   - scaled: proximity and twelve lines, 0 to 128 each.
     ///   - now: the time.
     /// - Returns: what is to be done.
-    /// - Throws: ``FirmwareRefusal`` when nobody is connected, nothing is attached, or the gear reports gestures instead.
+    /// - Throws: ``FirmwareRefusal`` without a connection or gear, or the gear reports gestures instead.
     public mutating func touch(
         _ scaled: [UInt8], at now: Instant
     ) throws(FirmwareRefusal) -> [FirmwareAction] {

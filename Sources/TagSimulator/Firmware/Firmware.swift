@@ -3,7 +3,7 @@ public import Time
 
 /// The firmware of one tag as a machine: what reaches it goes in, what it wants done comes out.
 ///
-/// Pure: the time comes in as an argument, and whoever drives it calls ``timeReached(at:)`` at ``deadline``.
+/// Pure: time is an argument, and the driver calls ``timeReached(at:)`` at ``deadline``.
 /// Source: protocol article; where it is silent, the answers of real tags in the SDKs' test fixtures.
 public struct Firmware: Sendable {
     /// Which tag it is.
@@ -48,12 +48,12 @@ public struct Firmware: Sendable {
     /// Whether a client is connected.
     public var isConnected: Bool { link != nil }
 
-    /// Whether it sleeps, until somebody moves it or presses its button.
+    /// Whether the tag sleeps, until it is moved or its button is pressed.
     public var isAsleep: Bool {
         if case .asleep = life { true } else { false }
     }
 
-    // MARK: What the radio tells
+    // MARK: Radio events
 
     /// A client has connected.
     ///
@@ -66,7 +66,7 @@ public struct Firmware: Sendable {
         return [.advertise(nil)]
     }
 
-    /// The link has gone, whoever ended it.
+    /// Handles the end of the link, whichever side ended it.
     public mutating func disconnected() -> [FirmwareAction] {
         guard let link else { return [] }
         life = link.sleepsAfterwards ? .asleep : .advertising

@@ -8,11 +8,11 @@ public enum FirmwareAction: Hashable, Sendable {
     case dropLink
     /// Advertise this from now on, or nothing.
     case advertise(Advertisement?)
-    /// For people: the tag was told something.
+    /// For the simulator's output: a client has changed something visible or audible.
     case told(Told)
 }
 
-/// What a tag was told, as far as a person who looks at it would notice.
+/// A command of the client that a person near the tag would notice.
 public enum Told: Hashable, Sendable {
     /// To play on its LED or on that of its gear.
     case led(LEDPattern, on: TagCommand.Target)

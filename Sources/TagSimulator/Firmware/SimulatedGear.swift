@@ -32,7 +32,7 @@ public struct SimulatedGear: Hashable, Sendable {
         JacquardIdentifier(rawValue: 0x092F_41AB): "patch-b0",
     ]
 
-    /// Gear newer than every catalogue: it feels gestures and touches, and nobody knows its name.
+    /// Gear that is not in the catalogue. It supports gestures and touch.
     private static let unknown = SimulatedGear(
         word: "unknown",
         product: GearCatalogue.Entry(

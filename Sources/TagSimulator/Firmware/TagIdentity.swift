@@ -4,7 +4,7 @@ public import JacquardProtocol
 public struct TagIdentity: Hashable, Sendable {
     /// The four characters that are printed on it.
     public let serial: PairingSerial
-    /// The version that it tells; 1.0.6 and 1.1.0 are the bad ones.
+    /// The reported firmware version. 1.0.6 and 1.1.0 have known defects.
     public var firmware = FirmwareVersion(1, 96, 0)
 
     /// A tag with an ordinary firmware.

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Plays a scenario: types its lines, and waits where it says so.
+/// Plays a scenario: executes its lines and pauses.
 @LoopActor
 final class ScenarioPlayer {
     private var rest: ArraySlice<Scenario.Step>

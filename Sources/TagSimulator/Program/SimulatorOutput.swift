@@ -11,7 +11,7 @@ struct SimulatorOutput {
     /// A line, its control characters escaped: names of tags and effects come from outside.
     func plain(_ text: String) {
         let bytes = Array((TerminalText.escaped(text) + "\n").utf8)
-        // Whoever does not read any more is not written to.
+        // Don't write to a reader that has closed its end.
         _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
     }
 

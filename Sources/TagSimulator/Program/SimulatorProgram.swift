@@ -3,9 +3,9 @@ import Glibc
 
 /// The program `jacquard-simulator`.
 public enum SimulatorProgram {
-    /// Runs it and ends the process: 0 when it was told to end, 1 when it could not go on, 2 for wrong usage.
+    /// Runs the simulator and ends the process: 0 after a request to stop, 1 after a failure, 2 for wrong usage.
     ///
-    /// - Parameter arguments: the command line, the program's name first.
+    /// - Parameter arguments: the command line, with the program name first.
     public static func main(_ arguments: [String] = CommandLine.arguments) -> Never {
         // A reader who leaves is no reason to die.
         signal(SIGPIPE, SIG_IGN)

@@ -19,9 +19,9 @@ final class SimulatorSession {
         output = SimulatorOutput(isJSON: options.isJSON)
     }
 
-    /// Runs until it is told to end.
+    /// Runs until a request to stop.
     ///
-    /// - Returns: why it could not go on; nil when it was told to end.
+    /// - Returns: why it failed; nil after a request to stop.
     func run() async -> String? {
         signals = [SIGTERM, SIGINT].compactMap { try? SignalSource($0) { [unowned self] in finish(nil) } }
         do {

@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import JacquardProtocol
 
-/// One tag's firmware on standard input and output, for a radio that somebody else simulates.
+/// Connects one tag's firmware to standard input and output, for an external radio simulation.
 @LoopActor
 final class StandardIORadio {
     private let tag: SimulatedTag
@@ -75,7 +75,7 @@ extension StandardIORadio: PeripheralLink {
         return .delivered
     }
 
-    /// Asks the radio to end the link; it says so when it has gone.
+    /// Requests the end of the link; the radio reports when it is down.
     func drop() {
         output.write(["drop_link": .bool(true)])
     }

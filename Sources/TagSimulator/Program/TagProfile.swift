@@ -13,7 +13,7 @@ enum TagProfile: String, CaseIterable, Sendable {
     /// That reports its battery only when it is asked.
     case silentBattery = "silent-battery"
 
-    /// The firmware that it tells.
+    /// The reported firmware version.
     var firmware: FirmwareVersion {
         switch self {
         case .stock, .noService, .silentBattery: FirmwareVersion(1, 96, 0)

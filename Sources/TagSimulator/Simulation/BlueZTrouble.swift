@@ -1,4 +1,4 @@
-/// Trouble that the fake `org.bluez` can be told to make.
+/// The faults that the fake `org.bluez` can simulate.
 public enum BlueZTrouble: Hashable, Sendable {
     /// A member, such as `Connect`, is never answered and does nothing.
     case ignore(member: String)

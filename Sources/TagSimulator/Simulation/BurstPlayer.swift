@@ -38,7 +38,7 @@ final class BurstPlayer {
         play()
     }
 
-    /// Nobody is there any more.
+    /// Stops the burst after the client has disconnected.
     func linkHasGone() {
         guard let run = running else { return }
         end(run)

@@ -33,7 +33,7 @@ final class Outbox {
 
     /// Sends what waits, as far as there is room.
     ///
-    /// - Returns: whether nothing waits any more.
+    /// - Returns: whether the queue is empty.
     func flush(over link: any PeripheralLink) -> Bool {
         while let first = waiting.first {
             guard link.notify(first.value, on: first.channel.uuid) != .full else { return false }

@@ -9,7 +9,7 @@ public final class SimulatedTag {
     public let address: String
     /// Called with what people want to see.
     public var onEvent: ((SimulatorEvent) -> Void)?
-    /// Called when the tag advertises something else, or nothing any more.
+    /// Called when the advertisement changes or stops.
     public var onAdvertise: ((Advertisement?) -> Void)?
     /// What makes it up.
     public internal(set) var firmware: Firmware
@@ -66,7 +66,7 @@ public final class SimulatedTag {
         onEvent?(SimulatorEvent(tag: serial, kind: kind))
     }
 
-    // MARK: The firmware's wishes
+    // MARK: Actions of the firmware
 
     func perform(_ actions: [FirmwareAction]) {
         for action in actions {

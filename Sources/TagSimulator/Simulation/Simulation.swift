@@ -21,7 +21,7 @@ public final class Simulation {
         self.blueZ = blueZ
     }
 
-    /// Lets every connected tag make a gesture now and then, as somebody who wears it would.
+    /// Makes every connected tag send random gestures, as a worn garment would.
     public func playGestures(every interval: Duration) {
         playInterval = interval
         player.arm(after: interval)

@@ -4,7 +4,7 @@ public import JacquardProtocol
 public struct SimulatorEvent: Hashable, Sendable {
     /// What happened.
     public enum Kind: Hashable, Sendable {
-        /// The tag was told something.
+        /// A client command with a visible or audible effect.
         case told(Told)
         /// A host has connected.
         case connected

@@ -4,7 +4,8 @@ public struct TagOptions: Hashable, Sendable {
     public var allowsWriteWithoutResponseOnly = false
     /// Whether it lacks the service that makes it a tag.
     public var hasNoService = false
-    /// Whether it wants to be paired, asks for it on every connection and lets nobody else write or subscribe.
+    /// Whether the tag requires a bond: it requests pairing on every connection, and rejects writes and subscriptions
+    /// without one.
     public var wantsPairing = false
     /// Whether it refuses every access over a link that is not encrypted, without asking for a pairing.
     public var demandsEncryption = false
