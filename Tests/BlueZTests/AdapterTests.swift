@@ -14,7 +14,7 @@ struct AdapterTests {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.subscribe()
-            // Nobody scans while a link is made.
+            // No scan runs while a link is being made.
             if !isScanning {
                 bench.onEvent = { [unowned bench] in if case .connected = $0 { bench.blueZ.setPowered(false) } }
             }
@@ -26,7 +26,7 @@ struct AdapterTests {
                 bench.blueZ.setPowered(false)
             }
             try await bench.wait("scanning false")
-            // BlueZ tells first what changes first: its discovery, and the power with it, or the links.
+            // BlueZ signals the first change first: either discovery and power, or the links.
             let error = isScanning ? "poweredOff" : "connectionFailed"
             #expect(
                 bench.events.suffix(4) == [
@@ -128,7 +128,7 @@ struct AdapterTests {
         }
     }
 
-    @Test("tell how many devices are connected through them, and whether they scan")
+    @Test("report how many devices are connected through them, and whether they scan")
     func facts() async throws {
         try await onLoop {
             let bench = try await CentralBench()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Pauses between attempts")
 struct BackoffTests {
-    @Test("grow to a limit, and begin anew after a success")
+    @Test("grow to a limit, and begin again after a success")
     func growth() {
         var backoff = Backoff(first: .seconds(1), longest: .seconds(5))
         #expect(backoff.isFresh)
@@ -17,7 +17,7 @@ struct BackoffTests {
         #expect(backoff.next() == .seconds(1))
     }
 
-    @Test("stay at the limit for ever")
+    @Test("stay at the limit indefinitely")
     func long() {
         var backoff = Backoff(first: .seconds(1), longest: .seconds(60))
         for _ in 0..<200 { _ = backoff.next() }

@@ -17,7 +17,8 @@ final class CentralBench {
     let blueZ: FakeBlueZ
     let central: BlueZCentral
     let sink = MemorySink(level: .debug)
-    /// What the central has told, such as `connected 1` or `disconnected 1 timeout`. Adapters and what is heard are apart.
+    /// The events of the central, such as `connected 1` or `disconnected 1 timeout`. Adapters and advertisements are
+    /// recorded separately.
     private(set) var events: [String] = []
     private(set) var adapters: [[Adapter]] = []
     private(set) var heard: [BluetoothAddress: [Bluetooth.Advertisement]] = [:]

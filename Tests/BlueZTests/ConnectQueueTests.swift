@@ -15,7 +15,7 @@ struct ConnectQueueTests {
         ConnectQueue.Turn(address: address, isHeard: isHeard)
     }
 
-    @Test("takes who was heard, longest waiting first")
+    @Test("takes the device that was heard, longest waiting first")
     func order() {
         var queue = ConnectQueue()
         for address in [a, b, c] { queue.add(address, isHeard: false, at: start) }
@@ -36,7 +36,7 @@ struct ConnectQueueTests {
         #expect(queue.next(at: start) { $0 == b } == nil)
     }
 
-    @Test("forgets after a while that somebody was heard")
+    @Test("forgets after a while that a device was heard")
     func memory() {
         var queue = ConnectQueue()
         queue.add(a, isHeard: true, at: start)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Connecting")
 struct ConnectingTests {
-    @Test("is told once, and so is the end")
+    @Test("is reported once, and so is the end")
     func once() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -155,7 +155,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("begins again at once when the end is told", arguments: [false, true])
+    @Test("begins again at once when the end is reported", arguments: [false, true])
     func reentrancy(isLost: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -215,7 +215,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("drops a link that nobody is notified through, but not again and again")
+    @Test("drops a link without working notifications, but not again and again")
     func rivals() async throws {
         try await onLoop {
             let bench = try await CentralBench()

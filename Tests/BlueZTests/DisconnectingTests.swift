@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Disconnecting")
 struct DisconnectingTests {
-    @Test("of a device that waits to be heard is told in a later turn, without an error")
+    @Test("of a device that waits to be heard is reported in a later turn, without an error")
     func waiting() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -50,7 +50,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("is told as a loss when the device goes, whatever BlueZ says before", arguments: [false, true])
+    @Test("is reported as a loss when the device goes, whatever BlueZ says before", arguments: [false, true])
     func loss(isRemoved: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench()

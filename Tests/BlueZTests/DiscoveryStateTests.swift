@@ -6,7 +6,7 @@ import Testing
 struct DiscoveryStateTests {
     private let options = CentralBench.scan
 
-    @Test("starts what is wished, once at a time, and stops what is not")
+    @Test("starts what is requested, once at a time, and stops the rest")
     func steps() {
         var discovery = Discovery()
         #expect(discovery.step(isPaused: false) == nil)
@@ -36,7 +36,7 @@ struct DiscoveryStateTests {
         #expect(discovery.step(isPaused: false) == .start(options))
     }
 
-    @Test("tells neither pauses nor restarts")
+    @Test("reports neither pauses nor restarts")
     func news() {
         var discovery = Discovery()
         discovery.wish = options

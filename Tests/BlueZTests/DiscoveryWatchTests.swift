@@ -23,7 +23,7 @@ struct DiscoveryWatchTests {
         #expect(pauses == [10, 20, 40, 80, 160, 160, 160].map { .seconds($0) })
     }
 
-    @Test("resets the adapter once, after three restarts in vain")
+    @Test("resets the adapter once, after three restarts without success")
     func reset() {
         var watch = DiscoveryWatch(silence: .seconds(10), now: start)
         var steps: [DiscoveryWatch.Step?] = []

@@ -99,7 +99,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("come by signals where somebody else has a session by signals")
+    @Test("come by signals where another client has a session by signals")
     func foreignSession() async throws {
         try await onLoop {
             let bench = try await CentralBench()

@@ -187,7 +187,7 @@ struct PairingTests {
         }
     }
 
-    @Test("counts as lost when a bonded device lets nobody at its characteristics")
+    @Test("counts as lost when a bonded device denies access to its characteristics")
     func lostBondInAccess() async throws {
         try await onLoop {
             let bench = try await CentralBench()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Scanning")
 struct ScanningTests {
-    @Test("begins and ends when asked, and is told truthfully")
+    @Test("begins and ends when asked, and is reported truthfully")
     func onAndOff() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -64,7 +64,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("pauses while a connection is made, and nobody is told")
+    @Test("pauses while a connection is made, without a report")
     func pause() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -91,7 +91,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("that BlueZ ends by itself is told, and begins again")
+    @Test("that BlueZ ends by itself is reported, and begins again")
     func silentEnd() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -149,7 +149,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("tells only what it looks for, whatever other clients of BlueZ look for")
+    @Test("reports only what it looks for, whatever other clients of BlueZ look for")
     func twoClients() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -168,7 +168,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("tells of a link that another client of BlueZ makes")
+    @Test("reports a link that another client of BlueZ makes")
     func foreignLink() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -184,7 +184,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("that hears nothing is begun anew, less and less often")
+    @Test("that hears nothing is restarted, less and less often")
     func silence() async throws {
         try await onLoop {
             var timing = Timing.quick

@@ -39,7 +39,7 @@ struct ServiceLifeTests {
             let bench = try await CentralBench(.patient)
             try await bench.attempt()
             bench.onEvent = { [unowned bench] event in
-                // Whoever hears of the end may ask again at once.
+                // A listener may request the connection again when it receives the end.
                 if case .disconnected(let address, _) = event { bench.central.perform(.connect(address)) }
             }
             bench.blueZ.crash()
@@ -52,7 +52,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("is told as expected back when bluetoothd does not run at the start")
+    @Test("is reported as expected back when bluetoothd does not run at the start")
     func notRunning() async throws {
         try await onLoop {
             let bench = try await CentralBench(isStarted: false)

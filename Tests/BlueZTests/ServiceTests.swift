@@ -75,7 +75,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("does not wait for ever for a BlueZ that resolves nothing")
+    @Test("does not wait indefinitely for a BlueZ that resolves nothing")
     func unresolved() async throws {
         try await onLoop {
             var options = BlueZOptions.quick

@@ -41,7 +41,7 @@ struct BridgeFactsTests {
         #expect(Scene(tags: [.tag003R, .tag003R]).state.tags.count == 1)
     }
 
-    @Test("tells the versions of what it talks to")
+    @Test("reports the versions of what it talks to")
     func versions() {
         var scene = Scene()
         scene.note(scene.state.bluez(version: "5.66"))
@@ -52,7 +52,7 @@ struct BridgeFactsTests {
             ])
     }
 
-    @Test("tells the adapters, sorted")
+    @Test("reports the adapters, sorted")
     func adapters() {
         var scene = Scene()
         let list = [
@@ -106,7 +106,7 @@ struct BridgeFactsTests {
         #expect(scene.tell(.information(.tag)).last?.contains(#""problems":[]"#) == true)
     }
 
-    @Test("tells what the process has measured")
+    @Test("reports what the process has measured")
     func measurement() {
         var scene = Scene()
         scene.now = scene.now + .seconds(12)

@@ -60,7 +60,7 @@ struct BridgeRequestTests {
         #expect(!seen.all.contains { $0.tag.address == "43" })
     }
 
-    @Test("health is measured freshly, and told to all")
+    @Test("health is measured again, and published")
     func health() {
         var scene = Scene.connected()
         scene.send("bridge/attic/request/health", "")

@@ -77,7 +77,7 @@ struct CommandFormTests {
         #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
-    @Test("tell the new truth once the tag has answered")
+    @Test("publish the new state once the tag has answered")
     func answers() {
         var scene = Scene.connected()
         scene.send("tag/003R/touch_mode/set", "continuous")

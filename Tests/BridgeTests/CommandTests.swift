@@ -59,7 +59,7 @@ struct CommandTests {
         #expect(scene.lastError?.text == "The tag refused: ERROR_BADPARAM")
     }
 
-    @Test("are answered when nobody knows them, with those that there are")
+    @Test("that are unknown are answered with the existing ones")
     func unknownCommand() {
         var scene = Scene.connected()
         let names =

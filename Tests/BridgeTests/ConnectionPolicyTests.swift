@@ -14,7 +14,7 @@ struct ConnectionPolicyTests {
     private let connection = "tag/003R/connection/set"
     private let gone = TagEvent.connection(TagConnection(state: .disconnected, attempt: 1))
 
-    @Test("the configuration: always, for ever; on demand and never, not at the start")
+    @Test("the configuration: always, without limit; on demand and never, not at the start")
     func start() {
         for (policy, expected) in [
             (.always, [.connect(.tag003R)]), (.onDemand, []), (.never, []),
@@ -109,7 +109,7 @@ struct ConnectionPolicyTests {
         #expect(!scene.takeActions().contains(.disconnect(.tag003R)))
     }
 
-    @Test("disconnect that takes too long is told as such, and holds all the same")
+    @Test("disconnect that takes too long is reported as such, and holds all the same")
     func slowDisconnect() {
         var scene = Scene.connected()
         scene.send(connection, "disconnect")

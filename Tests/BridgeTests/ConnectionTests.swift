@@ -59,7 +59,7 @@ struct ConnectionTests {
         #expect(text?.contains(#""state":"\#(word)","step":\#(step)}"#) == true)
     }
 
-    @Test("tells progress ten times a second, and always the last step")
+    @Test("reports progress ten times a second, and always the last step")
     func coalescing() {
         var scene = Scene()
         scene.tell(event(.connecting(step: 0)))
@@ -71,7 +71,7 @@ struct ConnectionTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("tells a new state at once, and the step before it no more")
+    @Test("publishes a new state at once, and no longer the step before it")
     func stateChange() {
         var scene = Scene()
         scene.tell(event(.connecting(step: 0)))

@@ -17,7 +17,7 @@ struct DeadlineQueueTests {
         #expect(deadlines.next == after(2))
     }
 
-    @Test("tells the tags that are due in the order of their numbers")
+    @Test("returns the tags that are due in the order of their numbers")
     func due() {
         var deadlines = DeadlineQueue(tags: 4)
         for (tag, seconds) in [(3, 1), (0, 2), (1, 2), (2, 3)] { deadlines.set(after(seconds), of: tag) }

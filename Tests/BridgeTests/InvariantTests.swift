@@ -73,7 +73,7 @@ struct InvariantTests {
         #expect(scene.state.departures.isEmpty)
     }
 
-    /// Something that nobody has asked for.
+    /// An event without a preceding request.
     private func happen(_ scene: inout Scene, using generator: inout SeededGenerator) {
         switch Int.random(in: 0..<5, using: &generator) {
         case 4: scene.note(scene.state.duplicateSerial("003R", at: ["F0", "F1"], at: scene.now))
@@ -89,7 +89,7 @@ struct InvariantTests {
         }
     }
 
-    /// Whoever has a token answers it, perhaps as nobody should, and then answers one that there never was.
+    /// Answers every token, possibly with an unexpected answer, and then an unknown token.
     private func answer(_ token: UInt64, in scene: inout Scene, using generator: inout SeededGenerator) {
         let end = Self.ends.randomElement(using: &generator) ?? .success(.done)
         for tag in Self.tags { scene.tell(.commandEnded(token: token, end), of: tag) }
@@ -111,7 +111,7 @@ struct InvariantTests {
             error: Bool.random(using: &generator) ? error : nil)
     }
 
-    @Test("bytes that nobody should send do no harm", arguments: 0..<200)
+    @Test("invalid bytes do no harm", arguments: 0..<200)
     func noise(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         var scene = Scene.connected()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bridge
 
-/// What a command makes of a light that was never told anything.
+/// The result of a command for a light in its initial state.
 struct LEDForm: CustomTestStringConvertible, Sendable {
     let payload: String
     let pattern: LEDPattern

@@ -12,13 +12,13 @@ struct LightTests {
             + #""color_mode":"rgb","effect":"\#(effect)","state":"\#(state)"}"#
     }
 
-    /// Sends a command, lets the tag carry it out, and gives what is told of the light.
+    /// Sends a command, completes it, and returns the published state of the light.
     private func told(_ payload: String, in scene: inout Scene) -> String? {
         scene.send("tag/003R/led/set", payload)
         return scene.answer().first { $0.hasPrefix("jacquard/tag/003R/led ") }
     }
 
-    @Test("shows what it was last told, in the words of whoever told it")
+    @Test("shows the last command, with the names that the sender used")
     func words() {
         var scene = Scene.connected()
         #expect(
@@ -42,7 +42,7 @@ struct LightTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("plays for as long as it was told last")
+    @Test("plays for the duration of the last command")
     func restart() {
         var scene = Scene.connected()
         _ = told(#"{"state":"ON"}"#, in: &scene)

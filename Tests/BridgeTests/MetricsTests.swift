@@ -13,7 +13,7 @@ struct MetricsTests {
         scene.state.metrics(Self.measurement, at: scene.now).split(separator: "\n").map(String.init)
     }
 
-    @Test("tell the process and the broker")
+    @Test("report the process and the broker")
     func process() {
         let lines = lines(Scene())
         #expect(lines.contains(#"jacquard_bridge_info{instance_name="attic",version="0.1.0",bluez=""} 1"#))
@@ -26,7 +26,7 @@ struct MetricsTests {
         #expect(lines.contains(#"jacquard_bridge_health{status="ok"} 1"#))
     }
 
-    @Test("tell each tag, and nothing that it has not told")
+    @Test("report each tag, and nothing that it has not reported")
     func tags() {
         var scene = Scene()
         #expect(lines(scene).contains(#"jacquard_tag_connected{tag="003R"} 0"#))
@@ -42,7 +42,7 @@ struct MetricsTests {
         #expect(lines.contains(#"jacquard_tag_gestures_total{tag="003R",gesture="double_tap"} 2"#))
     }
 
-    @Test("tell what is wrong by its code")
+    @Test("report each problem by its code")
     func problems() {
         var scene = Scene()
         scene.note(scene.state.adapters([], at: scene.now))

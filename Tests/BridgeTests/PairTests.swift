@@ -19,7 +19,7 @@ struct PairTests {
             + #""serial":"0001","text":\#(text),"time":"2026-11-20T10:15:02.114Z","type":"\#(type)"}"#
     }
 
-    @Test("tells each stage, and ends with a tag that is known, remembered and connected")
+    @Test("reports each stage, and ends with a tag that is known, remembered and connected")
     func success() {
         var scene = scene()
         #expect(
@@ -45,7 +45,7 @@ struct PairTests {
         #expect(scene.state.knownTags.map(\.address) == [nil, "F0"])
     }
 
-    @Test("tells that it failed, and why")
+    @Test("reports that it failed, and why")
     func failures() {
         for (error, code) in [
             (.notFound, "expired"), (.refused(name: "org.bluez.Error.AuthenticationFailed", text: "no"), "tag_error"),

@@ -30,7 +30,7 @@ struct PeerBridgesTests {
         #expect(answers(scene, for: "0001"))
     }
 
-    @Test("the first by name answers for a tag that nobody has")
+    @Test("the first by name answers for an unknown tag")
     func nobodysTag() {
         #expect(answers(scene("zoo", tags: ""), for: "0001"))
         #expect(!answers(scene("aaa", tags: ""), for: "0001"))

@@ -24,7 +24,7 @@ struct ScanTests {
         scene.note(scene.state.advertised(tag, at: scene.now))
     }
 
-    @Test("tells the truth, an event and a result when the scan runs")
+    @Test("publishes the state, an event and a result when the scan runs")
     func begin() {
         var scene = scene()
         #expect(scene.send(topic, #"{"duration_s":10,"duplicates":true,"id":"s"}"#) == [])
@@ -122,7 +122,7 @@ struct ScanTests {
         #expect(scene.state.scan.allowsDuplicates)
     }
 
-    @Test("tells each tag once, or every signal of it")
+    @Test("reports each tag once, or every signal of it")
     func duplicates() {
         for (payload, count) in [("", 1), (#"{"duplicates":true}"#, 3)] {
             var scene = scene(scanning: payload)
@@ -142,7 +142,7 @@ struct ScanTests {
         }
     }
 
-    @Test("tells nothing while nobody has asked for a scan, and nothing of connected tags")
+    @Test("reports nothing without a requested scan, and nothing of connected tags")
     func silence() {
         var scene = scene()
         #expect(heard(tag, in: &scene) == [])
@@ -225,7 +225,7 @@ struct ScanTests {
         #expect(scene.note(scene.state.duplicateSerial("003R", at: ["F0:01", "F0:03"], at: scene.now)) == [])
     }
 
-    @Test("tags that are silent for an hour are not listed any more")
+    @Test("tags that are silent for an hour are no longer listed")
     func forgotten() {
         var scene = scene()
         _ = heard(tag, in: &scene)

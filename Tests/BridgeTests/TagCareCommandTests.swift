@@ -58,7 +58,7 @@ struct TagCareCommandTests {
         #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
-    @Test("a new name is told, and remembered over a restart")
+    @Test("a new name is reported, and remembered over a restart")
     func rename() {
         var scene = Scene.connected()
         scene.send("tag/003R/name/set", "Left sleeve")
@@ -66,7 +66,7 @@ struct TagCareCommandTests {
         #expect(scene.takeActions().last == .remember(TagRecord(id: .tag003R, serial: "003R", name: "Left sleeve")))
     }
 
-    @Test("what the tag is comes back in the result, and is told to all")
+    @Test("device information is in the result, and is published")
     func information() {
         var scene = Scene.connected()
         scene.send("tag/003R/info/get", "")

@@ -114,7 +114,7 @@ struct TagFactsTests {
             ])
     }
 
-    @Test("hold the ids of gear that nobody knows, and no name")
+    @Test("hold the ids of unknown gear, and no name")
     func unknownGear() throws {
         var scene = Scene.connected()
         let id = JacquardIdentifier(rawValue: 1)
@@ -163,7 +163,7 @@ struct TagFactsTests {
         #expect(scene.tell(.touchMode(.continuous)) == ["jacquard/tag/003R/touch_mode continuous"])
     }
 
-    @Test("tell the signal strength every 30 s, or when it changes by 5 dB")
+    @Test("report the signal strength every 30 s, or when it changes by 5 dB")
     func signal() {
         var scene = Scene()
         let steps: [(rssi: Int, after: Int, isPublished: Bool)] = [

@@ -130,7 +130,7 @@ struct ConfigurationErrorsTests {
         #expect(lines.map { $0.split(separator: " ")[1] } == ["log.level:", "mqtt.port:", "mqtt.hots:", "instance:"])
     }
 
-    @Test("of very many errors the first hundred are told, and how many there are")
+    @Test("of very many errors the first hundred are reported, with their number")
     func limit() {
         let lines = errorLines((0..<1000).map { "key\($0): 1\n" }.joined())
         #expect(lines.count == 101)

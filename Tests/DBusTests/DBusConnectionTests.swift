@@ -94,7 +94,7 @@ struct DBusConnectionTests {
         }
     }
 
-    @Test("ends a call that nobody answers, and drops the answer that comes later")
+    @Test("ends a call without a reply, and drops the answer that comes later")
     func deadline() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -185,7 +185,7 @@ struct DBusConnectionTests {
 
 @Suite("D-Bus signals")
 struct DBusSignalTests {
-    @Test("reach whom they are meant for: path, member and first argument")
+    @Test("are routed by path, member and first argument")
     func matching() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -216,7 +216,7 @@ struct DBusSignalTests {
         }
     }
 
-    @Test("are not sent by the bus any more once the subscription has ended")
+    @Test("are no longer sent by the bus once the subscription has ended")
     func unsubscribed() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -280,7 +280,7 @@ struct DBusSignalTests {
         }
     }
 
-    @Test("tell who owns a name, and when it goes and comes")
+    @Test("report who owns a name, and when it goes and comes")
     func owners() async throws {
         try await onLoop {
             let pair = try await Pair()

@@ -16,7 +16,7 @@ struct BondTests {
         }
     }
 
-    @Test("is made once at a time: a second wish for the same tag is refused as busy")
+    @Test("is made once at a time: a second request for the same tag is refused as busy")
     func once() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.simulate("out-of-range 0002")
@@ -59,7 +59,7 @@ struct BondTests {
         }
     }
 
-    @Test("that the tag has lost ends its connection for good, and says so; forgotten and paired anew, the tag works")
+    @Test("that the tag has lost ends its connection for good, and says so; forgotten and paired again, the tag works")
     func lost() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.succeeds(Self.topic, "0002")
@@ -112,7 +112,7 @@ struct BondTests {
         }
     }
 
-    @Test("may be made anew while the last traces of the tag still go")
+    @Test("may be made again while the last traces of the tag still go")
     func pairWhileForgetting() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.succeeds(Self.topic, "0002")

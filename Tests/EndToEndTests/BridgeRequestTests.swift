@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A request to the bridge has one result")
 struct BridgeRequestTests {
-    @Test("tags tells the known ones and those that were heard")
+    @Test("tags reports the known ones and those that were heard")
     func tags() async throws {
         try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001")) { world in
             try await world.connected()
@@ -22,7 +22,7 @@ struct BridgeRequestTests {
         }
     }
 
-    @Test("tags tells of a link that another program of this host has made")
+    @Test("tags reports a link that another program of this host has made")
     func otherLinks() async throws {
         try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001")) { world in
             try await world.connected()

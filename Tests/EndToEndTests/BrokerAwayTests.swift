@@ -31,7 +31,7 @@ struct BrokerAwayTests {
         }
     }
 
-    @Test("looks for it again, and tells it everything when it is back")
+    @Test("looks for it again, and publishes everything when it is back")
     func silentBroker() async throws {
         try await inWorld(WorldPlan(mqtt: ["keepalive_s: 5"])) { world in
             try await world.connected()

@@ -7,7 +7,7 @@ import Testing
 struct BrokerFaultTests {
     private static let gesture = "jacquard/tag/0001/gesture"
 
-    @Test("may be missing at the start: the radio works meanwhile, and all is told when it comes")
+    @Test("may be missing at the start: the radio works meanwhile, and all is reported when it comes")
     func missing() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -68,7 +68,7 @@ struct BrokerRefusalTests {
         }
     }
 
-    @Test("to read what it is told while it is frozen delays no stop of the bridge: five seconds at most")
+    @Test("to read while it is frozen delays no stop of the bridge: five seconds at most")
     func stopWhileFrozen() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -173,7 +173,7 @@ private final class RoleBroker {
     }
 }
 
-/// Somebody at the broker who tries things.
+/// A client that tries to publish and subscribe.
 @LoopActor
 private final class RolePlayer {
     let client: MQTTClient
@@ -213,7 +213,7 @@ private final class RolePlayer {
         client.subscribe(to: try [topic, sentinel].map { (try MQTTTopicFilter($0), .atLeastOnce) })
         // The broker answers in order: with this answer the subscription is made.
         try await isAllowedToPublish("jacquard/tag/none/led/set")
-        // What the broker tells of itself is retained, and nobody else's to tell.
+        // The broker's own topics are retained, and clients must not publish to them.
         for topic in [topic, sentinel] where !topic.hasPrefix("$SYS") {
             #expect(try await other.isAllowedToPublish(topic))
         }

@@ -13,7 +13,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("tells version and help")
+    @Test("prints version and help")
     func help() async throws {
         let version = try await run(["--version"])
         #expect(version.status == 0)

@@ -120,7 +120,7 @@ struct FaultTests {
             try await until("the will") { world.observer.latest("jacquard/bridge/attic/state") == "offline" }
             world.observer.forget()
             try world.restartDaemon()
-            // With all that a tag tells at the beginning of a link only.
+            // Includes the notifications that a tag sends only at the start of a link.
             try await world.recovers(from: "bridge killed, then started: its links adopted") {
                 world.isConnected("0001") && world.observer.document("jacquard/tag/0001/gear")["firmware"] is String
             }
@@ -128,7 +128,7 @@ struct FaultTests {
         }
     }
 
-    @Test("until it is told to stop: then it says goodbye and leaves no link behind")
+    @Test("until it is stopped: then it disconnects and leaves no link behind")
     func cleanStop() async throws {
         try await inWorld(tags: 3) { world in
             try await world.connected(1...3)

@@ -25,7 +25,7 @@ struct FirstLightTests {
         }
     }
 
-    @Test("tells each gesture once, by descriptor and by signal", arguments: [[], ["--no-acquire"]])
+    @Test("reports each gesture once, by descriptor and by signal", arguments: [[], ["--no-acquire"]])
     func gestures(options: [String]) async throws {
         try await inWorld(options: options) { world in
             try await world.connected()
@@ -79,7 +79,7 @@ struct FirstLightTests {
         }
     }
 
-    @Test("refuses what makes no sense, and tells the tag nothing")
+    @Test("refuses what makes no sense, and sends the tag nothing")
     func invalidCommands() async throws {
         try await inWorld(tags: 2) { world in
             try await world.connected(1...2)

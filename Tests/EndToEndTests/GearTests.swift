@@ -7,7 +7,7 @@ import Testing
 struct GearTests {
     private static let gear = "jacquard/tag/0001/gear"
 
-    @Test("attaching and detaching are told at once; without gear everything but that is null")
+    @Test("attaching and detaching are reported at once; without gear everything but that is null")
     func attach() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -29,12 +29,12 @@ struct GearTests {
         }
     }
 
-    @Test("gear that nobody knows is told with its numbers")
+    @Test("unknown gear is reported with its numbers")
     func unknown() async throws {
         try await inWorld { world in
             try await world.connected()
             try await world.simulate("attach 0001 unknown")
-            // The jacket goes first: that is told, too.
+            // Detaching the jacket is published as well.
             try await until("other gear") {
                 let gear = world.observer.document(Self.gear)
                 return gear["attached"] as? Bool == true && gear["product"] as? String != "Trucker Jacket"
@@ -69,7 +69,7 @@ struct GearTests {
         }
     }
 
-    @Test("the battery's changes are told as they come")
+    @Test("the battery's changes are reported as they come")
     func battery() async throws {
         try await inWorld { world in
             try await world.connected()

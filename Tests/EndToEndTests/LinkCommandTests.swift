@@ -97,7 +97,7 @@ struct LinkCommandTests {
         }
     }
 
-    @Test("a tag with connect: never is left alone, whoever asks")
+    @Test("a tag with connect: never is left alone, whatever is requested")
     func never() async throws {
         let plan = WorldPlan(tags: 2, tagList: "  - serial: 0001\n    connect: never\n  - serial: 0002")
         try await inWorld(plan) { world in

@@ -22,7 +22,7 @@ struct MetricsTests {
             let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/a.prom")[.posixPermissions]
             #expect(mode as? Int == 0o644)
             try await world.connected()
-            // A reload writes at once, and the interval would be waited for in vain here.
+            // A reload writes immediately; the interval is too long to wait for.
             try await world.reload(WorldPlan(settings: Self.settings(folder.path + "/b.prom")))
             try await until("the other file") { value("b.prom", "jacquard_tag_connected{tag=\"0001\"}") == "1" }
             #expect(value("b.prom", "jacquard_tag_battery_percent{tag=\"0001\"}") == "87")
@@ -49,7 +49,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("are told apart in the log when they change: where, how often, and not at all")
+    @Test("have their changes logged: where, how often, and not at all")
     func changes() async throws {
         let folder = try ScratchFolder()
         let settings = Self.settings(folder.path + "/a.prom")

@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 
-/// The socket to which a service tells its manager how it is (sd_notify(3)).
+/// The socket on which a service reports its state to the service manager (sd_notify(3)).
 @LoopActor
 final class NotifySocket {
     /// What goes into `NOTIFY_SOCKET`.
@@ -23,7 +23,7 @@ final class NotifySocket {
         guard status == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
     }
 
-    /// Everything that was told so far.
+    /// All messages received so far.
     var received: [String] {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {

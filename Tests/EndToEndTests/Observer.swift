@@ -4,7 +4,7 @@ import Logging
 import MQTT
 import TestSupport
 
-/// Somebody at the broker who sees everything and can say something: the project's own client, on a connection of its own.
+/// A client that subscribes to all topics and can publish. Uses the project's own client on a separate connection.
 @LoopActor
 final class Observer {
     /// Everything that came, in order.

@@ -4,7 +4,7 @@ import MQTT
 import TestSupport
 import Testing
 
-@Suite("Messages that nobody expects")
+@Suite("Unexpected messages")
 struct OddMessagesTests {
     @Test("are refused with one result, or are none of the bridge's")
     func odd() async throws {

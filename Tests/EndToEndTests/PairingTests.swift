@@ -104,7 +104,7 @@ struct PairingTests {
         }
     }
 
-    @Test("and one that the configuration lists: paired by command it stays when it is not listed any more")
+    @Test("and one that the configuration lists: paired by command it stays when it is no longer listed")
     func listedFirst() async throws {
         try await inWorld(WorldPlan(tags: 1, options: ["--pairing"])) { world in
             try await world.succeeds(World.bridge + "/request/pair", "0001")

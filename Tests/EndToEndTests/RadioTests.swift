@@ -8,10 +8,10 @@ import Testing
 struct RadioTests {
     private static let scan = World.bridge + "/scan"
     private static let advertisement = World.bridge + "/advertisement"
-    /// Tags of nobody, which keep advertising.
+    /// Unknown tags, which keep advertising.
     private static let strangers = WorldPlan(tags: 3, tagList: "")
 
-    @Test("a scan tells each tag once, without duplicates")
+    @Test("a scan reports each tag once, without duplicates")
     func once() async throws {
         try await inWorld(Self.strangers) { world in
             let data = try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":60}"#)
@@ -27,7 +27,7 @@ struct RadioTests {
         }
     }
 
-    @Test("a scan with duplicates tells every signal")
+    @Test("a scan with duplicates reports every signal")
     func duplicates() async throws {
         try await inWorld(Self.strangers) { world in
             try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":60,"duplicates":true}"#)
@@ -38,7 +38,7 @@ struct RadioTests {
         }
     }
 
-    @Test("every stop has exactly one scan_stopped, with or without a scan; nothing is told after it")
+    @Test("every stop has exactly one scan_stopped, with or without a scan; nothing is reported after it")
     func stops() async throws {
         try await inWorld(Self.strangers) { world in
             for round in 1...2 {
@@ -97,7 +97,7 @@ struct RadioTests {
         }
     }
 
-    @Test("every adapter is told, in its own state")
+    @Test("every adapter is reported, in its own state")
     func adapters() async throws {
         try await inWorld(WorldPlan(options: ["--adapters", "2"])) { world in
             try await world.connected()

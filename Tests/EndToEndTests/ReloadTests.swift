@@ -132,7 +132,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("tells the service manager that it reloads, and when it is done")
+    @Test("notifies the service manager of a reload and of its end")
     func serviceManager() async throws {
         try await inWorld { world in
             let socket = try NotifySocket(in: world.folder.path)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The process")
 struct ResourceTests {
-    @Test("waits by clocks alone that nobody sets: a jump of the time of day ends no wait")
+    @Test("waits by monotonic clocks only: a jump of the time of day ends no wait")
     func clocks() async throws {
         try await inWorld(tags: 3) { world in
             try await world.connected(1...3)

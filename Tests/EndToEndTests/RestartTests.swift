@@ -48,7 +48,7 @@ struct RestartTests {
         }
     }
 
-    @Test("a tag that is not listed any more and a former name of the bridge leave nothing at the broker")
+    @Test("a tag that is no longer listed and a former name of the bridge leave nothing at the broker")
     func formerTopics() async throws {
         try await inWorld(tags: 2) { world in
             try await world.connected(1...2)
@@ -84,7 +84,7 @@ struct RestartTests {
         }
     }
 
-    @Test("of the bridge, gestures are counted anew, and the boot tells that")
+    @Test("of the bridge, gestures are counted from 0, and the boot value changes")
     func counting() async throws {
         try await inWorld { world in
             var boots: Set<String> = []
@@ -103,7 +103,7 @@ struct RestartTests {
         }
     }
 
-    @Test("of a bridge that was killed, a tag that has gone meanwhile is told as away, and connected when it comes")
+    @Test("of a bridge that was killed, a tag that has gone meanwhile is reported as away, and connected when it comes")
     func goneMeanwhile() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -28,7 +28,7 @@ struct ServiceFaultTests {
         }
     }
 
-    @Test("for its descriptors were closed behind its back is made anew")
+    @Test("is made again after its descriptors were closed behind its back")
     func deaf() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -39,7 +39,7 @@ struct ServiceFaultTests {
         }
     }
 
-    @Test("for another client has removed the device is made anew")
+    @Test("is made again after another client has removed the device")
     func removed() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -55,7 +55,7 @@ struct ServiceFaultTests {
         }
     }
 
-    @Test("for BlueZ has dropped its objects without a word is made anew")
+    @Test("is made again after BlueZ has dropped its objects without a signal")
     func vanished() async throws {
         try await inWorld(tags: 3) { world in
             try await world.connected(1...3)
@@ -125,7 +125,7 @@ struct ServiceFaultTests {
 }
 
 extension World {
-    /// Whether the adapter looks for devices, as the bridge tells.
+    /// Whether the bridge reports that the adapter is scanning.
     fileprivate var isDiscovering: Bool {
         observer.latest(Self.bridge + "/adapter")?.contains(#""discovering":true"#) == true
     }
@@ -136,7 +136,7 @@ extension World {
             environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? "", log: Logger("rival", to: MemorySink()))
     }
 
-    /// The object of the characteristic that tells gestures; there is one tag.
+    /// The object of the characteristic that notifies gestures; there is one tag.
     fileprivate func gestureCharacteristic(_ client: DBusConnection) async throws -> String? {
         let answer = try await client.call(
             .call(to: "org.bluez", "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))

@@ -49,7 +49,7 @@ extension World {
         }
     }
 
-    /// How often the first tag has been told as offline.
+    /// How often the first tag was published as offline.
     var misses: Int { observer.payloads(of: "jacquard/tag/0001/availability").count { $0 == "offline" } }
 
     /// A gesture comes through, and a command is carried out.

@@ -120,7 +120,7 @@ final class World {
             && observer.latest("jacquard/tag/\(tag)/availability") == "online"
     }
 
-    /// Waits until tags are connected and have told their gear.
+    /// Waits until tags are connected and have reported their gear.
     func connected(_ numbers: ClosedRange<Int> = 1...1) async throws {
         try await until("tags \(numbers) are connected") {
             numbers.map(Self.serial).allSatisfy {

@@ -16,7 +16,7 @@ private struct BridgePlay {
     private var bridge: BridgeState
     private var now = Moment(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_800_000_000_000)
     private var owed = 0
-    /// What the bridge wants done, and has not been told the end of.
+    /// The actions of the bridge that have no result yet.
     private var errands: [BridgeAction] = []
     private static let ids = ["0001", "sleeve"].compactMap { TagID($0) }
 

@@ -27,7 +27,7 @@ struct GearCatalogueTests {
         #expect(component.uuid == nil)
     }
 
-    @Test("keeps the numbers of gear that nobody knows, and gives it no names and no capability")
+    @Test("keeps the numbers of unknown gear, and gives it no names and no capability")
     func unknown() {
         // The vendor alone does not help: a product is known by both numbers.
         let component = GearCatalogue.builtIn.component(

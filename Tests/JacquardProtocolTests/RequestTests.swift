@@ -16,7 +16,7 @@ struct RequestTests {
         #expect(try Request.decode(Request.hello().encoded(id: id)[...]).id == id)
     }
 
-    @Test("may have its fields in any order, and fields that nobody knows")
+    @Test("may have its fields in any order, and unknown fields")
     func order() throws {
         let packet = [UInt8](hex: "AA 06 04 18 05 08 02 18 01 F2 3F 02 FF FF 10 02 08 00 58 07")
         let (id, request) = try Request.decode(packet[...])

@@ -64,7 +64,7 @@ struct BroadcastTests {
 struct NotificationStoreTests {
     private static func gesture(_ number: UInt32) -> TagNotification { .gesture(Gesture(rawValue: number)) }
 
-    @Test("gives what came before to all who subscribe at once, and to nobody later")
+    @Test("gives what came before to all who subscribe at once, and to none later")
     func keeps() async throws {
         try await onLoop {
             let store = NotificationStore()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Connecting a tag")
 struct ConnectingTests {
-    @Test("goes from the wish to the connection in the steps of the SDK")
+    @Test("goes from the request to the connection in the steps of the SDK")
     func steps() async throws {
         try await onLoop {
             let stage = Stage()
@@ -40,7 +40,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("begins anew by itself after a loss")
+    @Test("begins again by itself after a loss")
     func reconnects() async throws {
         try await onLoop {
             let stage = Stage()
@@ -54,7 +54,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("ends by wish without an error, and not before the link is down")
+    @Test("ends on request without an error, and not before the link is down")
     func disconnects() async throws {
         try await onLoop {
             let stage = Stage()
@@ -68,7 +68,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("keeps no place for a tag that nobody wants, unless its address would be lost")
+    @Test("keeps no place for a tag that is not wanted, unless its address would be lost")
     func places() async throws {
         try await onLoop {
             let stage = Stage()
@@ -86,7 +86,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("drops a link that comes up when nobody wants it any more")
+    @Test("drops a link that comes up when it is no longer wanted")
     func lateLink() async throws {
         try await onLoop {
             let stage = Stage()

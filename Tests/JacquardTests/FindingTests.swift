@@ -222,7 +222,7 @@ struct FindingTests {
         }
     }
 
-    @Test("tells once that two tags have one serial, and connects only the first")
+    @Test("reports once that two tags have one serial, and connects only the first")
     func duplicateSerial() async throws {
         try await onLoop {
             let stage = Stage()
@@ -247,7 +247,7 @@ struct FindingTests {
         }
     }
 
-    @Test("tells of a tag with the serial of one that is connected")
+    @Test("reports a tag with the serial of one that is connected")
     func duplicateOfConnected() async throws {
         try await onLoop {
             let stage = Stage()
@@ -344,7 +344,7 @@ struct FindingTests {
         }
     }
 
-    @Test("drops the wish for an address when it is taken back")
+    @Test("drops the request for an address when it is taken back")
     func addressIsNotWanted() async throws {
         try await onLoop {
             let stage = Stage()

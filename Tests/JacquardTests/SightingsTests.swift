@@ -31,7 +31,7 @@ struct SightingsTests {
         #expect(try hear(2, after: 40, in: &sightings) == nil)
     }
 
-    @Test("tell two tags once, again after they have parted, and a third one")
+    @Test("report two tags once, again after they have parted, and a third one")
     func twoTags() throws {
         var sightings = Sightings()
         let times = [(1, 0), (2, 1), (1, 2), (2, 3), (1, 50), (1, 51), (2, 52), (1, 53), (3, 54), (2, 55), (3, 56)]

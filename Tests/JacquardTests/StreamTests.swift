@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The manager's streams")
 struct StreamTests {
-    @Test("tell the state of Bluetooth, the present one first")
+    @Test("report the state of Bluetooth, the present one first")
     func centralState() async throws {
         try await onLoop {
             let stage = Stage(state: .unknown)
@@ -20,7 +20,7 @@ struct StreamTests {
         }
     }
 
-    @Test("tell whether a scan runs, also when it ends by itself")
+    @Test("report whether a scan runs, also when it ends by itself")
     func isScanning() async throws {
         try await onLoop {
             let stage = Stage()
@@ -34,7 +34,7 @@ struct StreamTests {
         }
     }
 
-    @Test("tell the tags that a scan hears, and none without one")
+    @Test("report the tags that a scan hears, and none without one")
     func advertisingTags() async throws {
         try await onLoop {
             let stage = Stage()
@@ -69,7 +69,7 @@ struct StreamTests {
         }
     }
 
-    @Test("tell that no scan runs before Bluetooth has reported its state")
+    @Test("report that no scan runs before Bluetooth has reported its state")
     func noScan() async throws {
         try await onLoop {
             let stage = Stage(state: .unknown)

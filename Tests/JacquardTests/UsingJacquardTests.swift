@@ -19,7 +19,7 @@ struct UsingJacquardTests {
         #expect(listings.first == (try Self.text(of: "Tests/Samples/UsingJacquard/main.swift")))
     }
 
-    @Test("shows a program that connects a tag, tells a gesture, lights the LED and ends")
+    @Test("shows a program that connects a tag, reports a gesture, lights the LED and ends")
     func program() async throws {
         try await onLoop {
             let folder = Program.buildFolder

@@ -35,7 +35,7 @@ struct CalmSinkTests {
             ])
     }
 
-    @Test("tells each change of state, so that the last word is true")
+    @Test("logs each change of state, so that the last line is true")
     func changes() {
         let logger = logger
         for _ in 0..<2 {
@@ -56,7 +56,7 @@ struct CalmSinkTests {
         #expect(kept.records.count == 5)
     }
 
-    @Test("lets everything through that is for developers, or answers somebody who has asked")
+    @Test("lets everything through that is for developers, or answers a request")
     func exceptions() {
         let logger = logger
         for _ in 0..<3 {

@@ -68,7 +68,7 @@ struct MQTTErrorTests {
                 == "not_authorized: the broker refuses the message: not authorized [not_authorized (135)]")
     }
 
-    @Test("tells why TLS failed in OpenSSL's own words")
+    @Test("reports why TLS failed in OpenSSL's own words")
     func tls() {
         let line = "OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"
         #expect(MQTTError(library: 8, complaints: [line]).text == "TLS failed: certificate verify failed")

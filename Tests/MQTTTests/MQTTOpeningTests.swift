@@ -263,7 +263,7 @@ struct MQTTOpeningTests {
         }
     }
 
-    @Test("stays with MQTT 5 when it was told to")
+    @Test("stays with MQTT 5 if configured")
     func noFallback() async throws {
         try await onLoop {
             let server = try FakeBroker { _ in .send(Packet.refused5) }
@@ -315,7 +315,7 @@ struct MQTTOpeningTests {
         }
     }
 
-    @Test("has no limit any more once the broker has accepted")
+    @Test("has no limit once the broker has accepted")
     func limit() async throws {
         try await withClient { client, _ in
             let connection = try #require(client.client.connection)

@@ -91,7 +91,7 @@ struct MQTTSessionTests {
             }
             broker = try await PrivateBroker(at: place)
             try await client.connected(times: 2)
-            // The loss, and that nobody is there: the further attempts are for developers.
+            // The loss and the first failed attempt; further attempts are logged at debug level.
             #expect(client.warnings.count == 2)
             await client.client.stop()
         }

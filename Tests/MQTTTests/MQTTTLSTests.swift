@@ -109,7 +109,7 @@ struct MQTTTLSTests {
         }
     }
 
-    @Test("skips the check of the host name when told to")
+    @Test("skips the check of the host name if configured")
     func insecure() async throws {
         try await onLoop {
             let certificates = try await Certificates()

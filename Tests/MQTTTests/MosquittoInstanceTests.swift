@@ -18,7 +18,7 @@ struct MosquittoInstanceTests {
                 guard case .published(let number, _) = signal else { return }
                 seen.append(number)
                 guard number < 3 else { return }
-                // The answer to an acknowledgement brings another one, and somebody looks at once.
+                // The response to an acknowledgement triggers another one, which is read immediately.
                 instance.note(.published(number + 10, success))
                 instance.takeSignals { inner in
                     if case .published(let number, _) = inner { seen.append(number) }

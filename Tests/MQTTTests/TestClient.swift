@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import MQTT
 
-/// A client, with everything that it has told.
+/// A client that records all events.
 @LoopActor
 final class TestClient {
     let client: MQTTClient

@@ -82,7 +82,7 @@ struct WithholdingTests {
         }
     }
 
-    @Test("do not wait while nothing of ours is in flight, and leave at once when they are not to wait any more")
+    @Test("do not wait while nothing of ours is in flight, and leave at once when they must no longer wait")
     func nothingInFlight() async throws {
         try await withClient { client, broker in
             client.client.withholdsAcknowledgements = true

@@ -20,7 +20,7 @@ struct WireReaderTests {
         #expect(reader.remaining.isEmpty)
     }
 
-    @Test("reads each wire type and tells the end")
+    @Test("reads each wire type and the end")
     func wireTypes() throws {
         var reader = WireReader([
             0x08, 0x96, 0x01,  // 1: varint 150

@@ -25,7 +25,7 @@ struct CommandLedger {
         var isAnonymous = false
         let tag: String?
         var isAcknowledged = false
-        /// Whether its result topic has had a result; only told of those without an id.
+        /// Whether a result was received on its topic; recorded only for commands without an id.
         var hasTopicResult = false
         var finals: [(status: String, code: String?, at: ContinuousClock.Instant)] = []
     }
@@ -70,7 +70,7 @@ struct CommandLedger {
         entries.values.contains { $0.tag == tag && $0.finals.isEmpty && !isExcused($0, troubles, at: now) }
     }
 
-    /// Whether nothing is owed any more.
+    /// Whether all results were received.
     func areAllAnswered(_ troubles: Troubles, at now: ContinuousClock.Instant) -> Bool {
         !entries.values.contains {
             $0.isAcknowledged && $0.finals.count < $0.expected && !isExcused($0, troubles, at: now)

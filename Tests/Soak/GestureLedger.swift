@@ -54,7 +54,7 @@ struct GestureLedger {
     private(set) var expired = 0
     private(set) var latest = Duration.zero
 
-    /// Those that the bridge never counted, or that it did not tell before it was killed.
+    /// The gestures that the bridge did not count, or did not publish before it was killed.
     var lostAtTag: Int { made - arrived - expired - lostWithBroker }
 
     /// A gesture was typed.
@@ -78,7 +78,7 @@ struct GestureLedger {
     /// Whether a line makes more than one, so that its end comes later.
     func isBurst(_ number: UInt32) -> Bool { (entries[number]?.count ?? 0) > 1 }
 
-    /// Whether its end was told.
+    /// Whether its end was reported.
     func isDone(_ number: UInt32) -> Bool { entries[number]?.made != nil }
 
     /// A gesture has come to the reader.
@@ -109,7 +109,7 @@ struct GestureLedger {
         return age > .seconds(5) && !isAroundTrouble ? "gesture \(told.seq) of \(tag) came \(age) late" : nil
     }
 
-    /// The bridge has told its counts.
+    /// Handles the counters published by the bridge.
     mutating func told(_ stats: StatsTold, of tag: String, at now: ContinuousClock.Instant) {
         var sequence = sequences[tag]?[stats.boot] ?? Sequence(lastAt: now)
         sequence.counted = max(sequence.counted, stats.lastSequence)

@@ -11,7 +11,8 @@ final class Idle {
     private var subscriptions = 0
     private var busMessages = 0
 
-    /// How long the bridge has to settle after the last tag was connected: gear is told, discovery ends, facts are published.
+    /// How long the bridge has to settle after the last tag was connected: gear is reported, discovery ends, facts are
+    /// published.
     private static let settling = Duration.seconds(10)
 
     /// Starts the broker and the simulator.
@@ -64,7 +65,7 @@ final class Idle {
     }
 }
 
-/// What the kernel tells of all threads of a process together.
+/// The sum of the kernel's figures for all threads of a process.
 private struct ThreadFigures {
     /// How many there are.
     var threads = 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel tells of a process.
+/// The kernel's figures for a process.
 struct ProcessFigures {
     /// Memory in use, in kilobytes (proc(5), `statm`, second number).
     let residentKilobytes: Int

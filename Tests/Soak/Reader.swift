@@ -2,7 +2,7 @@ import EventLoop
 import Logging
 import MQTT
 
-/// Somebody at the broker who sees everything and can say something: the project's own client.
+/// A client that subscribes to all topics and can publish: the project's own client.
 @LoopActor
 final class Reader {
     /// Takes each message.

@@ -63,7 +63,7 @@ extension Soak {
         reader.publish(MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce), number: number)
     }
 
-    /// A tag that nothing is wrong with any more has to come back.
+    /// A tag without a simulated fault must reconnect.
     private func note(overdue tag: String, _ view: TagView, at now: ContinuousClock.Instant) {
         guard let since = view.overdueSince else {
             tags[tag]?.overdueSince = now

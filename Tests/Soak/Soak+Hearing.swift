@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import MQTT
 
-/// What the simulator and the broker tell.
+/// Handles the output of the simulator and the messages of the broker.
 extension Soak {
     // MARK: The simulator
 
@@ -42,7 +42,7 @@ extension Soak {
         gestures.refused(number)
     }
 
-    /// The end of a short burst is told before the line that began it is answered.
+    /// The end of a short burst is reported before the reply to the line that began it.
     private func burstEnded(_ line: SimulatorLine, at now: ContinuousClock.Instant) {
         guard let tag = line.tag, let sent = line.sent else { return }
         let number = tags[tag]?.burst ?? tags[tag]?.unanswered.first { gestures.isBurst($0) }

@@ -79,7 +79,7 @@ extension Soak {
         agenda.add(.type(remedy, tag: tag), at: now + pause)
     }
 
-    /// A fault need not break the link; if it does, the simulator says so.
+    /// A fault does not always break the link; if it does, the simulator reports it.
     private func fault(_ tag: String, at now: ContinuousClock.Instant) {
         guard let fault = FaultTable.all.randomElement(using: &random) else { return }
         let pause = Duration.seconds(Double.random(in: 1...15, using: &random))

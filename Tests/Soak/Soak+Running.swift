@@ -45,7 +45,7 @@ extension Soak {
         }
     }
 
-    /// Puts everything right and waits until nothing is due any more.
+    /// Ends all faults and waits until nothing is pending.
     private func drain() async throws {
         note("draining")
         isDraining = true

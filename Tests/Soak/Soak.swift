@@ -17,7 +17,7 @@ final class Soak {
     var commands = CommandLedger()
     var tags: [String: TagView] = [:]
     var agenda = Agenda<Remedy>()
-    /// The latest events, for whoever has to find out what went wrong.
+    /// The latest events, to investigate a failure.
     private(set) var history: [String] = []
     private(set) var violations: [String] = []
     var nextNumber: UInt32 = 1000
@@ -31,7 +31,7 @@ final class Soak {
     var isInterrupted = false
     /// The signal that ends the daemon, and when it was sent.
     var endOfDaemon: (signal: Int32, since: ContinuousClock.Instant)?
-    /// Nothing new is done any more.
+    /// Whether no new operations are started.
     var isDraining = false
     /// The programs are being ended.
     var isEnding = false
@@ -63,7 +63,7 @@ final class Soak {
         note("VIOLATION: " + text)
         violations.append(text)
         print("\((ContinuousClock.now - started).inSeconds) VIOLATION: \(text)")
-        // The first ones tell what was before them.
+        // The first ones report the state before them.
         if violations.count <= 5 {
             print("  before it:\n" + history.suffix(25).map { "    \($0)" }.joined(separator: "\n"))
         }

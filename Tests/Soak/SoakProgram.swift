@@ -9,7 +9,7 @@ enum SoakProgram {
             print(SoakOptions.usage)
             exit(2)
         }
-        // A program that has gone is told by the return value of the call that wrote to it.
+        // A closed pipe is detected by the return value of write.
         signal(SIGPIPE, SIG_IGN)
         EventLoop.shared.begin { exit(await run(options)) }
         EventLoop.shared.run()

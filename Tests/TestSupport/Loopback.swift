@@ -7,12 +7,12 @@ public enum Loopback {
         Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
 
-    /// Connects a socket to a port, and says whether somebody listens there.
+    /// Connects a socket to a port, and returns whether a server listens there.
     public static func connect(_ descriptor: CInt, to port: UInt16) -> Bool {
         call(Glibc.connect, descriptor, port: port)
     }
 
-    /// Whether somebody listens on a port.
+    /// Whether a server listens on a port.
     static func isServed(_ port: UInt16) -> Bool {
         let descriptor = socket()
         defer { close(descriptor) }

@@ -87,7 +87,7 @@ public final class PrivateBus: Sendable {
         return next
     }
 
-    /// The socket's file is there a moment before somebody listens on it.
+    /// The socket's file exists shortly before the server listens on it.
     private static func listens(at path: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bridge
 
-@Suite("What Home Assistant is told")
+@Suite("Home Assistant discovery documents")
 struct DiscoveryDocumentTests {
     private let tag = Scene.announced().components()
     private let bridge = Scene.announced().components(of: "jacquard_bridge_attic")

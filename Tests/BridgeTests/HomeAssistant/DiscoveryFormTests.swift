@@ -89,7 +89,7 @@ struct DiscoveryFormTests {
         #expect(TagID.known(id).objectID == objectID)
     }
 
-    @Test("tells nothing when discovery is switched off")
+    @Test("reports nothing when discovery is switched off")
     func off() {
         var scene = Scene()
         scene.begin()

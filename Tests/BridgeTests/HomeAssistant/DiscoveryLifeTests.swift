@@ -59,7 +59,7 @@ struct DiscoveryLifeTests {
         #expect(single.state.subscriptions.contains { $0.filter == "home/ha/device/jacquard_tag_003R/config" })
     }
 
-    @Test("tells everything again when Home Assistant has started, spread over two seconds, the bridge first")
+    @Test("reports everything again when Home Assistant has started, spread over two seconds, the bridge first")
     func reminders() {
         let tags = (1...4).map { TagEntry(id: .known("000\($0)"), serial: "000\($0)") }
         var scene = Scene.announced(tags: tags)
@@ -87,7 +87,7 @@ struct DiscoveryLifeTests {
         #expect(scene.wait(.seconds(5)) == [])
     }
 
-    @Test("is told again when the firmware is known, and does not depend on gear")
+    @Test("is reported again when the firmware is known, and does not depend on gear")
     func changes() {
         var scene = Scene.announced()
         scene.connect()
@@ -134,7 +134,7 @@ struct DiscoveryLifeTests {
         #expect(lines.last == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
     }
 
-    @Test("is not told again for a tag that was forgotten meanwhile")
+    @Test("is not reported again for a tag that was forgotten meanwhile")
     func forgottenMeanwhile() {
         var scene = Scene.announced(tags: [.tag003R])
         scene.hear("homeassistant/status", "online")
@@ -168,7 +168,7 @@ struct DiscoveryLifeTests {
         #expect(scene.publications.contains { $0.topic == Self.device && $0.payload.isEmpty })
     }
 
-    @Test("changes its form even when the leftover is heard late, and then tells everything again")
+    @Test("changes its form even when the leftover is heard late, and then reports everything again")
     func lateMigration() {
         var scene = Scene.announced()
         let before = scene.publications.count
@@ -181,7 +181,7 @@ struct DiscoveryLifeTests {
         #expect(scene.publications[before + 2].kind == .reminder)
     }
 
-    @Test("empties what stands under another prefix, to which nobody listens")
+    @Test("empties what stands under another prefix")
     func otherPrefix() {
         var scene = Scene.announcing()
         scene.begin()

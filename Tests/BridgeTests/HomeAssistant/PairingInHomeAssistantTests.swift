@@ -85,7 +85,7 @@ struct PairingInHomeAssistantTests {
         #expect(pairing(scene, "state", "error") == ["failed", code])
     }
 
-    @Test("shows a request that waited for Bluetooth in vain")
+    @Test("shows a request that waited for Bluetooth without success")
     func neverReady() {
         var scene = Scene.announced()
         scene.send("bridge/attic/request/pair_serial", "0001")

@@ -64,7 +64,7 @@ struct ClientCommandTests {
         }
     }
 
-    @Test("pair with the serial and tell how the tag is called")
+    @Test("pair with the serial and report how the tag is called")
     func pair() async throws {
         let answers = [
             ("bridge/attic/response/pair", #"{"id":"ID","status":"accepted","final":false}"#),

@@ -56,7 +56,7 @@ struct MonitorTests {
         }
     }
 
-    @Test("ends when nobody reads any more")
+    @Test("ends when its output is closed")
     func nobodyReads() async throws {
         try await onLoop {
             let broker = try await PrivateBroker()

@@ -28,7 +28,7 @@ struct NoConnectionTests {
         }
     }
 
-    @Test("end with 3 when nobody listens at the broker's address")
+    @Test("end with 3 when no server listens at the broker's address")
     func broker() async throws {
         try await onLoop {
             let written = Written()

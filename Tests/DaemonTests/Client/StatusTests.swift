@@ -44,7 +44,7 @@ struct StatusTests {
     /// 2026-11-20, ten o'clock.
     private static let now: Int64 = 1_795_168_800_000
 
-    @Test("tells bridge, adapter, problems and a table of the bridge's own tags")
+    @Test("reports bridge, adapter, problems and a table of the bridge's own tags")
     func people() {
         #expect(
             Self.report().lines == [

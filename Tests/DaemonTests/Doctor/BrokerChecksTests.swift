@@ -39,7 +39,7 @@ struct BrokerChecksTests {
         #expect(findings.filter { $0.verdict == .failed }.allSatisfy { !$0.remedies.isEmpty })
     }
 
-    @Test("a name without an address is told with the resolver's words")
+    @Test("a name without an address is reported with the resolver's words")
     func name() {
         #expect(
             BrokerNameCheck.finding("b", .addresses(["::1", "127.0.0.1"])).found == "b has the address ::1, 127.0.0.1")

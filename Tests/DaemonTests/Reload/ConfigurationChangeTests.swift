@@ -115,7 +115,7 @@ struct ConfigurationChangeTests {
         #expect(changes == [.tagAdded(Self.bag)])
     }
 
-    @Test("leave a tag that was paired by command when it is not listed any more, without its name")
+    @Test("leave a tag that was paired by command when it is no longer listed, without its name")
     func paired() {
         var new = Self.running
         new.tags = [Self.bag]
@@ -145,7 +145,7 @@ struct ConfigurationChangeTests {
         #expect(attic.keepingWhatHolds(from: named).mqtt.clientID == "jacquard-cellar")
     }
 
-    @Test("of the interval of metrics that nobody writes are none")
+    @Test("of the interval of metrics that are not written are none")
     func noMetrics() {
         var old = Self.running
         old.metrics.file = nil

@@ -53,7 +53,7 @@ struct TagLifeTests {
         #expect(tag.state(.connected) == "", "it is connected already")
     }
 
-    @Test("tells a loss with its reason, each attempt with its number, and the time until it was back")
+    @Test("reports a loss with its reason, each attempt with its number, and the time until it was back")
     func lost() throws {
         var tag = try Transcript()
         _ = tag.state(.preparingToConnect)
@@ -87,7 +87,7 @@ struct TagLifeTests {
                 == "!disconnected code=peer_removed_pairing_info error=the bond is lost")
     }
 
-    @Test("tells gear when it comes and goes, not when more is known of it or the link is another one")
+    @Test("reports gear when it comes and goes, not when more is known of it or the link is another one")
     func gear() throws {
         var tag = try Transcript()
         var gear = Component(

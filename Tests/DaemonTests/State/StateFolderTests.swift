@@ -118,7 +118,7 @@ struct StateFolderTests {
 
 @Suite("Tag store")
 struct TagStoreTests {
-    @Test("has what it was told on the disk soon")
+    @Test("writes changes to the disk soon")
     func remembers() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -209,7 +209,7 @@ struct TagStoreTests {
         }
     }
 
-    @Test("has nothing to save any more when a change that could not be saved was undone")
+    @Test("has nothing left to save when a change that could not be saved was undone")
     func undone() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()

@@ -210,7 +210,7 @@ async def an_enabled_entity_shows_the_signal_strength(world: World) -> None:
     entity = (await world.home.entity_ids())[f"{TAG}_rssi"]
     await world.home.ask("config/entity_registry/update", entity_id=entity, disabled_by=None)
 
-    # Home Assistant loads the integration anew half a minute after an entity was enabled, and loses what happens then.
+    # Home Assistant reloads the integration half a minute after an entity was enabled, and loses what happens then.
     await asyncio.sleep(33)
 
     async def is_number() -> bool:

@@ -93,7 +93,7 @@ async def two_hundred_gestures_arrive_in_time(world: World) -> None:
     p99 = {kind: sorted(values)[round(len(values) * 0.99) - 1] for kind, values in delays.items()}
     for kind, values in delays.items():
         print(f"   {kind} to its automation: p50 {statistics.median(values) * 1000:.1f} ms, p99 {p99[kind] * 1000:.1f} ms")
-    # How long Home Assistant takes on this machine is told by the bare publish.
+    # The bare publish shows how long Home Assistant takes on this machine.
     require(p99["a gesture"] < p99["a bare publish"] + 1, f"p99 is {p99['a gesture']:.3f} s")
     # The other automations of the last gesture may still run.
     await asyncio.sleep(1)

@@ -8,7 +8,7 @@ from typing import Any
 from failure import quickest, require, until
 from world import TAG, World
 
-# What turn_on is called with, and what the tag is told of it.
+# The arguments of turn_on, and the resulting command of the tag.
 CALLS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"rgb_color": [255, 64, 0]}, {"color": "#ff4000", "pattern": "solid", "duration_ms": 10_000}),
     ({}, {"color": "#ff4000", "pattern": "solid"}),

@@ -3,7 +3,7 @@ import Time
 
 /// Actions as a transcript writes them.
 extension TagSession.Action {
-    /// The connection is told to have changed.
+    /// The connection has changed.
     static func tell(
         _ state: TagConnection.State, attempt: Int = 1, _ error: TagConnectionError? = nil,
         retryAt: Instant? = nil
@@ -31,7 +31,7 @@ extension TagSession.Action {
 }
 
 extension [TagSession.Action] {
-    /// The connections that are told.
+    /// The reported connection states.
     var connections: [TagConnection] {
         compactMap { if case .emit(.connection(let connection)) = $0 { connection } else { nil } }
     }

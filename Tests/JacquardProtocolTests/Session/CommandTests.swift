@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Commands")
 struct CommandTests {
-    /// The number that the sample tag has told as its product's.
+    /// The product ID that the sample tag reports.
     private static let product = JacquardIdentifier(rawValue: 7)
     private static let gear = SampleTag.component(isComplete: true)
 
@@ -50,7 +50,7 @@ struct CommandTests {
         }
     }
 
-    @Test("read the battery, and tell it")
+    @Test("read the battery, and report it")
     func battery() {
         var tag = SessionFixture(in: .connected)
         let status = BatteryStatus(level: 87, isCharging: false)
@@ -77,7 +77,7 @@ struct CommandTests {
         #expect(tag.lastRequest == .batteryStatus())
     }
 
-    @Test("read what the tag is, and tell it")
+    @Test("read what the tag is, and report it")
     func tagInformation() {
         var tag = SessionFixture(in: .connected)
         _ = tag.on(.command(.deviceInformation(of: .tag), token: 1))
@@ -91,7 +91,7 @@ struct CommandTests {
             ])
     }
 
-    @Test("read what the gear is, and tell it")
+    @Test("read what the gear is, and report it")
     func gearInformation() throws {
         var tag = SessionFixture(in: .equipped)
         let gear = try #require(Self.gear)

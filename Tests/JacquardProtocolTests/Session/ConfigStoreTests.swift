@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Store of keys and values")
 struct ConfigStoreTests {
-    /// The number that the sample tag has told as its product's.
+    /// The product ID that the sample tag reports.
     private static let product = JacquardIdentifier(rawValue: 7)
     private static let other = JacquardIdentifier(rawValue: 8)
 

@@ -100,7 +100,7 @@ struct ConnectingTests {
         #expect(actions.last == .request(.hello(), id: 1, withResponse: withResponse))
     }
 
-    @Test("counts requests anew on every link")
+    @Test("counts requests from 0 on every link")
     func newLink() {
         var tag = SessionFixture(in: .connected)
         _ = tag.on(.linkDown(SampleTag.linkError))
@@ -112,7 +112,7 @@ struct ConnectingTests {
         #expect(tag.lastRequest == .hello())
     }
 
-    @Test("takes a link that comes up between two attempts, and drops one that nobody wants")
+    @Test("takes a link that comes up between two attempts, and drops one that is not wanted")
     func lateLink() {
         var waiting = SessionFixture(in: .waiting)
         #expect(waiting.on(.linkUp) == [.tell(.connecting(step: 0), attempt: 2), .discover])

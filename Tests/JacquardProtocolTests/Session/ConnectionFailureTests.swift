@@ -7,7 +7,7 @@ struct ConnectionFailureTests {
     /// Before the spread of a quarter.
     private let firstPause = Duration.milliseconds(375)...Duration.milliseconds(625)
 
-    @Test("drops the link, tells why, pauses, and tries again", arguments: ConnectionFailure.all)
+    @Test("drops the link, reports why, pauses, and tries again", arguments: ConnectionFailure.all)
     func failure(_ failure: ConnectionFailure) throws {
         var tag = SessionFixture(in: failure.phase)
         #expect(
@@ -126,7 +126,7 @@ struct ConnectionFailureTests {
         #expect(tag.session.deadline == nil)
     }
 
-    @Test("is final when the lost bond shows in a step, and tells it when the link is down")
+    @Test("is final when the lost bond shows in a step, and reports it when the link is down")
     func bondInStep() {
         let steps: [(SessionPhase, SessionInput)] = [
             (.discovering, .discoveryFailed(SampleTag.bondError)),

@@ -20,7 +20,7 @@ struct GearCommandTests {
         #expect(tag.lastRequest == .playLEDOnTag(.haltAll))
     }
 
-    @Test("stay when the gear is told again under its number")
+    @Test("stay when the gear is reported again under its number")
     func sameNumber() {
         var tag = SessionFixture(in: .equipped)
         for token in [1, 2] as [UInt64] { _ = tag.on(.command(.playHaptic(.stop), token: token)) }

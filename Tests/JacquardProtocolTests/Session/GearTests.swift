@@ -7,7 +7,7 @@ struct GearTests {
     private static let wholePatch = SampleTag.component(isComplete: true)
     private let touchMode = Response.Body.dataChannel(DataChannelResponse(.gesture))
 
-    @Test("is told at once, then set to gestures, then asked what it is")
+    @Test("is reported at once, then set to gestures, then asked what it is")
     func attach() {
         var tag = SessionFixture(in: .connected)
         #expect(
@@ -53,7 +53,7 @@ struct GearTests {
         #expect(detached.session.adopt(catalogue) == [])
     }
 
-    @Test("that is told before the tag is connected is set up when it is")
+    @Test("that is reported before the tag is connected is set up when it is")
     func early() {
         for phase in [SessionPhase.subscribing] + SessionPhase.starting {
             var tag = SessionFixture(in: phase)
@@ -67,7 +67,7 @@ struct GearTests {
             ])
     }
 
-    @Test("that is not told within 2 s is not there")
+    @Test("that is not reported within 2 s is not there")
     func missing() {
         var tag = SessionFixture(in: .connected)
         #expect(tag.after(.seconds(2) - .nanoseconds(1)) == [])
@@ -106,7 +106,7 @@ struct GearTests {
         #expect(tag.isIdle)
     }
 
-    @Test("that is attached anew is set up anew, and nothing more is said to the former", arguments: 0..<3)
+    @Test("that is attached again is set up again, and nothing more is sent to the former", arguments: 0..<3)
     func reattach(step: Int) {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.gear()))
@@ -130,7 +130,7 @@ struct GearTests {
         #expect(tag.isIdle)
     }
 
-    @Test("that is detached is told at once, and nothing more is said to it")
+    @Test("that is detached is reported at once, and nothing more is sent to it")
     func detach() {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.gear()))

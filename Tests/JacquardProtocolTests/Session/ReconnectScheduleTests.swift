@@ -35,7 +35,7 @@ struct ReconnectScheduleTests {
         #expect(schedule.next() <= .milliseconds(625))
     }
 
-    @Test("stays at its limit for ever")
+    @Test("stays at its limit indefinitely")
     func longRun() {
         #expect(pauses(1000, seed: 1).suffix(900).allSatisfy { $0 >= .seconds(45) && $0 <= .seconds(75) })
     }

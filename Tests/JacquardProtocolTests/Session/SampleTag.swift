@@ -46,7 +46,7 @@ enum SampleTag {
         return information
     }()
 
-    /// The gear before and after it has told what it is.
+    /// The gear before and after its device information is received.
     static func component(_ notification: AttachedNotification = gear(), isComplete: Bool = false) -> Component? {
         guard var component = notification.gear(in: .builtIn), isComplete else {
             return notification.gear(in: .builtIn)

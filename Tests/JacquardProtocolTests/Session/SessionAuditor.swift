@@ -8,7 +8,7 @@ struct SessionAuditor {
     private var isWriting = false
     private var openCommands: Set<UInt64> = []
 
-    /// Looks at one line of a transcript. The time is nil if a deadline had passed before and the session was not told.
+    /// Checks one line of a transcript. The time is nil if a deadline had passed and the session was not notified.
     mutating func audit(
         _ input: SessionInput, _ actions: [TagSession.Action], of session: TagSession, at now: Instant?
     ) {

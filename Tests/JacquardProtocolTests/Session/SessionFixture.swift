@@ -36,7 +36,7 @@ struct SessionFixture {
         return on(.deadline)
     }
 
-    /// Time passes, and nothing is told to the session.
+    /// Advances the clock without notifying the session.
     mutating func pass(_ duration: Duration) {
         now += duration
     }
@@ -55,7 +55,7 @@ struct SessionFixture {
         return receive(response.encoded(), on: .response)
     }
 
-    /// The tag tells something unasked.
+    /// The tag sends a notification.
     mutating func notify(_ notification: Notification) -> [TagSession.Action] {
         receive(notification.encoded(), on: .notify)
     }

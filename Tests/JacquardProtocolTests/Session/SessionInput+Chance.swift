@@ -27,7 +27,7 @@ extension SessionInput {
         .disconnectTag(),
     ]
 
-    /// Gear that comes, comes anew and goes.
+    /// Gear that is attached, attached again and detached.
     static let gear: [SessionInput] = [SampleTag.gear(), SampleTag.gear(6), AttachedNotification()]
         .flatMap { (try? Fragmenter.fragments(of: Notification.attached($0).encoded())) ?? [] }
         .map { .received($0, on: .notify) }

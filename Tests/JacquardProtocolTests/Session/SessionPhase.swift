@@ -7,7 +7,7 @@ enum SessionPhase: CaseIterable, Sendable {
     case equipped
     /// Connected without gear, and a command waits for its answer, another behind it.
     case commanding
-    /// The link is on its way down, and then there is another attempt; then there is none; then all begins anew.
+    /// The link is going down: before another attempt, before none, before a restart of the session.
     case closing, stopping, restarting
     /// Between two attempts.
     case waiting

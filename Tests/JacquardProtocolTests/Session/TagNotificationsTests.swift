@@ -47,7 +47,7 @@ struct TagNotificationsTests {
             ])
     }
 
-    @Test("is no event with a field missing, or for a reason that nobody knows")
+    @Test("is no event with a field missing, or for an unknown reason")
     func incomplete() {
         var tag = SessionFixture(in: .connected)
         var battery = Notification.batteryStatus(Self.battery)

@@ -45,14 +45,14 @@ struct WishesTests {
         }
     }
 
-    @Test("connecting while the link goes down begins anew, without an error or a pause")
+    @Test("connecting while the link goes down begins again, without an error or a pause")
     func restart() {
         var tag = SessionFixture(in: .stopping)
         #expect(tag.on(.connect(.always)) == [])
         #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.preparingToConnect), .connect])
     }
 
-    @Test("connecting after a final error begins anew")
+    @Test("connecting after a final error starts over")
     func connectAfterError() {
         var tag = SessionFixture(in: .waiting)
         _ = tag.on(.poweredOff)
@@ -87,7 +87,7 @@ struct WishesTests {
         #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.disconnected, SampleTag.linkError)])
     }
 
-    @Test("a rule that is not for ever makes 60 s without the tag final")
+    @Test("a rule with a limit makes 60 s without the tag final")
     func oncePairedTimeout() {
         var tag = SessionFixture(in: .linking, retrying: .oncePaired)
         #expect(tag.after(.seconds(60)) == [.disconnect])
@@ -104,7 +104,7 @@ struct WishesTests {
         #expect(tag.session.deadline != nil)
     }
 
-    @Test("of two wishes the more lasting rule stays", arguments: TagSession.RetryRule.allCases)
+    @Test("of two requests the more lasting rule stays", arguments: TagSession.RetryRule.allCases)
     func rules(first: TagSession.RetryRule) {
         for second in TagSession.RetryRule.allCases {
             var tag = SessionFixture(in: .discovering, retrying: first)
@@ -116,7 +116,7 @@ struct WishesTests {
         }
     }
 
-    @Test("a new wish after the end has its own rule")
+    @Test("a new request after the end has its own rule")
     func newRule() {
         var tag = SessionFixture(in: .stopping)
         _ = tag.on(.connect(.oncePaired))

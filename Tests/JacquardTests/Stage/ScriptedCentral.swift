@@ -1,7 +1,7 @@
 import Bluetooth
 import EventLoop
 
-/// A central without a radio: keeps what it is asked for, and tells what the test lets happen.
+/// A central without a radio: records requests and sends the events that the test chooses.
 @LoopActor
 final class ScriptedCentral: Central {
     var onEvent: ((CentralEvent) -> Void)?

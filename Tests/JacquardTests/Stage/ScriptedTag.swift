@@ -77,7 +77,7 @@ extension BluetoothAddress {
         return address
     }
 
-    /// Its last two digits, which tell the devices of a test apart.
+    /// The last two digits of its identifier, which differ for each device of a test.
     var short: String { String(description.suffix(2)) }
 }
 

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import Jacquard
 
-/// A manager between a scripted central and a listener; what is asked and told becomes one transcript.
+/// A manager between a scripted central and a listener. Requests and events are recorded in one transcript.
 @LoopActor
 final class Stage {
     let central = ScriptedCentral()
@@ -48,7 +48,7 @@ final class Stage {
         lines = []
     }
 
-    /// What was asked and told since the last look.
+    /// The requests and events since the last call.
     func said() -> [String] {
         defer { lines = [] }
         return lines
@@ -102,19 +102,19 @@ final class Stage {
         }
     }
 
-    /// The tag tells something unasked.
+    /// The tag sends a notification.
     func notify(_ address: BluetoothAddress, _ notification: Notification) {
         for value in (try? Fragmenter.fragments(of: notification.encoded())) ?? [] {
             central.tell(.notified(address, JacquardGATT.uuid(.notify), value))
         }
     }
 
-    /// The tag tells a gesture.
+    /// The tag sends a gesture.
     func gesture(_ address: BluetoothAddress, _ gesture: Gesture = .doubleTap) {
         notify(address, .dataChannel(DataChannelNotification(gesture), component: 101))
     }
 
-    /// From wish to connection, without a word in the transcript.
+    /// Connects the tag, without recording it in the transcript.
     func connect(_ identity: TagIdentity, at number: Int = 1, serial: PairingSerial = .desk) -> BluetoothAddress {
         manager.connect(identity)
         let address = hear(number, serial)

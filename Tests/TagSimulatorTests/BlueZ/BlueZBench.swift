@@ -16,9 +16,9 @@ final class BlueZBench {
     let tags: [SimulatedTag]
     let blueZ: FakeBlueZ
     let client: DBusConnection
-    /// What the client was told, such as `added hci0/dev_F0_00_00_00_00_01` or `dev_… Connected=true`.
+    /// The signals received by the client, such as `added hci0/dev_F0_00_00_00_00_01` or `dev_… Connected=true`.
     private(set) var signals: [String] = []
-    /// Everybody who has been `org.bluez` so far, and nil for nobody.
+    /// The successive owners of `org.bluez`; nil while it has none.
     private(set) var owners: [String?] = []
     private var subscriptions: [DBusSubscription] = []
 

@@ -9,7 +9,7 @@ import Testing
 struct DiscoveryTests {
     private static let service: DBusValue = .strings(["D2F2BF0D-D165-445C-B0E1-2D6B642EC57B"])
 
-    @Test("knows no device before a discovery, and tells both with all they advertise")
+    @Test("knows no device before a discovery, and reports both with all they advertise")
     func discovery() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -32,7 +32,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("tells each advertisement to a client that wants duplicates, and the end of the strength")
+    @Test("reports each advertisement to a client that wants duplicates, and the end of the strength")
     func duplicates() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -93,7 +93,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("forgets a device that nobody keeps and that is not seen any more")
+    @Test("forgets a device that is temporary and no longer seen")
     func forgotten() async throws {
         try await onLoop {
             var options = BlueZOptions.quick

@@ -114,7 +114,7 @@ struct GATTTests {
         }
     }
 
-    @Test("keeps a session over a reconnection, and tells values twice once it is started again")
+    @Test("keeps a session over a reconnection, and reports values twice once it is started again")
     func survivingSession() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -211,7 +211,7 @@ struct GATTTests {
         }
     }
 
-    @Test("tells of properties and methods what BlueZ' own library does")
+    @Test("lists the same properties and methods as BlueZ' own library")
     func standardInterfaces() async throws {
         try await onLoop {
             let bench = try await BlueZBench()

@@ -8,7 +8,7 @@ struct HeardDataTests {
         Broadcast(name: name, services: ["d2f2"], manufacturerData: [224: [0, 0, 4, 0x3F]], rssi: rssi)
     }
 
-    @Test("is told completely at first")
+    @Test("is reported completely at first")
     func first() {
         var data = HeardData()
         let changed = data.take(Self.broadcast(-50), isFiltered: false, reportsDuplicates: false)

@@ -9,7 +9,7 @@ import Testing
 struct LinkTests {
     private static let device = "dev_F0_00_00_00_00_01"
 
-    @Test("tells the link, then the services, and at last that they are resolved")
+    @Test("reports the link, then the services, and at last that they are resolved")
     func order() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -171,7 +171,7 @@ struct LinkTests {
         }
     }
 
-    @Test("lets nobody at a tag that wants pairing until an agent has agreed")
+    @Test("denies access to a tag that requires pairing until an agent has agreed")
     func agent() async throws {
         try await onLoop {
             var tagOptions = TagOptions()

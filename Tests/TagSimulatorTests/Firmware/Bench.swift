@@ -16,7 +16,7 @@ struct Bench {
 
     private var reassemblers: [TagCharacteristic: Reassembler] = [:]
 
-    /// The tag 003R, connected and subscribed unless told otherwise.
+    /// The tag 003R, connected and subscribed by default.
     init(gear word: String? = nil, isConnected: Bool = true, mtu: Int = 247) throws {
         let serial = try #require(PairingSerial("003R"))
         firmware = Firmware(TagIdentity(serial: serial), gear: word.flatMap(SimulatedGear.init))
@@ -29,7 +29,7 @@ struct Bench {
         for channel in TagCharacteristic.notifying { firmware.subscribed(channel) }
     }
 
-    /// A bench whose tag has been configured; what it told then is forgotten.
+    /// A bench with a configured tag; earlier notifications are discarded.
     static func configured(gear word: String? = nil) throws -> Bench {
         var bench = try Bench(gear: word)
         try bench.request(.notificationQueueDepth(14))

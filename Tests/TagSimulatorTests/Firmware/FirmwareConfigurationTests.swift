@@ -20,7 +20,7 @@ struct FirmwareConfigurationTests {
             ])
     }
 
-    @Test("tells battery and gear behind the first write of a connection, and only then")
+    @Test("reports battery and gear behind the first write of a connection, and only then")
     func firstWrite() throws {
         var bench = try Bench(gear: "backpack")
         try bench.request(.notificationQueueDepth(14))
@@ -38,7 +38,7 @@ struct FirmwareConfigurationTests {
         #expect(bench.notifications.count == 4)
     }
 
-    @Test("tells no gear when nothing is attached")
+    @Test("reports no gear when nothing is attached")
     func noGear() throws {
         var bench = try Bench()
         try bench.request(.notificationQueueDepth(14))

@@ -47,7 +47,7 @@ struct FirmwareRequestsTests {
             ])
     }
 
-    @Test("tells the battery, only the parts that are asked for")
+    @Test("reports the battery, only the parts that are asked for")
     func battery() throws {
         var bench = try Bench()
         try bench.send([0x08, 0x00, 0x10, 0x17, 0x18, 0x01, 0xCA, 0x07, 0x04, 0x08, 0x01, 0x10, 0x01])
@@ -63,7 +63,7 @@ struct FirmwareRequestsTests {
                     }()))
     }
 
-    @Test("plays a pattern on its LED and says what it was told")
+    @Test("plays a pattern on its LED and reports the command")
     func led() throws {
         var bench = try Bench()
         try bench.send([

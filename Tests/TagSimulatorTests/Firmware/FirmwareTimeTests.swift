@@ -14,7 +14,7 @@ struct FirmwareTimeTests {
         #expect(bench.firmware.disconnected().count == 1)
     }
 
-    @Test("drops the link after the seconds it is given, and sleeps if only movement shall wake it")
+    @Test("drops the link after the seconds it is given, and sleeps if only movement wakes it")
     func disconnectLater() throws {
         var bench = try Bench()
         let body = BLEDisconnectRequest(timeoutSeconds: 30, reconnectOnlyOnWakeOnMotion: true)
@@ -41,7 +41,7 @@ struct FirmwareTimeTests {
         #expect(bench.others == [.dropLink])
     }
 
-    @Test("has nothing to wait for while nobody is connected")
+    @Test("has nothing to wait for without a connection")
     func noDeadline() throws {
         let bench = try Bench(isConnected: false)
         #expect(bench.firmware.deadline == nil)
@@ -53,7 +53,7 @@ struct FirmwareTimeTests {
         (.double, [1, 1], [0, 0]), (.wrongID, [2], [0]), (.status(15), [1], [15]), (.noBody, [1], [0]),
     ]
 
-    @Test("spoils its answers as it is told", arguments: spoiled)
+    @Test("spoils its answers as configured", arguments: spoiled)
     func spoils(fault: Faults.AnswerFault, ids: [UInt32], statuses: [UInt32]) throws {
         var bench = try Bench()
         bench.firmware.faults.answer = fault

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Firmware: what a person does")
 struct FirmwareUserTests {
-    @Test("tells a gesture of its gear")
+    @Test("reports a gesture of its gear")
     func gesture() throws {
         var bench = try Bench(gear: "jacket")
         bench.take(try bench.firmware.gesture(.doubleTap, at: bench.now))
@@ -15,7 +15,7 @@ struct FirmwareUserTests {
             ])
     }
 
-    @Test("tells touches with a growing sequence in continuous mode, and no gestures then")
+    @Test("reports touches with a growing sequence in continuous mode, and no gestures then")
     func touch() throws {
         var bench = try Bench(gear: "jacket")
         try bench.request(.touchMode(.continuous, component: 101))
@@ -35,7 +35,7 @@ struct FirmwareUserTests {
         #expect(throws: FirmwareRefusal.self) { try bench.firmware.touch([1, 2], at: bench.now) }
     }
 
-    @Test("refuses a gesture while nobody is connected or nothing is attached")
+    @Test("refuses a gesture without a connection or without gear")
     func noGesture() throws {
         var alone = try Bench(gear: "jacket", isConnected: false)
         #expect(throws: FirmwareRefusal.self) { try alone.firmware.gesture(.doubleTap, at: alone.now) }
@@ -43,7 +43,7 @@ struct FirmwareUserTests {
         #expect(throws: FirmwareRefusal.self) { try bare.firmware.gesture(.doubleTap, at: bare.now) }
     }
 
-    @Test("tells a change of the battery once it is configured, and answers with it before")
+    @Test("reports a change of the battery once it is configured, and answers with it before")
     func battery() throws {
         var bench = try Bench()
         bench.take(bench.firmware.setBattery(BatteryStatus(level: 42, isCharging: true)))
