@@ -2,6 +2,7 @@ import Bluetooth
 import DBus
 import EventLoop
 import Logging
+import Time
 
 /// The way to BlueZ: the bus, who is `org.bluez` on it, and its objects.
 extension BlueZCentral {
@@ -71,6 +72,11 @@ extension BlueZCentral {
     }
 
     private func serviceLost() {
+        if owner != nil, let (address, pause) = crashSuspects.ended(at: .now) {
+            log.warning(
+                "bluetoothd has ended again while this device was connected; pausing before the next attempt",
+                [(.address, address.description), (.retryIn, "\(pause.milliseconds)")])
+        }
         owner = nil
         isLoaded = false
         leftAcquired = [:]

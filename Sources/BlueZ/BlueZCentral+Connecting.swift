@@ -14,7 +14,9 @@ extension BlueZCentral {
             self?.linkIsDeaf(address)
         }
         peripherals[address] = peripheral
-        connects.add(address, isHeard: device(address)?.object.isThere ?? false, at: .now)
+        connects.add(
+            address, isHeard: device(address)?.object.isThere ?? false, notBefore: crashSuspects.pause(of: address),
+            at: .now)
         EventLoop.shared.atEndOfTurn { [weak self] in self?.connectNext() }
     }
 
@@ -79,6 +81,7 @@ extension BlueZCentral {
 
     private func begin(_ peripheral: Peripheral, _ path: String, within limit: Duration) {
         peripheral.phase = .connecting
+        crashSuspects.begins(peripheral.address, at: .now)
         log.debug("connecting", [(.address, peripheral.address.description)])
         call(.call(to: BlueZNames.service, path, BlueZNames.device, "Connect"), within: limit) { [weak self] in
             self?.connectEnded(peripheral, path, $0)
@@ -152,6 +155,7 @@ extension BlueZCentral {
         if device.isResolved, peripheral.phase == .linked {
             peripheral.wasResolved = true
             bonds.clear(address)
+            crashSuspects.survived(address)
         }
         if device.isPaired, peripheral.phase == .linked { bonded(peripheral, path) }
         continueSearches(of: address)

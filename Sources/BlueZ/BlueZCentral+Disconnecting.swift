@@ -111,13 +111,16 @@ extension BlueZCentral {
         }
     }
 
-    /// Returns the notifications of a device to bluetoothd while the link is up. Before 5.86 bluetoothd frees the state of a
-    /// descriptor when its client leaves the bus, uses that state again when the descriptor closes, and crashes.
+    /// Ends the notifications of a device while the link is up. Before 5.86 bluetoothd frees the state of a descriptor when
+    /// its client leaves the bus, uses that state again when the descriptor closes or the link ends, and crashes. It answers
+    /// `Disconnect` before it has closed the descriptors, so that the answer is no sign that it has.
     /// Source: BlueZ 5.66, `notify_client_disconnect` and `notify_io_destroy` in `src/gatt-client.c`.
     private func releaseNotifications(_ peripheral: Peripheral) {
-        if peripheral.phase == .linked {
-            for path in peripheral.acquiring.sorted() { takeBack(path, of: peripheral) }
+        guard peripheral.phase == .linked else { return peripheral.close() }
+        let open = peripheral.notifications.compactMap { characteristic, notifications in
+            if case .byDescriptor = notifications { peripheral.characteristics[characteristic] } else { nil }
         }
+        for path in peripheral.acquiring.union(open).sorted() { takeBack(path, of: peripheral) }
         peripheral.close()
     }
 

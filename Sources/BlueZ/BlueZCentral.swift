@@ -55,6 +55,7 @@ public final class BlueZCentral: Central {
     /// When ``attempt`` has had its time, if others wait.
     lazy var yieldTimer = LoopTimer { [unowned self] in connectNext() }
     var rivals = LinkRivals()
+    var crashSuspects = CrashSuspects()
     var bonds = BondWatch()
     var bondWishes = BondWishes()
     /// Characteristics that notify by signal, because `AcquireNotify` was refused: whose they are.

@@ -15,7 +15,7 @@ struct ConnectQueue {
         var memory = Duration.seconds(30)
     }
 
-    /// Whom to try.
+    /// The device to try.
     struct Turn: Equatable {
         let address: BluetoothAddress
         /// Whether it has been heard of late.
@@ -26,38 +26,47 @@ struct ConnectQueue {
         let address: BluetoothAddress
         /// Until when it counts as heard; nil while it has not been.
         var heardUntil: Instant?
+        /// Before this it is not tried.
+        let from: Instant
         /// When it may be tried although it has not been heard.
         let unheardFrom: Instant
 
-        func isHeard(at now: Instant) -> Bool { heardUntil.map { now < $0 } ?? false }
+        func isHeard(at now: Instant) -> Bool { from <= now && heardUntil.map { now < $0 } ?? false }
     }
 
     private let patience: Patience
     /// Who waits, longest first.
     private var waiting: [Entry] = []
-    /// Before this nobody is tried unheard.
+    /// Before this no device is tried that was not heard.
     private var nextUnheard: Instant?
 
     init(_ patience: Patience = Patience()) {
         self.patience = patience
     }
 
-    /// Whether nobody waits.
+    /// Whether no device waits.
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// When somebody may be tried unheard.
+    /// When a device may be tried that was not heard.
     var deadline: Instant? {
         guard let first = waiting.map(\.unheardFrom).min() else { return nil }
         return max(first, nextUnheard ?? first)
     }
 
     /// Puts a device behind the others.
-    mutating func add(_ address: BluetoothAddress, isHeard: Bool, at now: Instant) {
+    ///
+    /// - Parameters:
+    ///   - address: of the device.
+    ///   - isHeard: whether it was heard of late.
+    ///   - start: before this it is not tried; nil if it may be tried at once.
+    ///   - now: the time.
+    mutating func add(_ address: BluetoothAddress, isHeard: Bool, notBefore start: Instant? = nil, at now: Instant) {
         remove(address)
+        let from = max(start ?? now, now)
         waiting.append(
             Entry(
-                address: address, heardUntil: isHeard ? now + patience.memory : nil,
-                unheardFrom: now + patience.unheard))
+                address: address, heardUntil: isHeard ? now + patience.memory : nil, from: from,
+                unheardFrom: from + patience.unheard))
     }
 
     /// Takes a device out, if it is in.
@@ -77,13 +86,13 @@ struct ConnectQueue {
     /// - Parameters:
     ///   - now: the time.
     ///   - isKnown: whether the stack has an object for the device.
-    /// - Returns: nil while there is nobody to try.
+    /// - Returns: nil while there is no device to try.
     mutating func next(at now: Instant, isKnown: (BluetoothAddress) -> Bool) -> Turn? {
         if let index = waiting.firstIndex(where: { $0.isHeard(at: now) && isKnown($0.address) }) {
             return Turn(address: waiting.remove(at: index).address, isHeard: true)
         }
         guard let deadline, deadline <= now else { return nil }
-        // Also when nobody is known: what is not known cannot be tried, and is not to be looked for at every turn.
+        // Also if no device is known: an unknown one cannot be tried, and is not looked for at every turn.
         nextUnheard = now + patience.repetition
         guard let index = waiting.firstIndex(where: { $0.unheardFrom <= now && isKnown($0.address) }) else {
             return nil

@@ -36,6 +36,18 @@ struct ConnectQueueTests {
         #expect(queue.next(at: start) { $0 == b } == nil)
     }
 
+    @Test("does not try a device before its time, heard or not")
+    func notBefore() {
+        var queue = ConnectQueue()
+        queue.add(a, isHeard: true, notBefore: start + .seconds(20), at: start)
+        queue.add(b, isHeard: true, at: start)
+        #expect(queue.next(at: start) { _ in true } == turn(b))
+        #expect(queue.next(at: start + .milliseconds(19_999)) { _ in true } == nil)
+        #expect(queue.next(at: start + .seconds(20)) { _ in true } == turn(a))
+        queue.add(c, isHeard: false, notBefore: start + .seconds(20), at: start)
+        #expect(queue.deadline == start + .seconds(35))
+    }
+
     @Test("forgets after a while that a device was heard")
     func memory() {
         var queue = ConnectQueue()
