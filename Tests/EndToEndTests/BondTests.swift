@@ -96,7 +96,7 @@ struct BondTests {
             try await world.simulate("in-range 0002")
             try await world.succeeds(World.bridge + "/request/scan", "{}")
             try await until("it is heard") { !world.results(World.bridge + "/advertisement").isEmpty }
-            #expect(world.told("connected").count == 1)
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
         }
     }
 

@@ -117,7 +117,7 @@ struct BridgeRequestTests {
             }
             #expect(world.observer.latest(World.bridge + "/event") == nil)
             #expect(world.isConnected("0001"))
-            #expect(world.told("connected").count == 1)
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
         }
     }
 }

@@ -102,7 +102,7 @@ struct BrokerFaultTests {
             #expect(world.finals("jacquard/tag/0001/led/result")[0]["id"] as? String == "late")
             try await world.isOfUse()
             #expect(world.finals("jacquard/tag/0001/led/result").count == 2)
-            #expect(world.told("led").count == 2)
+            try await until("the report of the simulator") { world.told("led").count == 2 }
         }
     }
 

@@ -31,7 +31,7 @@ struct ClientTests {
             #expect(world.told("led").first?["color"] as? String == "#ff0000")
             #expect(try await world.client("haptic", "0001", "short").status == 0)
             #expect(try await world.clientJSON("haptic", "0001", "long")["status"] as? String == "ok")
-            #expect(world.told("haptic").count == 2)
+            try await until("the report of the simulator") { world.told("haptic").count == 2 }
             try await world.simulate("detach 0001")
             try await until("no gear") {
                 world.observer.document("jacquard/tag/0001/gear")["attached"] as? Bool == false

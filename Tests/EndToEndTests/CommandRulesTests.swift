@@ -19,9 +19,9 @@ struct CommandRulesTests {
             let results = world.observer.payloads(of: Self.ledResult)
             #expect(results.count == 2 && results[0] == results[1])
             try await world.settled()
-            #expect(world.told("led").count == 1)
+            try await until("the report of the simulator") { world.told("led").count == 1 }
             _ = try await world.command(Self.led, #"{"id":"abc-2","flash":1}"#)
-            #expect(world.told("led").count == 2)
+            try await until("the report of the simulator") { world.told("led").count == 2 }
         }
     }
 
@@ -34,7 +34,7 @@ struct CommandRulesTests {
             try await until("two results") { world.finals(Self.ledResult).count == 2 }
             #expect(world.finals(Self.ledResult).allSatisfy { $0["status"] as? String == "ok" })
             try await world.settled()
-            #expect(world.told("led").count == 1)
+            try await until("the report of the simulator") { world.told("led").count == 1 }
         }
     }
 
@@ -96,7 +96,7 @@ struct CommandRulesTests {
             try await world.succeeds(Self.led, payload)
             let result = try await world.command(Self.led, payload + " ")
             #expect(World.code(of: result) == "payload_too_large")
-            #expect(world.told("led").count == 1)
+            try await until("the report of the simulator") { world.told("led").count == 1 }
         }
     }
 
@@ -118,7 +118,9 @@ struct CommandRulesTests {
             let ids = world.finals(Self.ledResult).dropFirst().map { $0["id"] as? String }
             #expect(ids == (1...32).map { "\($0)" })
             #expect(world.finals(Self.ledResult).dropFirst().allSatisfy { $0["status"] as? String == "ok" })
-            #expect(world.told("led").filter { $0["tag"] as? String == "0001" }.count == 32)
+            try await until("the tag's report of each") {
+                world.told("led").filter { $0["tag"] as? String == "0001" }.count == 32
+            }
         }
     }
 

@@ -95,7 +95,7 @@ struct ConfiguredTagTests {
             let results = world.finals("jacquard/tag/0001/led/result")
             #expect(results.map { $0["id"] as? String } == ["3", "1", "2"])
             #expect(World.code(of: results[0]) == "busy")
-            #expect(world.told("led").count == 2)
+            try await until("the report of the simulator") { world.told("led").count == 2 }
         }
     }
 }

@@ -57,7 +57,7 @@ struct EndingTests {
             try await world.simulate("fault 0001 clear")
             try await world.simulate("adapter on")
             try await Self.expectOneEndEach(world, codes: ["link_lost", "ok"])
-            #expect(world.told("led").count == 2)
+            try await until("the report of the simulator") { world.told("led").count == 2 }
         }
     }
 

@@ -46,7 +46,7 @@ struct FirstLightTests {
             let result = try await world.command("jacquard/tag/0001/led/set", "flash")
             #expect(result["status"] as? String == "ok")
             try await until("the tag was told") { !world.told("led").isEmpty }
-            #expect(world.told("led").count == 1)
+            try await until("the report of the simulator") { world.told("led").count == 1 }
             #expect(world.told("led").first?["color"] as? String == "#ffffff")
             try await until("the light was on, and is off after its second") {
                 let states = world.observer.payloads(of: "jacquard/tag/0001/led")

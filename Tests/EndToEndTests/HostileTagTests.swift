@@ -125,7 +125,7 @@ struct HostileTagTests {
             try await world.simulate("in-range 0001")
             try await world.tagReturns(after: "link lost under a command")
             try await world.succeeds("jacquard/tag/0001/led/set", #"{"flash":1,"ttl_ms":20000}"#)
-            #expect(world.told("led").count == 1)
+            try await until("the report of the simulator") { world.told("led").count == 1 }
         }
     }
 }

@@ -17,7 +17,7 @@ struct LinkCommandTests {
             try await world.stopAndStartDaemon()
             let refused = try await world.command("jacquard/tag/0001/led/set", "flash")
             #expect(World.code(of: refused) == "not_permitted")
-            #expect(world.told("connected").count == 1)
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
             let back = try await world.succeeds(Self.topic, "connect")
             #expect(back["state"] as? String == "connected")
             try await until("it is back") { world.isConnected("0001") }
@@ -60,7 +60,7 @@ struct LinkCommandTests {
         try await inWorld { world in
             try await world.connected()
             try await world.succeeds(Self.topic, "connect")
-            #expect(world.told("connected").count == 1)
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
             try await world.succeeds(Self.topic, "disconnect")
             try await world.succeeds(Self.topic, "disconnect")
             // BlueZ answers before the simulator prints what its tag has noticed.
@@ -79,9 +79,9 @@ struct LinkCommandTests {
             #expect(world.told("connected").isEmpty)
             let data = try await world.succeeds("jacquard/tag/0001/battery/get")
             #expect(data["level"] is Int)
-            #expect(world.told("connected").count == 1)
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
             try await world.succeeds("jacquard/tag/0001/battery/get")
-            #expect(world.told("connected").count == 1)
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
         }
     }
 

@@ -30,7 +30,7 @@ struct OddMessagesTests {
                 #expect(World.code(of: result) == code, "\(topic) \(payload.count)")
             }
             try await world.succeeds("jacquard/tag/0001/led/set", "flash")
-            #expect(world.told("led").count == 1)
+            try await until("the report of the simulator") { world.told("led").count == 1 }
             #expect(
                 world.finals("jacquard/tag/0001/led/result").count == refused.count { $0.topic.contains("1/led") } + 1)
             #expect(world.observer.messages.allSatisfy { !$0.topic.hasPrefix("jacquard/bridge/other/response") })

@@ -35,6 +35,10 @@ struct PublicationClassTests {
             try await world.succeeds("jacquard/tag/0001/touch_mode/set", "continuous")
             try await world.simulate("touch 0001 9,0,1,2,3,4,5,6,7,8,9,10,11")
             try await world.request("scan", #"{"duration_s":5}"#)
+            try await until("a touch and an advertisement") {
+                let seen = Set(world.observer.messages.map(\.topic))
+                return seen.isSuperset(of: ["jacquard/tag/0001/touch", World.bridge + "/advertisement"])
+            }
             try await world.simulate("adapter off")
             let topics =
                 Self.tag.keys.map { "jacquard/tag/0001/" + $0 } + Self.bridge.keys.map { World.bridge + "/" + $0 }

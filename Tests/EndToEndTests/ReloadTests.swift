@@ -62,7 +62,7 @@ struct ReloadTests {
             try await until("the name in the announcement") {
                 world.observer.latest("homeassistant/device/jacquard_tag_0001/config")?.contains("Collar") == true
             }
-            #expect(world.told("connected").count == 1)
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
             #expect(world.isConnected("0001"))
         }
     }
@@ -111,7 +111,7 @@ struct ReloadTests {
                     && observer.latest("jacquard/tag/0001/availability") == "online"
             }
             try await until("goodbye") { world.observer.latest(World.bridge + "/state") == "offline" }
-            #expect(world.told("connected").count == 1, "the tag has noticed nothing")
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
             await observer.stop()
         }
     }

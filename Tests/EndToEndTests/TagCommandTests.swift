@@ -34,7 +34,7 @@ struct TagCommandTests {
                     (#"{"frames":[]}"#, "invalid_argument"), (#"{"effect":"disco"}"#, "invalid_argument"),
                     (#"{"state":"MAYBE"}"#, "invalid_argument"), (#"{"state":"ON","ttl_ms":-1}"#, "invalid_argument"),
                 ])
-            #expect(world.told("led").count == 4)
+            try await until("the report of the simulator") { world.told("led").count == 4 }
             try await world.simulate("attach 0001 backpack")
             try await until("the backpack is known") {
                 let gear = world.observer.document("jacquard/tag/0001/gear")
@@ -63,7 +63,7 @@ struct TagCommandTests {
                     (#"{"pattern":"short","repeat":0}"#, "invalid_argument"),
                     (#"{"pattern":"short","on_ms":"long"}"#, "invalid_argument"),
                 ])
-            #expect(world.told("haptic").count == 2)
+            try await until("the report of the simulator") { world.told("haptic").count == 2 }
         }
     }
 

@@ -18,8 +18,8 @@ struct TwinTagTests {
             let other = try #require(world.events("duplicate_serial").first?["address"] as? String)
             #expect(world.observer.document("jacquard/tag/0001/info")["address"] as? String != other)
             try await world.succeeds("jacquard/tag/0001/led/set", "flash")
-            #expect(world.told("connected").count == 1)
-            #expect(world.told("led").count == 1)
+            try await until("the report of the simulator") { world.told("connected").count == 1 }
+            try await until("the report of the simulator") { world.told("led").count == 1 }
         }
     }
 

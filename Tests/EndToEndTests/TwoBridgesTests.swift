@@ -25,7 +25,7 @@ struct TwoBridgesTests {
             }
             #expect(answers == [["attic"], ["cellar"], ["attic"]])
             #expect(World.code(of: world.finals("jacquard/tag/9999/led/result")[0]) == "unknown_tag")
-            #expect(world.told("led").count == 2)
+            try await until("the report of the simulator") { world.told("led").count == 2 }
             cellar.signal(SIGTERM)
             try await until("the other one leaves") {
                 world.observer.latest("jacquard/bridge/cellar/state") == "offline" && !cellar.isRunning
