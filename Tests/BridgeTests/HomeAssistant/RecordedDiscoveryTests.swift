@@ -1,0 +1,51 @@
+import Foundation
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Recorded discovery messages")
+struct RecordedDiscoveryTests {
+    /// A configured name with characters that JSON escapes, an id with characters that discovery topics don't allow, and a
+    /// tag without a name.
+    private static let tags: [TagEntry] = [
+        TagEntry(id: .tag003R, serial: "003R", name: #"Left "sleeve" \ ä"#),
+        TagEntry(id: .known("ä b"), serial: "0004", connect: .onDemand),
+    ]
+
+    /// The recorded `topic payload` lines of a form; an empty payload withdraws the topic.
+    private static func recording(_ form: HomeAssistantConfiguration.Form) throws -> [String] {
+        let url = URL(filePath: "recorded-\(form)-form.txt", relativeTo: URL(filePath: #filePath))
+        return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    /// Every discovery message: the announcements, then the withdrawal of them all.
+    private static func messages(_ form: HomeAssistantConfiguration.Form) -> [Publication] {
+        var scene = Scene.announcing(form, tags: tags)
+        scene.tell(.information(.tag))
+        scene.note(scene.state.sighted(.known("ä b"), TagSighting(name: "Jacket"), at: scene.now))
+        scene.begin()
+        scene.wait(.seconds(2))
+        var off = scene.state.configuration
+        off.homeAssistant = nil
+        scene.note(scene.state.adopt(off, isBrokerConnected: true, at: scene.now))
+        return scene.publications.filter { $0.topic.hasSuffix("/config") }
+    }
+
+    @Test(
+        "are equal to those of this version, byte for byte and in order",
+        arguments: [
+            HomeAssistantConfiguration.Form.device, .single,
+        ])
+    func recorded(form: HomeAssistantConfiguration.Form) throws {
+        let messages = Self.messages(form)
+        let recording = try Self.recording(form)
+        if ProcessInfo.processInfo.environment["RECORD"] != nil {
+            let url = URL(filePath: "recorded-\(form)-form.txt", relativeTo: URL(filePath: #filePath))
+            try (messages.map(\.line).joined(separator: "\n") + "\n").write(to: url, atomically: true, encoding: .utf8)
+        }
+        #expect(messages.allSatisfy { $0.isRetained && $0.qos == 1 })
+        #expect(messages.count == recording.count)
+        for (message, line) in zip(messages, recording) { #expect(message.line == line) }
+    }
+}
