@@ -1,4 +1,6 @@
 /// The topics of one bridge and its tags, as the MQTT contract defines them.
+///
+/// The tables of entities in `HomeAssistant` name the last levels of these topics, too; tests compare them.
 public struct BridgeTopics: Hashable, Sendable {
     /// The prefix of all topics.
     public let base: String
@@ -186,6 +188,9 @@ public struct TagTopics: Hashable, Sendable {
         stats = prefix + "stats"
         touch = prefix + "touch"
     }
+
+    /// The tag's topic, `T`: the prefix of its topics without the last slash.
+    var tag: String { String(prefix.dropLast()) }
 
     /// The topic of a command, such as `led/set`.
     func command(_ name: String) -> String {

@@ -19,7 +19,8 @@ struct ImportTests {
         "BlueZ": ["Bluetooth", "DBus", "EventLoop", "Glibc", "Logging", "Time"],
         "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
         "MQTT": ["CMosquitto", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
-        "Bridge": ["JSON", "JacquardProtocol", "Time"],
+        "HomeAssistant": ["JSON"],
+        "Bridge": ["HomeAssistant", "JSON", "JacquardProtocol", "Time"],
         "TagSimulator": [
             "DBus", "EventLoop", "Glibc", "JSON", "JacquardProtocol", "Logging", "Synchronization",
             "Time",
@@ -27,7 +28,7 @@ struct ImportTests {
         "Configuration": ["CYAML", "Glibc", "JSON", "JacquardProtocol", "Text"],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CommandLine", "Configuration", "DBus", "EventLoop", "Glibc",
-            "JSON",
+            "HomeAssistant", "JSON",
             "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Synchronization", "Text", "Time",
         ],
         "jacquard2mqtt": ["Daemon"],

@@ -1,3 +1,4 @@
+import HomeAssistant
 import Testing
 
 @testable import Bridge

@@ -1,3 +1,4 @@
+import HomeAssistant
 import JacquardProtocol
 import Testing
 

@@ -1,3 +1,6 @@
+import HomeAssistant
+import Time
+
 // MARK: Reloading the configuration
 
 extension BridgeState {
@@ -40,13 +43,16 @@ extension BridgeState {
     /// off.
     private mutating func announceOtherwise(isBrokerConnected: Bool, at now: Moment) -> [BridgeAction] {
         let old = discovery
+        let ids = tags.map(\.entry.id.text)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         guard discovery != nil else {
-            return publish((old?.withdrawal(of: tags) ?? []) + topics.ofHomeAssistant.map { .noFact($0) })
+            return publish(
+                (old?.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init) ?? [])
+                    + topics.ofHomeAssistant.map { .noFact($0) })
         }
-        discovery?.follow(tags)
-        if let old { discovery?.succeed(old, tags: tags) }
-        if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant) }
-        return [.subscribe(discovery?.filters ?? [])] + publish(connectedTagsFact + pairingFact + foundFact)
+        discovery?.setTags(ids)
+        if let old { discovery?.takeOver(from: old, tags: ids) }
+        if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
+        return [.subscribe(discovery?.life.filters ?? [])] + publish(connectedTagsFact + pairingFact + foundFact)
     }
 }

@@ -1,3 +1,4 @@
+import HomeAssistant
 public import JacquardProtocol
 public import Time
 
@@ -95,7 +96,7 @@ public struct BridgeState: Sendable {
 
     /// The subscriptions of the bridge.
     public var subscriptions: [(filter: String, qos: UInt8)] {
-        (topics.filters + (discovery?.filters ?? [])).map { ($0, 1) }
+        (topics.filters + (discovery?.life.filters ?? [])).map { ($0, 1) }
     }
 
     /// The will message, which the broker publishes when the connection is lost.
@@ -171,7 +172,7 @@ extension BridgeState {
     mutating func findPositions() {
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         deadlines = DeadlineQueue(tags: tags.count)
-        discovery?.follow(tags)
+        discovery?.setTags(tags.map(\.entry.id.text))
         updateDeadline()
     }
 
@@ -198,7 +199,7 @@ extension BridgeState {
         for position in positions { deadlines.set(tags[position].deadline, of: position) }
         var earliest = pendingCommands.deadline
         earliest.lower(to: scan.until?.instant)
-        earliest.lower(to: discovery?.life.deadline)
+        earliest.lower(to: discovery?.life.deadline.map(Instant.init(sinceBoot:)))
         earliest.lower(to: former.deadline)
         earliest.lower(to: found.throttle.due)
         for departure in departures { earliest.lower(to: departure.due) }

@@ -1,3 +1,4 @@
+import HomeAssistant
 import JSON
 import Time
 
@@ -135,9 +136,10 @@ extension BridgeState {
             let topics = BridgeTopics(base: topics.base, instance: name)
             return Departure(formerInstance: name, retainedTopics: topics.retained, due: due)
         }
-        let discovery = HomeAssistantDiscovery(withdrawing: configuration, topics: topics)
-        return publish(
-            unknown.flatMap { discovery.withdrawalInEveryForm(ofTag: $0) }
-                + findings.instances.flatMap { discovery.withdrawalInEveryForm(ofBridge: $0) })
+        let documents = HomeAssistantDiscovery(withdrawing: configuration, topics: topics).documents
+        let messages =
+            unknown.flatMap { documents.withdrawalInBothForms(ofTag: $0.id.text) }
+            + findings.instances.flatMap { documents.withdrawalInBothForms(ofBridge: $0) }
+        return publish(messages.map(Publication.init))
     }
 }

@@ -1,3 +1,5 @@
+public import HomeAssistant
+
 /// The settings that affect topics and payloads.
 public struct BridgeConfiguration: Hashable, Sendable {
     /// The prefix of all topics, `jacquard` by default; may have several levels.

@@ -2,6 +2,7 @@ import BlueZ
 import Bluetooth
 import Bridge
 import Configuration
+import HomeAssistant
 import Jacquard
 import JacquardProtocol
 import Logging

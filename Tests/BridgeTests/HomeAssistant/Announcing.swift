@@ -1,3 +1,4 @@
+import HomeAssistant
 import JSON
 import JacquardProtocol
 

@@ -1,3 +1,4 @@
+import HomeAssistant
 import JSON
 import JacquardProtocol
 import Testing
@@ -80,13 +81,6 @@ struct DiscoveryFormTests {
         var named = Scene.announced()
         named.note(named.state.sighted(.tag003R, TagSighting(name: "Sleeve"), at: named.now))
         #expect(shown(named) == .string("Left sleeve"))
-    }
-
-    @Test(
-        "writes ids in the letters that Home Assistant takes",
-        arguments: [("003R", "jacquard_tag_003R"), ("a-b_c", "jacquard_tag_a-b_c"), ("ä b", "jacquard_tag__c3_a4_20b")])
-    func objectIDs(id: String, objectID: String) {
-        #expect(TagID.known(id).objectID == objectID)
     }
 
     @Test("reports nothing when discovery is switched off")

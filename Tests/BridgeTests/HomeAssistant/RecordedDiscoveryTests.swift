@@ -1,4 +1,5 @@
 import Foundation
+import HomeAssistant
 import JacquardProtocol
 import Testing
 
@@ -40,10 +41,6 @@ struct RecordedDiscoveryTests {
     func recorded(form: HomeAssistantConfiguration.Form) throws {
         let messages = Self.messages(form)
         let recording = try Self.recording(form)
-        if ProcessInfo.processInfo.environment["RECORD"] != nil {
-            let url = URL(filePath: "recorded-\(form)-form.txt", relativeTo: URL(filePath: #filePath))
-            try (messages.map(\.line).joined(separator: "\n") + "\n").write(to: url, atomically: true, encoding: .utf8)
-        }
         #expect(messages.allSatisfy { $0.isRetained && $0.qos == 1 })
         #expect(messages.count == recording.count)
         for (message, line) in zip(messages, recording) { #expect(message.line == line) }

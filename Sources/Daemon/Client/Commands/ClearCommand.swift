@@ -2,6 +2,7 @@ import Bridge
 import CommandLine
 import Configuration
 import EventLoop
+import HomeAssistant
 import JSON
 import MQTT
 import Time
@@ -25,7 +26,8 @@ struct ClearCommand: Sendable {
             let facts = try await StatusCommand.facts(topics, session)
             guard facts.bridge("state")?.string != "online" else { throw .bridgeOnline(topics.instance) }
             let home = context.configuration.homeAssistant
-            let footprint = DiscoveryFootprint(prefix: home.prefix, instance: topics.instance, tags: facts.tags)
+            let tags = facts.tags.compactMap { TagID($0)?.text }
+            let footprint = DiscoveryFootprint(prefix: home.prefix, instance: topics.instance, tags: tags)
             let discovery = try await session.snapshot(of: footprint.filters)
                 .filter { $0.isRetained && footprint.contains($0.topic, $0.payload) }.map(\.topic)
             try await Self.clear(discovery, session)

@@ -1,0 +1,135 @@
+import HomeAssistant
+import JacquardProtocol
+import Time
+
+// MARK: Events
+
+extension BridgeState {
+    /// The broker is connected and the subscriptions are made.
+    public mutating func brokerConnected(at now: Moment) -> [BridgeAction] {
+        guard !isStopped else { return [] }
+        defer { updateDeadline() }
+        discovery?.life.brokerConnected(at: now.instant.sinceBoot)
+        former.brokerConnected(at: now.instant)
+        health.brokerConnected()
+        return publish(healthChanged(at: now))
+    }
+
+    /// Receives a message that can be Home Assistant's, or an earlier run's.
+    ///
+    /// - Returns: whether it is.
+    mutating func receivedForDiscovery(_ message: IncomingMessage, at now: Moment) -> Bool {
+        let isDiscovery = discovery?.life.received(
+            message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
+        guard isDiscovery == true else { return false }
+        updateDeadline()
+        return true
+    }
+}
+
+// MARK: Publications
+
+extension BridgeState {
+    /// Publications of discovery that are due.
+    mutating func discoveryDue(at now: Moment) -> [Publication] {
+        guard let actions = discovery?.life.takeDue(at: now.instant.sinceBoot), let discovery else { return [] }
+        return actions.flatMap { publications(for: $0, discovery.documents, at: now) }
+    }
+
+    /// The announcement of a tag after one of its facts has changed. The ``Outbox`` drops it if it is the same as before.
+    func discoveryFacts(ofTag position: Int) -> [Publication] {
+        guard let discovery, discovery.life.hasAnnounced else { return [] }
+        return discovery.documents.announcement(of: tags[position].discovered).map(Publication.init)
+    }
+
+    /// Removes a tag from Home Assistant.
+    func discoveryWithdrawal(of tag: TagMirror) -> [Publication] {
+        discovery?.documents.withdrawal(ofTag: tag.entry.id.text).map(Publication.init) ?? []
+    }
+
+    /// The number of connected tags; published while discovery is on.
+    var connectedTagsFact: [Publication] {
+        guard discovery != nil else { return [] }
+        return [.fact(topics.tags, ConnectedTagsDocument(tags))]
+    }
+
+    private func publications(
+        for action: DiscoveryAction, _ documents: DiscoveryDocuments, at now: Moment
+    ) -> [Publication] {
+        switch action {
+        case .publish(let messages): return messages.map(Publication.init)
+        case .announceAll(let again):
+            let messages = documents.announcementOfBridge + tags.flatMap { documents.announcement(of: $0.discovered) }
+            let facts = messages.map(Publication.init)
+            return again ? facts.map(\.reminder) : facts
+        case .repeatTouchModes: return tags.map(\.touchModeFact.reminder)
+        case .repeatBridge:
+            return (documents.announcementOfBridge.map(Publication.init) + bridgeFacts(at: now)).map(\.reminder)
+        case .repeatTag(let position):
+            guard tags.indices.contains(position) else { return [] }
+            return
+                (documents.announcement(of: tags[position].discovered).map(Publication.init)
+                + tags[position].allFacts(at: now)).map(\.reminder)
+        }
+    }
+}
+
+extension Publication {
+    /// A message of discovery.
+    init(_ message: DiscoveryMessage) {
+        self.init(topic: message.topic, payload: message.payload, kind: .fact)
+    }
+}
+
+/// `G/tags`.
+struct ConnectedTagsDocument: Encodable {
+    let connected: Int
+    let known: Int
+
+    init(_ tags: [TagMirror]) {
+        connected = tags.count { $0.isConnected }
+        known = tags.count
+    }
+}
+
+// MARK: Input of HomeAssistant
+
+extension HomeAssistantDiscovery {
+    /// - Returns: nil if the configuration announces nothing.
+    init?(_ configuration: BridgeConfiguration, topics: BridgeTopics) {
+        guard let homeAssistant = configuration.homeAssistant else { return nil }
+        self.init(homeAssistant, DiscoveredBridge(configuration, topics), .bridge)
+    }
+
+    /// For removing announcements of earlier runs, whether or not this one announces anything.
+    init(withdrawing configuration: BridgeConfiguration, topics: BridgeTopics) {
+        self.init(
+            configuration.homeAssistant ?? HomeAssistantConfiguration(prefix: configuration.discoveryPrefix),
+            DiscoveredBridge(configuration, topics), .bridge)
+    }
+}
+
+extension DiscoveredBridge {
+    fileprivate init(_ configuration: BridgeConfiguration, _ topics: BridgeTopics) {
+        self.init(instance: configuration.instance, topic: topics.bridge, version: configuration.version)
+    }
+}
+
+extension Vocabulary {
+    fileprivate static let bridge = Vocabulary(
+        gestures: Gesture.known.map { GestureName($0).rawValue },
+        unknownGesture: GestureName.unknown.rawValue,
+        touchModes: TouchMode.allCases.map(\.word),
+        effects: LEDEffect.effects.map(\.word),
+        pairingStates: PairingProgress.State.allCases.map(\.rawValue))
+}
+
+extension TagMirror {
+    /// The tag as Home Assistant shows it: under its configured name, otherwise its own, otherwise its id.
+    fileprivate var discovered: DiscoveredTag {
+        DiscoveredTag(
+            id: entry.id.text, topic: topics.tag,
+            name: entry.name ?? sighting.name?.nonEmpty ?? "Jacquard \(entry.id)",
+            serial: entry.serial, firmware: component?.version?.description)
+    }
+}

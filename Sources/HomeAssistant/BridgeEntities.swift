@@ -1,0 +1,57 @@
+extension Entity {
+    /// The entities of the bridge, in the order of the announcement. Topics are relative to `G`.
+    static func bridgeEntities(_ words: Vocabulary) -> [Entity] {
+        let pairingStates = Choices(words.pairingStates, titles: ["searching": "Searching, hold the tag's button"])
+        return [
+            // Always available: otherwise it could not show that the bridge is offline.
+            Entity(
+                "connection", "Connection",
+                .binarySensor("state", on: "online", off: "offline", class: "connectivity"),
+                category: .diagnostic, needs: .nothing),
+            Entity("scan", "Scan", .button("request/scan", press: #"{"duration_s":30}"#), icon: "mdi:radar"),
+            Entity(
+                "found", "Tags found",
+                .sensor(
+                    "found", "{{ value_json.count }}",
+                    // Releases up to 2024 read a template's `None` as unknown in numeric sensors only.
+                    isMeasurement: true,
+                    attributes: (
+                        "found",
+                        "{{ {'tags': value_json.tags, 'more': value_json.more, 'scanning': value_json.scanning} | tojson }}"
+                    )),
+                icon: "mdi:magnify"),
+            // The serial of the tag that the button below pairs.
+            Entity(
+                "pair_serial", "Serial of the tag to pair",
+                .text(
+                    "pairing", "{{ value_json.request_serial or '' }}", command: "request/pair_serial", maxLength: 64,
+                    pattern: "^[0-9A-Za-z-]*$"),
+                icon: "mdi:form-textbox"),
+            Entity("pair", "Pair", .button("request/pair", press: "{}"), icon: "mdi:bluetooth-settings"),
+            Entity(
+                "pairing", "Pairing",
+                .sensor(
+                    "pairing", "{{ \(pairingStates.titlesByWord).get(value_json.state) }}", class: "enum",
+                    options: pairingStates.titles,
+                    attributes: (
+                        "pairing",
+                        "{{ {'serial': value_json.serial, 'hint': value_json.hint, "
+                            + "'error': value_json.error.text if value_json.error else none} | tojson }}"
+                    )),
+                icon: "mdi:bluetooth-connect"),
+            Entity(
+                "connected_tags", "Connected tags",
+                .sensor("tags", "{{ value_json.connected }}", isMeasurement: true),
+                category: .diagnostic, icon: "mdi:bluetooth"),
+            Entity(
+                "problem", "Problem",
+                .binarySensor(
+                    "health", "{{ 'OFF' if value_json.status == 'ok' else 'ON' }}", on: "ON", off: "OFF",
+                    class: "problem",
+                    attributes: (
+                        "health", "{{ {'problems': value_json.problems | map(attribute='text') | list} | tojson }}"
+                    )),
+                category: .diagnostic),
+        ]
+    }
+}

@@ -1,0 +1,226 @@
+import JSON
+
+/// A tag as Home Assistant shows it.
+public struct DiscoveredTag: Hashable, Sendable {
+    /// The tag's id in topics.
+    public let id: String
+    /// The tag's topic, `T`: `jacquard/tag/003R`.
+    public let topic: String
+    /// The name to show.
+    public let name: String
+    /// The serial printed on the tag.
+    public let serial: String
+    /// The version of its firmware; nil while it is unknown.
+    public let firmware: String?
+
+    /// Describes a tag.
+    public init(id: String, topic: String, name: String, serial: String, firmware: String?) {
+        self.id = id
+        self.topic = topic
+        self.name = name
+        self.serial = serial
+        self.firmware = firmware
+    }
+}
+
+/// The bridge as Home Assistant shows it.
+public struct DiscoveredBridge: Hashable, Sendable {
+    /// The bridge's name in topics.
+    public let instance: String
+    /// The bridge's topic, `G`: `jacquard/bridge/attic`.
+    public let topic: String
+    /// The version of the program.
+    public let version: String
+
+    /// Describes a bridge.
+    public init(instance: String, topic: String, version: String) {
+        self.instance = instance
+        self.topic = topic
+        self.version = version
+    }
+}
+
+/// A retained message of discovery, to be published with QoS 1. An empty payload removes what the topic announced.
+public struct DiscoveryMessage: Hashable, Sendable {
+    /// The topic.
+    public let topic: String
+    /// The payload: JSON, or empty.
+    public let payload: [UInt8]
+
+    /// Removes what a topic announced.
+    static func empty(_ topic: String) -> DiscoveryMessage {
+        DiscoveryMessage(topic: topic, payload: [])
+    }
+
+    /// Asks Home Assistant to expect the entities of a topic in the other form.
+    static func migrationRequest(_ topic: String) -> DiscoveryMessage {
+        DiscoveryMessage(topic: topic, payload: requestPayload)
+    }
+
+    private static let requestPayload = Array(#"{"migrate_discovery":true}"#.utf8)
+    /// The name of the program in `origin`, by which it recognizes its own messages.
+    static let program = "jacquard2mqtt"
+    /// Longer payloads are not read.
+    private static let maxBytes = 65_536
+
+    /// Whether this program published a payload, in this run or an earlier one.
+    static func isOwn(_ payload: [UInt8]) -> Bool {
+        guard !payload.isEmpty, payload.count <= maxBytes else { return false }
+        if payload == requestPayload { return true }
+        return JSONValue(parsing: payload)?["origin"]?["name"]?.string == program
+    }
+}
+
+/// The messages that announce the bridge and its tags, and those that remove them.
+public struct DiscoveryDocuments: Sendable {
+    let topics: DiscoveryTopics
+    private let bridge: DiscoveredBridge
+    private let words: Vocabulary
+
+    init(_ topics: DiscoveryTopics, _ bridge: DiscoveredBridge, _ words: Vocabulary) {
+        self.topics = topics
+        self.bridge = bridge
+        self.words = words
+    }
+
+    /// Announces the bridge.
+    public var announcementOfBridge: [DiscoveryMessage] {
+        messages(
+            Device(
+                objectID: DiscoveryTopics.objectID(ofBridge: bridge.instance), topic: bridge.topic,
+                keys: [
+                    "name": .string("Jacquard bridge \(bridge.instance)"),
+                    "manufacturer": .string(DiscoveryMessage.program), "model": "MQTT bridge",
+                    "sw_version": .string(bridge.version),
+                ], availability: [bridge.topic + "/state"], entities: Entity.bridgeEntities(words)))
+    }
+
+    /// Announces a tag. The announcement does not depend on attached gear: entities that need gear are unavailable without it.
+    public func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
+        var keys: [String: JSONValue] = [
+            "name": .string(tag.name), "manufacturer": "Google", "model": "Jacquard Tag",
+            "serial_number": .string(tag.serial),
+            "via_device": .string(DiscoveryTopics.objectID(ofBridge: bridge.instance)),
+        ]
+        keys["sw_version"] = tag.firmware.map(JSONValue.string)
+        return messages(
+            Device(
+                objectID: DiscoveryTopics.objectID(ofTag: tag.id), topic: tag.topic, keys: keys,
+                availability: [bridge.topic + "/state", tag.topic + "/availability"],
+                entities: Entity.tagEntities(words)))
+    }
+
+    /// Removes the announcements of the bridge and of tags.
+    public func withdrawal(ofBridgeAndTags tags: [String]) -> [DiscoveryMessage] {
+        announcedTopics(tags).map(DiscoveryMessage.empty)
+    }
+
+    /// Removes the announcement of a tag.
+    public func withdrawal(ofTag id: String) -> [DiscoveryMessage] {
+        announcedTopics(ofTag: id, topics).map(DiscoveryMessage.empty)
+    }
+
+    /// Removes the announcement of a tag in both forms: an earlier run may have used the other one.
+    public func withdrawalInBothForms(ofTag id: String) -> [DiscoveryMessage] {
+        topics.inBothForms.flatMap { announcedTopics(ofTag: id, $0) }.map(DiscoveryMessage.empty)
+    }
+
+    /// Removes the announcement of a bridge in both forms, such as that of this bridge under a former name.
+    public func withdrawalInBothForms(ofBridge instance: String) -> [DiscoveryMessage] {
+        topics.inBothForms.flatMap { announcedTopics(ofBridge: instance, $0) }.map(DiscoveryMessage.empty)
+    }
+
+    /// The topics of the announcements of the bridge and of tags.
+    func announcedTopics(_ tags: [String]) -> [String] {
+        announcedTopics(ofBridge: bridge.instance, topics) + tags.flatMap { announcedTopics(ofTag: $0, topics) }
+    }
+
+    private func announcedTopics(ofTag id: String, _ topics: DiscoveryTopics) -> [String] {
+        topics.announcements(of: DiscoveryTopics.objectID(ofTag: id), Entity.tagEntities(words))
+    }
+
+    private func announcedTopics(ofBridge instance: String, _ topics: DiscoveryTopics) -> [String] {
+        topics.announcements(of: DiscoveryTopics.objectID(ofBridge: instance), Entity.bridgeEntities(words))
+    }
+}
+
+// MARK: Encoding
+
+/// A device with what its entities share.
+private struct Device {
+    let objectID: String
+    /// What the topics of its entities start with.
+    let topic: String
+    /// The keys of `device`. Home Assistant rejects every entity of a device with an unknown key; `model_id` is missing because
+    /// releases before 2024.8 do not know it.
+    let keys: [String: JSONValue]
+    /// The topics that are `online` while it is available; the bridge's is the first.
+    let availability: [String]
+    let entities: [Entity]
+
+    var document: JSONValue {
+        .object(keys.merging(["identifiers": [.string(objectID)]]) { $1 })
+    }
+
+    /// The keys of an entity, the same in both forms.
+    func keys(of entity: Entity) -> [String: JSONValue] {
+        // In each entity: early releases with the device form do not pass a shared value on.
+        var keys = entity.kind.values.merging(["qos": 1]) { $1 }
+        for (key, level) in entity.kind.topics { keys[key] = .string("\(topic)/\(level)") }
+        guard let name = entity.name else { return keys }
+        keys["unique_id"] = .string("\(objectID)_\(entity.key)")
+        keys["name"] = .string(name)
+        keys["entity_category"] = entity.category.map { .string($0.rawValue) }
+        keys["icon"] = entity.icon.map(JSONValue.string)
+        keys["enabled_by_default"] = entity.isEnabled ? nil : false
+        let availability = availability(of: entity.requirement)
+        guard !availability.isEmpty else { return keys }
+        keys["availability"] = .array(availability)
+        // The default is that the latest payload of any topic decides.
+        keys["availability_mode"] = "all"
+        return keys
+    }
+
+    private func availability(of requirement: Entity.Requirement) -> [JSONValue] {
+        let online = availability.map { JSONValue.object(["topic": .string($0)]) }
+        return switch requirement {
+        case .nothing: []
+        case .bridge: Array(online.prefix(1))
+        case .device: online
+        case .gear: online + [gear("{{ 'online' if value_json.attached else 'offline' }}")]
+        case .hapticGear:
+            online + [gear("{{ 'online' if 'haptic' in (value_json.capabilities or []) else 'offline' }}")]
+        }
+    }
+
+    private func gear(_ template: String) -> JSONValue {
+        ["topic": .string(topic + "/gear"), "value_template": .string(template)]
+    }
+}
+
+extension DiscoveryDocuments {
+    private func messages(_ device: Device) -> [DiscoveryMessage] {
+        let shared: [String: JSONValue] = [
+            "device": device.document,
+            "origin": ["name": .string(DiscoveryMessage.program), "sw_version": .string(bridge.version)],
+        ]
+        let documents = device.entities.map { entity in
+            var keys = device.keys(of: entity)
+            switch topics.form {
+            case .device: keys["platform"] = .string(entity.kind.platform.rawValue)
+            case .single: keys.merge(entity.kind.singleFormValues.merging(shared) { $1 }) { $1 }
+            }
+            return (entity.key, JSONValue.object(keys))
+        }
+        let payloads: [JSONValue]
+        switch topics.form {
+        case .device:
+            let components = JSONValue.object(Dictionary(documents) { first, _ in first })
+            payloads = [.object(shared.merging(["components": components]) { $1 })]
+        case .single: payloads = documents.map(\.1)
+        }
+        return zip(topics.announcements(of: device.objectID, device.entities), payloads).map {
+            DiscoveryMessage(topic: $0, payload: JSONText.bytes(of: $1))
+        }
+    }
+}

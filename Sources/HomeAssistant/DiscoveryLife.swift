@@ -1,0 +1,241 @@
+/// What to do about discovery now.
+public enum DiscoveryAction: Hashable, Sendable {
+    /// Publish these messages.
+    case publish([DiscoveryMessage])
+    /// Announce the bridge and all tags; `again`: even if the broker has the same messages already.
+    case announceAll(again: Bool)
+    /// Publish the touch mode of all tags again, even if the broker has it.
+    ///
+    /// Home Assistant does not evaluate a state again when only the template of its entity changes: after an update of the
+    /// bridge the touch mode would be unknown.
+    case repeatTouchModes
+    /// Publish the bridge's announcement and all its facts again, even if the broker has them.
+    case repeatBridge
+    /// Publish a tag's announcement and all its facts again, even if the broker has them. The value is the tag's position; there
+    /// can be fewer tags by now.
+    case repeatTag(Int)
+}
+
+/// Decides when to announce, announce again and migrate.
+///
+/// After the first connection to the broker it listens for a second to announcements that an earlier run published in the other
+/// form or under another prefix. If there are none, it announces everything once: announcements are retained. Otherwise it
+/// migrates: it asks Home Assistant to expect the other form, announces the new form, and then empties the old topics. In
+/// this order entities keep their ids and automations their triggers.
+///
+/// Times are durations since any fixed point: the module has no clock.
+public struct DiscoveryLife: Sendable {
+    private enum State {
+        /// Not connected to the broker yet.
+        case waiting
+        case listening(until: Duration)
+        /// Home Assistant was asked to migrate these topics.
+        case migrating([String], until: Duration)
+        /// The new form is announced; these topics are to be emptied.
+        case emptying([String], at: Duration)
+        case settled
+    }
+
+    /// The time to listen, and Home Assistant's time for each step of a migration.
+    private static let pause = Duration.seconds(1)
+    /// The time over which the response to a restart of Home Assistant is spread.
+    private static let spread = Duration.seconds(2)
+
+    private let topics: DiscoveryTopics
+    private let statusTopic: String
+    private var state = State.waiting
+    /// The object ids of the bridge and then of the tags.
+    private var devices: [String] = []
+    private var leftovers: Leftovers
+    /// Whether everything was announced in this run.
+    public private(set) var hasAnnounced = false
+    private var reminders: [(action: DiscoveryAction, at: Duration)] = []
+    /// Whether Home Assistant has started again while reminders were due.
+    private var isRestartPending = false
+
+    init(_ topics: DiscoveryTopics, statusTopic: String) {
+        self.topics = topics
+        self.statusTopic = statusTopic
+        leftovers = Leftovers(topics)
+    }
+
+    /// What to subscribe to. Announcements of earlier runs are included until everything is settled; after that the bridge
+    /// would only receive its own.
+    public var filters: [String] {
+        if case .settled = state { return [statusTopic] }
+        return [statusTopic] + devices.flatMap { topics.leftoverFilters($0) }
+    }
+
+    /// The time of the next ``takeDue(at:)``; nil if nothing is due.
+    public var deadline: Duration? {
+        guard let reminder = reminders.first?.at else { return stateDeadline }
+        return stateDeadline.map { min($0, reminder) } ?? reminder
+    }
+
+    private var stateDeadline: Duration? {
+        switch state {
+        case .waiting, .settled: nil
+        case .listening(let until): until
+        case .migrating(_, let until): until
+        case .emptying(_, let at): at
+        }
+    }
+
+    /// Sets the object ids of the devices: the bridge first, then the tags.
+    mutating func setDevices(_ objectIDs: [String]) {
+        devices = objectIDs
+        leftovers.objectIDs = Set(objectIDs.map { Array($0.utf8) })
+    }
+
+    /// Takes over topics that this run announced under other settings, to migrate them.
+    mutating func inherit(_ announced: [String]) {
+        for topic in announced {
+            if let device = leftovers.parse(topic) { leftovers.insert(topic, device) }
+        }
+    }
+
+    /// The broker is connected and the subscriptions are made.
+    public mutating func brokerConnected(at now: Duration) {
+        guard case .waiting = state else { return }
+        state = .listening(until: now + Self.pause)
+    }
+
+    /// Receives any message.
+    ///
+    /// - Returns: whether the message is part of discovery; if so, nothing else should handle it.
+    public mutating func received(_ topic: String, _ payload: [UInt8], isRetained: Bool, at now: Duration) -> Bool {
+        if topic.utf8.elementsEqual(statusTopic.utf8) {
+            if payload.elementsEqual("online".utf8) { homeAssistantStarted(at: now) }
+            return true
+        }
+        // This check is cheap: each command to a tag passes it.
+        guard topic.utf8.reversed().starts(with: "/config".utf8.reversed()), let device = leftovers.parse(topic) else {
+            return false
+        }
+        switch state {
+        // The migration receives its own requests.
+        case .migrating, .emptying: break
+        case .waiting, .listening, .settled:
+            guard isRetained, leftovers.accept(payload, device) else { break }
+            leftovers.insert(topic, device)
+            if case .settled = state { state = .listening(until: now + Self.pause) }
+        }
+        return true
+    }
+
+    /// Returns what is due.
+    public mutating func takeDue(at now: Duration) -> [DiscoveryAction] {
+        var actions: [DiscoveryAction] = []
+        if let stateDeadline, stateDeadline <= now { actions += nextState(at: now) }
+        let due = reminders.prefix { $0.at <= now }.count
+        actions += reminders[..<due].map(\.action)
+        reminders.removeFirst(due)
+        if isRestartPending, reminders.isEmpty { remind(at: now + Self.spread / (devices.count + 1)) }
+        return actions
+    }
+}
+
+extension DiscoveryLife {
+    private mutating func nextState(at now: Duration) -> [DiscoveryAction] {
+        switch state {
+        case .waiting, .settled: return []
+        case .listening: return listened(at: now)
+        case .migrating(let topics, _):
+            state = .emptying(topics, at: now + Self.pause)
+            return announce(at: now)
+        case .emptying(let topics, _):
+            state = .settled
+            return [.publish(topics.map(DiscoveryMessage.empty))]
+        }
+    }
+
+    private mutating func listened(at now: Duration) -> [DiscoveryAction] {
+        let (otherForm, otherPrefix) = leftovers.removeAll()
+        let removal: [DiscoveryAction] = otherPrefix.isEmpty ? [] : [.publish(otherPrefix.map(DiscoveryMessage.empty))]
+        guard otherForm.isEmpty else {
+            state = .migrating(otherForm, until: now + Self.pause)
+            return removal + [.publish(otherForm.map(DiscoveryMessage.migrationRequest))]
+        }
+        state = .settled
+        return removal + (hasAnnounced ? [] : announce(at: now))
+    }
+
+    private mutating func announce(at now: Duration) -> [DiscoveryAction] {
+        defer { hasAnnounced = true }
+        if !hasAnnounced { reminders.append((.repeatTouchModes, now + Self.pause)) }
+        return [.announceAll(again: hasAnnounced)]
+    }
+
+    /// Responds to a start of Home Assistant. If it starts again meanwhile, one more response follows this one.
+    private mutating func homeAssistantStarted(at now: Duration) {
+        guard hasAnnounced else { return }
+        guard reminders.isEmpty else { return isRestartPending = true }
+        remind(at: now)
+    }
+
+    /// Repeats everything at equal distances: first the bridge, and the last tag before two seconds have passed.
+    private mutating func remind(at start: Duration) {
+        isRestartPending = false
+        let actions = [.repeatBridge] + devices.indices.dropLast().map(DiscoveryAction.repeatTag)
+        let distance = Self.spread / actions.count
+        for (index, action) in actions.enumerated() { reminders.append((action, start + distance * index)) }
+    }
+}
+
+/// Announcements of this program that the broker retains and that this run does not publish: they have the other form or
+/// another prefix.
+private struct Leftovers: Sendable {
+    /// The most topics of a device: twice as many as it has entities. Others stay at the broker.
+    private static let maxTopicsPerDevice = 128
+    /// The most bytes of payloads that are read until everything is settled.
+    private static let maxBytesRead = 8 << 20
+    private static let maxTopicBytes = 256
+    /// The most levels of a topic; mosquitto closes the connection of a client that publishes to one with more than 200.
+    private static let maxTopicLevels = 64
+
+    /// The devices of this run.
+    var objectIDs: Set<[UInt8]> = []
+    private let present: DiscoveryTopics
+    /// The topics as bytes, and whether Home Assistant listens to each: it has the present prefix.
+    private var topics: [[UInt8]: Bool] = [:]
+    private var counts: [[UInt8]: Int] = [:]
+    private var bytesRead = 0
+
+    init(_ present: DiscoveryTopics) {
+        self.present = present
+    }
+
+    /// Parses a topic; nil if it cannot be one of them.
+    func parse(_ topic: String) -> DeviceTopic? {
+        guard topic.utf8.count <= Self.maxTopicBytes,
+            topic.utf8.count(where: { $0 == UInt8(ascii: "/") }) < Self.maxTopicLevels,
+            let device = DeviceTopic(topic, objectIDs: objectIDs),
+            device.form != present.form || device.prefix != Array(present.prefix.utf8)
+        else { return nil }
+        return device
+    }
+
+    /// Whether this program published a payload, and there is room for its topic.
+    mutating func accept(_ payload: [UInt8], _ device: DeviceTopic) -> Bool {
+        guard counts[device.objectID, default: 0] < Self.maxTopicsPerDevice,
+            bytesRead + payload.count <= Self.maxBytesRead
+        else { return false }
+        bytesRead += payload.count
+        return DiscoveryMessage.isOwn(payload)
+    }
+
+    /// Keeps a topic.
+    mutating func insert(_ topic: String, _ device: DeviceTopic) {
+        let isHeard = device.prefix == Array(present.prefix.utf8)
+        guard topics.updateValue(isHeard, forKey: Array(topic.utf8)) == nil else { return }
+        counts[device.objectID, default: 0] += 1
+    }
+
+    /// Takes all topics out, sorted: those of the other form, to which Home Assistant listens, and those of another prefix.
+    mutating func removeAll() -> (otherForm: [String], otherPrefix: [String]) {
+        defer { (topics, counts, bytesRead) = ([:], [:], 0) }
+        let sorted = topics.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            .map { (text: String(decoding: $0.key, as: UTF8.self), isHeard: $0.value) }
+        return (sorted.filter(\.isHeard).map(\.text), sorted.filter { !$0.isHeard }.map(\.text))
+    }
+}

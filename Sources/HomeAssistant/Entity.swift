@@ -1,0 +1,236 @@
+import JSON
+
+/// An entity or a device trigger of a device: one row of ``tagEntities(_:)`` or ``bridgeEntities(_:)``.
+///
+/// Topics are relative to the topic of the device: `battery` is `jacquard/tag/003R/battery`.
+struct Entity: Sendable {
+    /// Where Home Assistant shows an entity that is not one of the main ones.
+    enum Category: String, Sendable {
+        case config, diagnostic
+    }
+
+    /// What must be online for an entity to be available.
+    enum Requirement: Sendable {
+        /// Nothing: the entity is always available.
+        case nothing
+        /// The bridge only: the entity stays available while its tag is away.
+        case bridge
+        /// The bridge and the device itself.
+        case device
+        /// Gear attached to the tag, too.
+        case gear
+        /// Gear that can vibrate, too.
+        case hapticGear
+    }
+
+    /// Identifies the entity within its device in both forms. Never change it: the migration between the forms would lose
+    /// the entity.
+    let key: String
+    /// A short name: Home Assistant puts the device's name before it. Nil for a trigger, which has none.
+    let name: String?
+    let kind: EntityKind
+    let category: Category?
+    let icon: String?
+    let isEnabled: Bool
+    let requirement: Requirement
+
+    /// Describes an entity.
+    init(
+        _ key: String, _ name: String, _ kind: EntityKind, category: Category? = nil, icon: String? = nil,
+        isEnabled: Bool = true, needs requirement: Requirement = .device
+    ) {
+        self.key = key
+        self.name = name
+        self.kind = kind
+        self.category = category
+        self.icon = icon
+        self.isEnabled = isEnabled
+        self.requirement = requirement
+    }
+
+    /// Describes a device trigger. It is not an entity: it has no name, unique id or availability.
+    init(trigger key: String, _ kind: EntityKind) {
+        self.key = key
+        name = nil
+        self.kind = kind
+        category = nil
+        icon = nil
+        isEnabled = true
+        requirement = .nothing
+    }
+}
+
+/// The platform of an entity and the keys that belong to it.
+struct EntityKind: Sendable {
+    /// Home Assistant's platforms.
+    enum Platform: String, Sendable {
+        case binarySensor = "binary_sensor"
+        case button
+        case deviceAutomation = "device_automation"
+        case event, light, select, sensor
+        case `switch`
+        case text
+    }
+
+    let platform: Platform
+    /// Keys whose values are topics, relative to the topic of the device.
+    var topics: [String: String] = [:]
+    var values: [String: JSONValue] = [:]
+    /// Keys of the single form only.
+    var singleFormValues: [String: JSONValue] = [:]
+}
+
+extension EntityKind {
+    /// More values of an entity, as attributes: a topic with JSON, and a template for what to take of it; nil takes the
+    /// whole object.
+    typealias Attributes = (topic: String, template: String?)
+
+    /// A value to read. A sensor of the class `enum` lists every state in `options`.
+    static func sensor(
+        _ topic: String, _ template: String, class deviceClass: String? = nil, unit: String? = nil,
+        isMeasurement: Bool = false, options: [String]? = nil, attributes: Attributes? = nil
+    ) -> EntityKind {
+        var kind = EntityKind(
+            platform: .sensor, topics: ["state_topic": topic], values: ["value_template": .string(template)])
+        kind["device_class"] = deviceClass
+        kind["unit_of_measurement"] = unit
+        kind["state_class"] = isMeasurement ? "measurement" : nil
+        kind.values["options"] = options.map { .array($0.map(JSONValue.string)) }
+        kind.set(attributes)
+        return kind
+    }
+
+    /// One of two states. Without a template the payload is compared as it is.
+    static func binarySensor(
+        _ topic: String, _ template: String? = nil, on: String, off: String, class deviceClass: String? = nil,
+        attributes: Attributes? = nil
+    ) -> EntityKind {
+        var kind = EntityKind(platform: .binarySensor, topics: ["state_topic": topic])
+        kind["value_template"] = template
+        kind["payload_on"] = on
+        kind["payload_off"] = off
+        kind["device_class"] = deviceClass
+        kind.set(attributes)
+        return kind
+    }
+
+    /// A button that publishes a payload.
+    static func button(_ command: String, press payload: String) -> EntityKind {
+        EntityKind(
+            platform: .button, topics: ["command_topic": command], values: ["payload_press": .string(payload)])
+    }
+
+    /// A switch with the states `ON` and `OFF`.
+    static func `switch`(
+        _ topic: String, _ template: String, command: String, on: String, off: String
+    ) -> EntityKind {
+        EntityKind(
+            platform: .switch, topics: ["state_topic": topic, "command_topic": command],
+            values: [
+                "value_template": .string(template), "state_on": "ON", "state_off": "OFF", "payload_on": .string(on),
+                "payload_off": .string(off),
+            ])
+    }
+
+    /// One of a few options; the templates map payloads to options and back.
+    static func select(_ topic: String, command: String, _ choices: Choices) -> EntityKind {
+        EntityKind(
+            platform: .select, topics: ["state_topic": topic, "command_topic": command],
+            values: [
+                "value_template": .string("{{ \(choices.titlesByWord).get(value) }}"),
+                "command_template": .string("{{ \(choices.wordsByTitle)[value] }}"), "options": choices.titleList,
+            ])
+    }
+
+    /// A text field. The length is in characters; Home Assistant's default is 255. The pattern is a regular expression: Home
+    /// Assistant rejects other texts, and the state must match it, too.
+    static func text(
+        _ topic: String, _ template: String, command: String, maxLength: Int64, pattern: String
+    ) -> EntityKind {
+        EntityKind(
+            platform: .text, topics: ["state_topic": topic, "command_topic": command],
+            values: ["value_template": .string(template), "max": .integer(maxLength), "pattern": .string(pattern)])
+    }
+
+    /// Something that happens. The types are all that can occur: Home Assistant logs a warning about others.
+    static func event(_ topic: String, _ template: String, types: Choices) -> EntityKind {
+        EntityKind(
+            platform: .event, topics: ["state_topic": topic],
+            values: ["value_template": .string(template), "event_types": types.titleList])
+    }
+
+    /// A light with the JSON schema, an RGB colour, brightness and effects.
+    static func light(_ topic: String, command: String, effects: [String]) -> EntityKind {
+        EntityKind(
+            platform: .light, topics: ["state_topic": topic, "command_topic": command],
+            values: [
+                "schema": "json", "brightness": true, "supported_color_modes": ["rgb"],
+                "effect": true, "effect_list": .array(effects.map(JSONValue.string)),
+                // In seconds.
+                "flash": true, "flash_time_short": 1, "flash_time_long": 5,
+                // The tag has no transitions; the default is true.
+                "transition": false,
+            ],
+            // Releases up to 2024 require it beside `supported_color_modes`; later ones log a warning.
+            singleFormValues: ["color_mode": true])
+    }
+
+    /// A trigger that automations store by type and subtype: never change these.
+    static func trigger(type: String, subtype: String, _ topic: String, _ template: String) -> EntityKind {
+        EntityKind(
+            platform: .deviceAutomation, topics: ["topic": topic],
+            values: [
+                "automation_type": "trigger", "type": .string(type), "subtype": .string(subtype),
+                "value_template": .string(template), "payload": .string(subtype),
+            ])
+    }
+
+    /// The text of a key; setting nil leaves the key out.
+    private subscript(key: String) -> String? {
+        get { values[key]?.string }
+        set { values[key] = newValue.map(JSONValue.string) }
+    }
+
+    private mutating func set(_ attributes: Attributes?) {
+        guard let attributes else { return }
+        topics["json_attributes_topic"] = attributes.topic
+        self["json_attributes_template"] = attributes.template
+    }
+}
+
+/// Words of topics with the titles that Home Assistant shows for them.
+struct Choices: Sendable {
+    private let pairs: [(word: String, title: String)]
+
+    /// - Parameters:
+    ///   - words: the words of topics, in the order in which Home Assistant shows them.
+    ///   - titles: titles by word. The default is the word itself: `double_tap` becomes `Double tap`.
+    init(_ words: [String], titles: [String: String] = [:]) {
+        pairs = words.map { ($0, titles[$0] ?? Self.title(of: $0)) }
+    }
+
+    /// The titles as a JSON array.
+    var titleList: JSONValue { .array(titles.map(JSONValue.string)) }
+
+    /// The titles.
+    var titles: [String] { pairs.map(\.title) }
+
+    /// A dictionary literal of Jinja from words to titles: `{'gesture': 'Gestures'}`.
+    var titlesByWord: String { Self.literal(pairs.map { ($0.word, $0.title) }) }
+
+    /// A dictionary literal of Jinja from titles to words.
+    var wordsByTitle: String { Self.literal(pairs.map { ($0.title, $0.word) }) }
+
+    private static func title(of word: String) -> String {
+        let text = String(word.map { $0 == "_" ? " " : $0 })
+        return text.prefix(1).uppercased() + text.dropFirst()
+    }
+
+    private static func literal(_ pairs: [(String, String)]) -> String {
+        "{" + pairs.map { "\(literal($0.0)): \(literal($0.1))" }.joined(separator: ", ") + "}"
+    }
+
+    private static func literal(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "\\'") + "'"
+    }
+}

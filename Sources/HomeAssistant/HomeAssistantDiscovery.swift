@@ -1,0 +1,56 @@
+/// How a bridge announces its tags to Home Assistant.
+public struct HomeAssistantConfiguration: Hashable, Sendable {
+    /// The two forms of MQTT discovery.
+    public enum Form: Hashable, Sendable, CaseIterable {
+        /// One message per device; Home Assistant 2024.11 and later.
+        case device
+        /// One message per entity and trigger; all releases.
+        case single
+    }
+
+    /// Home Assistant's discovery prefix; may have several levels.
+    public var prefix: String
+    /// The form.
+    public var form: Form
+    /// The topic at which Home Assistant publishes `online` when it has started.
+    public var statusTopic: String
+
+    /// Describes the announcements; the defaults are those of Home Assistant.
+    public init(
+        prefix: String = "homeassistant", form: Form = .device, statusTopic: String = "homeassistant/status"
+    ) {
+        self.prefix = prefix
+        self.form = form
+        self.statusTopic = statusTopic
+    }
+}
+
+/// The announcements of a bridge and its tags: the messages, and when to publish them.
+public struct HomeAssistantDiscovery: Sendable {
+    /// The messages.
+    public let documents: DiscoveryDocuments
+    /// When to publish them.
+    public var life: DiscoveryLife
+    private let bridge: DiscoveredBridge
+
+    /// Describes the announcements of a bridge that has no tags yet.
+    public init(_ configuration: HomeAssistantConfiguration, _ bridge: DiscoveredBridge, _ words: Vocabulary) {
+        let topics = DiscoveryTopics(prefix: configuration.prefix, form: configuration.form)
+        self.bridge = bridge
+        documents = DiscoveryDocuments(topics, bridge, words)
+        life = DiscoveryLife(topics, statusTopic: configuration.statusTopic)
+        setTags([])
+    }
+
+    /// Sets the ids of the bridge's tags.
+    public mutating func setTags(_ ids: [String]) {
+        life.setDevices(
+            [DiscoveryTopics.objectID(ofBridge: bridge.instance)] + ids.map { DiscoveryTopics.objectID(ofTag: $0) })
+    }
+
+    /// Takes over the announcements of these tags that were published under other settings in the same run.
+    public mutating func takeOver(from other: HomeAssistantDiscovery, tags: [String]) {
+        guard other.life.hasAnnounced else { return }
+        life.inherit(other.documents.announcedTopics(tags))
+    }
+}

@@ -1,0 +1,131 @@
+/// The words of the bridge's topics that discovery documents list.
+public struct Vocabulary: Sendable {
+    /// The gestures that a user can make, as `event_type` of `T/gesture`.
+    public let gestures: [String]
+    /// The `event_type` of any other gesture.
+    public let unknownGesture: String
+    /// The words of `T/touch_mode`.
+    public let touchModes: [String]
+    /// The effects of `T/led`.
+    public let effects: [String]
+    /// The states of `G/pairing`.
+    public let pairingStates: [String]
+
+    /// Lists the words.
+    public init(
+        gestures: [String], unknownGesture: String, touchModes: [String], effects: [String], pairingStates: [String]
+    ) {
+        self.gestures = gestures
+        self.unknownGesture = unknownGesture
+        self.touchModes = touchModes
+        self.effects = effects
+        self.pairingStates = pairingStates
+    }
+}
+
+/// The result of a template for `true` and `false` in JSON; `null` becomes `None`, which Home Assistant reads as unknown.
+private let templateTrue = "True"
+private let templateFalse = "False"
+
+extension Entity {
+    /// The entities and device triggers of a tag, in the order of the announcement. Topics are relative to `T`.
+    static func tagEntities(_ words: Vocabulary) -> [Entity] {
+        let unknown = "Unknown gesture"
+        let gestures = Choices(words.gestures + [words.unknownGesture], titles: [words.unknownGesture: unknown])
+        let touchModes = Choices(
+            words.touchModes, titles: ["gesture": "Gestures", "continuous": "Touch data (gestures pause)"])
+        return [
+            Entity(
+                "connection", "Connection",
+                .binarySensor(
+                    "availability", on: "online", off: "offline", class: "connectivity",
+                    attributes: (
+                        "connection",
+                        "{{ {'error': value_json.error.text if value_json.error else none, "
+                            + "'hint': value_json.error.hint if value_json.error else none, "
+                            + "'retry': value_json.retry_at} | tojson }}"
+                    )),
+                category: .diagnostic, needs: .bridge),
+            // Keeps its last value while the tag is away, like gear and firmware.
+            Entity(
+                "battery", "Battery",
+                .sensor("battery", "{{ value_json.level }}", class: "battery", unit: "%", isMeasurement: true),
+                category: .diagnostic, needs: .bridge),
+            Entity(
+                "charging", "Charging",
+                .binarySensor(
+                    "battery", "{{ value_json.charging }}", on: templateTrue, off: templateFalse,
+                    class: "battery_charging"),
+                category: .diagnostic),
+            Entity(
+                "attached", "Attached",
+                .binarySensor("gear", "{{ value_json.attached }}", on: templateTrue, off: templateFalse),
+                icon: "mdi:tshirt-crew"),
+            // Gear without a name is shown by its product number, which the configuration needs to name it. The sensor is not
+            // of the class `enum`, which accepts only announced states: gear can have any name.
+            Entity(
+                "gear", "Gear",
+                .sensor(
+                    "gear",
+                    "{{ 'none' if value_json.attached == false else value_json.product or value_json.product_id }}",
+                    attributes: ("gear", nil)),
+                icon: "mdi:hanger", needs: .bridge),
+            // Needs the bridge only: otherwise its state would change whenever the tag leaves and returns, which runs each
+            // automation that has a trigger on its state.
+            Entity(
+                "gesture", "Gesture",
+                .event(
+                    "gesture",
+                    "{{ dict(value_json, mqtt_event_type=value_json.event_type, "
+                        + "event_type=\(gestures.titlesByWord).get(value_json.event_type, '\(unknown)')) | tojson }}",
+                    types: gestures),
+                icon: "mdi:gesture", needs: .bridge),
+        ]
+            // Present whether or not gear is attached: Home Assistant fails to delete a device whose triggers were withdrawn
+            // and announced again.
+            + words.gestures.map {
+                Entity(
+                    trigger: "trigger_" + $0,
+                    .trigger(type: "gesture", subtype: $0, "gesture", "{{ value_json.event_type }}"))
+            } + [
+                Entity("led", "LED", .light("led", command: "led/set", effects: words.effects))
+            ]
+            + hapticButtons.map { word, name, isCommon in
+                Entity(
+                    "haptic_" + word, name, .button("haptic/set", press: word), icon: "mdi:vibrate",
+                    isEnabled: isCommon, needs: .hapticGear)
+            } + [
+                Entity(
+                    "touch_mode", "Touch mode", .select("touch_mode", command: "touch_mode/set", touchModes),
+                    category: .config, icon: "mdi:gesture-tap", needs: .gear),
+                Entity(
+                    "connect", "Keep connected",
+                    .switch(
+                        "connection", "{{ 'OFF' if value_json.state == 'disconnected' else 'ON' }}",
+                        command: "connection/set", on: "connect", off: "disconnect"),
+                    category: .config, icon: "mdi:bluetooth-connect", needs: .bridge),
+                // Disabled by default because it changes often.
+                Entity(
+                    "rssi", "Signal strength",
+                    .sensor("rssi", "{{ value_json }}", class: "signal_strength", unit: "dBm", isMeasurement: true),
+                    category: .diagnostic, isEnabled: false),
+                // A sensor and not an `update`: the bridge does not know the latest firmware and cannot install it.
+                Entity(
+                    "firmware", "Firmware", .sensor("info", "{{ value_json.firmware }}"), category: .diagnostic,
+                    icon: "mdi:chip", needs: .bridge),
+            ]
+    }
+
+    /// The words of `T/haptic/set`, with the buttons' names and whether they are enabled by default.
+    private static let hapticButtons: [(word: String, name: String, isCommon: Bool)] = [
+        ("short", "Vibrate short", true),
+        ("long", "Vibrate long", true),
+        ("stop", "Stop vibrating", true),
+        ("sine_increase", "Vibrate sine increasing", false),
+        ("sine_decrease", "Vibrate sine decreasing", false),
+        ("linear_increase", "Vibrate linear increasing", false),
+        ("linear_decrease", "Vibrate linear decreasing", false),
+        ("parabolic_increase", "Vibrate parabolic increasing", false),
+        ("parabolic_decrease", "Vibrate parabolic decreasing", false),
+    ]
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import HomeAssistant
+
+@Suite("The discovery life cycle")
+struct DiscoveryLifeTests {
+    private static let battery = "homeassistant/sensor/jacquard_tag_003R/battery/config"
+    private static let own = Array(#"{"origin":{"name":"jacquard2mqtt"}}"#.utf8)
+    private let life = LifeUnderTest()
+
+    @Test("announces everything a second after the first connection, and the touch modes a second later")
+    func beginning() {
+        #expect(life.deadline == nil)
+        life.brokerConnected(at: .seconds(10))
+        #expect(life.deadline == .seconds(11))
+        #expect(life.takeDue(at: .milliseconds(10_999)) == [])
+        #expect(life.takeDue(at: .seconds(11)) == [.announceAll(again: false)])
+        #expect(life.hasAnnounced)
+        #expect(life.deadline == .seconds(12))
+        #expect(life.takeDue(at: .seconds(12)) == [.repeatTouchModes])
+        life.brokerConnected(at: .seconds(13))
+        #expect(life.deadline == nil)
+    }
+
+    @Test("migrates another form in three steps, a second apart")
+    func migration() {
+        life.brokerConnected(at: .zero)
+        #expect(life.received(Self.battery, Self.own, isRetained: true, at: .zero))
+        #expect(life.takeDue(at: .seconds(1)) == [.publish([.migrationRequest(Self.battery)])])
+        #expect(
+            life.received(
+                Self.battery, DiscoveryMessage.migrationRequest("").payload, isRetained: true, at: .seconds(1)))
+        #expect(life.takeDue(at: .seconds(2)) == [.announceAll(again: false)])
+        #expect(life.takeDue(at: .seconds(3)) == [.publish([.empty(Self.battery)]), .repeatTouchModes])
+        #expect(life.deadline == nil)
+        #expect(life.filters == ["homeassistant/status"])
+    }
+
+    @Test("empties another prefix before it announces")
+    func otherPrefix() {
+        let topic = "ha/device/jacquard_tag_003R/config"
+        life.brokerConnected(at: .zero)
+        #expect(life.received(topic, Self.own, isRetained: true, at: .zero))
+        #expect(life.takeDue(at: .seconds(1)) == [.publish([.empty(topic)]), .announceAll(again: false)])
+    }
+
+    @Test("repeats everything after a start of Home Assistant, and once more if it starts again meanwhile")
+    func restarts() {
+        life.brokerConnected(at: .zero)
+        _ = life.takeDue(at: .seconds(1))
+        _ = life.takeDue(at: .seconds(2))
+        for _ in 0..<3 {
+            #expect(life.received("homeassistant/status", Array("online".utf8), isRetained: false, at: .seconds(5)))
+        }
+        #expect(life.takeDue(at: .seconds(5)) == [.repeatBridge])
+        #expect(life.takeDue(at: .seconds(6)) == [.repeatTag(0)])
+        #expect(life.takeDue(at: .seconds(7)) == [.repeatBridge])
+        #expect(life.takeDue(at: .seconds(8)) == [.repeatTag(0)])
+        #expect(life.deadline == nil)
+    }
+
+    @Test(
+        "compares topics as bytes",
+        arguments: [
+            "homeassistant/sensor/jacquard_tag_003R/battery/\u{301}config", "homeassistant/\u{301}status",
+            "homeassistant/sensor/jacquard_tag_003\u{52}\u{301}/battery/config",
+        ])
+    func bytes(topic: String) {
+        #expect(!life.received(topic, Self.own, isRetained: true, at: .zero))
+    }
+
+    @Test(
+        "identifies tags by the characters that Home Assistant accepts",
+        arguments: [("003R", "jacquard_tag_003R"), ("a-b_c", "jacquard_tag_a-b_c"), ("ä b", "jacquard_tag__c3_a4_20b")])
+    func objectIDs(id: String, objectID: String) {
+        #expect(DiscoveryTopics.objectID(ofTag: id) == objectID)
+    }
+
+    @Test("finds its own messages of both forms under its prefix only")
+    func footprint() {
+        let footprint = DiscoveryFootprint(prefix: "homeassistant", instance: "attic", tags: ["003R"])
+        #expect(footprint.contains(Self.battery, Self.own))
+        #expect(footprint.contains("homeassistant/device/jacquard_bridge_attic/config", Self.own))
+        #expect(!footprint.contains("ha/device/jacquard_bridge_attic/config", Self.own))
+        #expect(!footprint.contains("homeassistant/device/jacquard_tag_0004/config", Self.own))
+        #expect(!footprint.contains(Self.battery, Array("{}".utf8)))
+    }
+}

@@ -1,0 +1,154 @@
+import JSON
+import Testing
+
+@testable import HomeAssistant
+
+@Suite("The tables of entities")
+struct EntityTableTests {
+    private let tag = HomeAssistantDiscovery.attic().documents.announcement(of: .sleeve)[0].components
+    private let bridge = HomeAssistantDiscovery.attic().documents.announcementOfBridge[0].components
+
+    @Test("a tag has these entities and triggers")
+    func tagItems() {
+        let platforms = tag.compactMapValues { $0["platform"]?.string }
+        let haptics = [
+            "short", "long", "stop", "sine_increase", "sine_decrease", "linear_increase", "linear_decrease",
+            "parabolic_increase", "parabolic_decrease",
+        ]
+        let triggers = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
+        let others = [
+            "connection": "binary_sensor", "battery": "sensor", "charging": "binary_sensor",
+            "attached": "binary_sensor", "gear": "sensor", "gesture": "event", "led": "light",
+            "touch_mode": "select", "connect": "switch", "rssi": "sensor", "firmware": "sensor",
+        ]
+        let expected = others.merging(haptics.map { ("haptic_" + $0, "button") }) { first, _ in first }
+            .merging(triggers.map { ("trigger_" + $0, "device_automation") }) { first, _ in first }
+        #expect(platforms == expected)
+    }
+
+    @Test("the bridge has these entities")
+    func bridgeItems() {
+        #expect(
+            bridge.compactMapValues { $0["platform"]?.string } == [
+                "connection": "binary_sensor", "scan": "button", "found": "sensor", "pair_serial": "text",
+                "pair": "button", "pairing": "sensor", "connected_tags": "sensor", "problem": "binary_sensor",
+            ])
+    }
+
+    @Test("each entity has QoS 1, since early releases do not pass a shared one on")
+    func qualityOfService() {
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
+            #expect(item["qos"] == .integer(1), "\(key)")
+        }
+    }
+
+    @Test("each entity has a unique id, a trigger has none")
+    func uniqueIDs() {
+        let ids = tag.compactMap { $1["unique_id"]?.string } + bridge.compactMap { $1["unique_id"]?.string }
+        #expect(Set(ids).count == ids.count)
+        for (key, item) in tag {
+            #expect((item["unique_id"]?.string == "jacquard_tag_003R_\(key)") == !key.hasPrefix("trigger_"))
+        }
+    }
+
+    @Test("no name repeats the name of the device")
+    func names() {
+        for (key, item) in tag where !key.hasPrefix("trigger_") {
+            #expect(item["name"]?.string?.contains("sleeve") == false, "\(key)")
+        }
+    }
+
+    @Test("entities that keep a value, gestures and the connection need the bridge; all others need the tag too")
+    func availability() {
+        for (key, item) in tag where !key.hasPrefix("trigger_") {
+            let topics = (item["availability"]?.elements ?? []).compactMap { $0["topic"]?.string }
+            let needsBridgeOnly = ["gesture", "connection", "connect", "battery", "firmware", "gear"].contains(key)
+            #expect(topics.first == "jacquard/bridge/attic/state")
+            #expect(topics.dropFirst().first == (needsBridgeOnly ? nil : "jacquard/tag/003R/availability"))
+            #expect(topics.contains("jacquard/tag/003R/gear") == (key.hasPrefix("haptic_") || key == "touch_mode"))
+            #expect(item["availability_mode"]?.string == "all")
+        }
+        for (key, item) in tag where key.hasPrefix("trigger_") { #expect(item["availability"] == nil) }
+        #expect(bridge["connection"]?["availability"] == nil)
+    }
+
+    @Test("error, hint and next attempt are attributes of the connection")
+    func connectionAttributes() {
+        #expect(tag["connection"]?["json_attributes_topic"]?.string == "jacquard/tag/003R/connection")
+        let template = tag["connection"]?["json_attributes_template"]?.string ?? ""
+        for part in [
+            "'error': value_json.error.text", "'hint': value_json.error.hint", "'retry': value_json.retry_at",
+        ] {
+            #expect(template.contains(part))
+        }
+    }
+
+    @Test("gear without a name is shown by its product number")
+    func unnamedGear() {
+        #expect(tag["gear"]?["value_template"]?.string?.contains("value_json.product or value_json.product_id") == true)
+    }
+
+    @Test("a text and a button of the bridge pair a tag")
+    func pairing() {
+        #expect(bridge["pair_serial"]?["command_topic"]?.string == "jacquard/bridge/attic/request/pair_serial")
+        #expect(bridge["pair_serial"]?["state_topic"]?.string == "jacquard/bridge/attic/pairing")
+        #expect(bridge["pair"]?["command_topic"]?.string == "jacquard/bridge/attic/request/pair")
+        #expect(bridge["pair"]?["payload_press"]?.string == "{}")
+        #expect(bridge["pairing"]?["device_class"]?.string == "enum")
+        #expect(bridge["pairing"]?["options"]?.elements?.count == 7)
+    }
+
+    @Test("platforms and unique ids are those of version 0.1.0, so that an update leaves nothing behind")
+    func unchangedIDs() {
+        let haptics = [
+            "short", "long", "stop", "sine_increase", "sine_decrease", "linear_increase", "linear_decrease",
+            "parabolic_increase", "parabolic_decrease",
+        ]
+        let ofTag =
+            [
+                ("connection", "binary_sensor"), ("battery", "sensor"), ("charging", "binary_sensor"),
+                ("attached", "binary_sensor"), ("gear", "sensor"), ("gesture", "event"), ("led", "light"),
+                ("touch_mode", "select"), ("connect", "switch"), ("rssi", "sensor"), ("firmware", "sensor"),
+            ] + haptics.map { ("haptic_" + $0, "button") }
+        let ofBridge = [
+            ("connection", "binary_sensor"), ("scan", "button"), ("connected_tags", "sensor"),
+            ("problem", "binary_sensor"),
+        ]
+        for (items, objectID, old) in [(tag, "jacquard_tag_003R", ofTag), (bridge, "jacquard_bridge_attic", ofBridge)] {
+            for (key, platform) in old {
+                #expect(items[key]?["platform"]?.string == platform, "\(key)")
+                #expect(items[key]?["unique_id"]?.string == "\(objectID)_\(key)")
+            }
+        }
+        for word in ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"] {
+            #expect(tag["trigger_" + word]?["subtype"]?.string == word)
+            #expect(tag["trigger_" + word]?["payload"]?.string == word)
+            #expect(tag["trigger_" + word]?["value_template"]?.string == "{{ value_json.event_type }}")
+        }
+    }
+
+    @Test("entities have these categories, classes and units")
+    func classes() {
+        typealias Classes = [String: String]
+        func classes(_ item: [String: JSONValue]) -> Classes {
+            item.filter { ["entity_category", "device_class", "state_class", "unit_of_measurement"].contains($0.key) }
+                .compactMapValues(\.string)
+        }
+        let plain: Classes = ["entity_category": "diagnostic"]
+        let config: Classes = ["entity_category": "config"]
+        let measurement: Classes = ["entity_category": "diagnostic", "state_class": "measurement"]
+        func diagnostic(_ name: String) -> Classes { ["entity_category": "diagnostic", "device_class": name] }
+        let ofTag: [String: Classes] = [
+            "connection": diagnostic("connectivity"), "charging": diagnostic("battery_charging"),
+            "battery": measurement.merging(["device_class": "battery", "unit_of_measurement": "%"]) { $1 },
+            "rssi": measurement.merging(["device_class": "signal_strength", "unit_of_measurement": "dBm"]) { $1 },
+            "firmware": plain, "touch_mode": config, "connect": config,
+        ]
+        let ofBridge: [String: Classes] = [
+            "connection": diagnostic("connectivity"), "problem": diagnostic("problem"), "connected_tags": measurement,
+            "pairing": ["device_class": "enum"], "found": ["state_class": "measurement"],
+        ]
+        for (key, item) in tag { #expect(classes(item) == ofTag[key] ?? [:], "\(key)") }
+        for (key, item) in bridge { #expect(classes(item) == ofBridge[key] ?? [:], "\(key)") }
+    }
+}

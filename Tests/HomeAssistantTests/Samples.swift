@@ -1,0 +1,73 @@
+import JSON
+
+@testable import HomeAssistant
+
+extension Vocabulary {
+    static let sample = Vocabulary(
+        gestures: ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"], unknownGesture: "unknown",
+        touchModes: ["gesture", "continuous"],
+        effects: ["solid", "breathe", "pulse"],
+        pairingStates: ["idle", "searching", "found", "pairing", "connecting", "paired", "failed"])
+}
+
+extension DiscoveredBridge {
+    static let attic = DiscoveredBridge(instance: "attic", topic: "jacquard/bridge/attic", version: "0.1.0")
+}
+
+extension DiscoveredTag {
+    static let sleeve = DiscoveredTag(
+        id: "003R", topic: "jacquard/tag/003R", name: "Left sleeve", serial: "003R", firmware: nil)
+}
+
+extension HomeAssistantDiscovery {
+    /// The announcements of the bridge `attic` with tags.
+    static func attic(
+        _ form: HomeAssistantConfiguration.Form = .device, prefix: String = "homeassistant", tags: [String] = ["003R"]
+    ) -> HomeAssistantDiscovery {
+        var discovery = HomeAssistantDiscovery(
+            HomeAssistantConfiguration(prefix: prefix, form: form), .attic, .sample)
+        discovery.setTags(tags)
+        return discovery
+    }
+}
+
+extension DiscoveryMessage {
+    var text: String { String(decoding: payload, as: UTF8.self) }
+
+    /// The keys of the document.
+    var document: [String: JSONValue] { JSONValue(parsing: payload)?.object ?? [:] }
+
+    /// The entities of the device form, by key.
+    var components: [String: [String: JSONValue]] {
+        (document["components"]?.object ?? [:]).compactMapValues(\.object)
+    }
+}
+
+extension JSONValue {
+    var object: [String: JSONValue]? { if case .object(let object) = self { object } else { nil } }
+
+    var strings: [String] { (elements ?? []).compactMap(\.string) }
+}
+
+/// The machine of the bridge `attic` with one tag. A class, because `#expect` evaluates no mutating calls.
+final class LifeUnderTest {
+    private var life = HomeAssistantDiscovery.attic().life
+
+    var deadline: Duration? { life.deadline }
+
+    var filters: [String] { life.filters }
+
+    var hasAnnounced: Bool { life.hasAnnounced }
+
+    func brokerConnected(at now: Duration) {
+        life.brokerConnected(at: now)
+    }
+
+    func received(_ topic: String, _ payload: [UInt8], isRetained: Bool, at now: Duration) -> Bool {
+        life.received(topic, payload, isRetained: isRetained, at: now)
+    }
+
+    func takeDue(at now: Duration) -> [DiscoveryAction] {
+        life.takeDue(at: now)
+    }
+}
