@@ -48,6 +48,7 @@ func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [Strin
     .testTarget(
         name: name + "Tests",
         dependencies: [.target(name: name), "TestSupport"] + dependencies,
+        path: "Tests/Unit/\(name)Tests",
         exclude: exclude,
         swiftSettings: settings)
 }
@@ -91,12 +92,13 @@ let package = Package(
         .executableTarget(name: "jacquard-simulator", dependencies: ["TagSimulator"], swiftSettings: settings),
 
         .target(
-            name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/TestSupport", swiftSettings: settings),
+            name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/Support/TestSupport", swiftSettings: settings
+        ),
         .executableTarget(
             name: "UsingJacquard",
             dependencies: ["BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging"],
-            path: "Tests/Samples/UsingJacquard", swiftSettings: settings),
-        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+            path: "Tests/Support/Samples/UsingJacquard", swiftSettings: settings),
+        .testTarget(name: "ArchitectureTests", path: "Tests/Unit/ArchitectureTests", swiftSettings: settings),
         tests("Time"),
         tests("EventLoop", "Time"),
         tests("Logging", "Time"),
@@ -118,13 +120,15 @@ let package = Package(
         tests("Configuration", "JacquardProtocol", "Text"),
         tests("Daemon", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Text"),
         .executableTarget(
-            name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport"], path: "Tests/Soak",
+            name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport"], path: "Tests/Rigs/Soak",
+            exclude: ["run"],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "TestSupport", "DBus", "MQTT", "EventLoop", "Logging", "jacquard2mqtt", "jacquard-simulator",
             ],
+            path: "Tests/EndToEnd",
             swiftSettings: settings),
     ]
 )

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Lists the functions of the daemon that run in everyday life, as the linker takes it: first those of events and commands,
+then those of the start."""
+import argparse
+import os
+import re
+import tempfile
+import time
+from types import SimpleNamespace
+
+from callgrind import dump
+from scenario import Run
+
+TAGS = 20
+
+
+def functions(path, program):
+    """Names of the program's own functions in a profile, as the linker knows them."""
+    objects, names, current, found = {}, {}, None, set()
+    with open(path) as f:
+        for line in f:
+            if named := re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line):
+                if named[3]:
+                    objects[named[2]] = named[3]
+                if not named[1]:
+                    current = objects[named[2]]
+            elif named := re.match(r"(c?)fn=\((\d+)\)(?: (.*))?", line):
+                if named[3]:
+                    names[named[2]] = re.sub(r"'\d+$", "", named[3])  # a depth of recursion
+                if not named[1] and current == program:
+                    found.add(names[named[2]])
+    return {name for name in found if not name.startswith(("0x", "("))}
+
+
+def profile(options, mode):
+    """What has run: until 20 tags were connected, and from then on."""
+    with tempfile.TemporaryDirectory(prefix="order.") as work:
+        wrapper = f"valgrind --tool=callgrind --demangle=no --callgrind-out-file={work}/profile"
+        command = f"{wrapper} {options.daemon} run --config {{config}} --state {{state}}"
+        run = Run(SimpleNamespace(rig=options.rig, mode=mode), "jacquard2mqtt", command, TAGS, work)
+        try:
+            run.start()
+            time.sleep(2)  # what follows a connection
+            start = dump(run.p.pid, work, 1)
+            run.warm_up()
+            run.gestures(200, 400)
+            run.commands(50, 100)
+            return functions(start, options.daemon), functions(dump(run.p.pid, work, 2), options.daemon)
+        finally:
+            run.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rig", required=True, help="folder of the built rig")
+    parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt, a release build", type=os.path.realpath)
+    options = parser.parse_args()
+    start, events = set(), set()
+    for mode in ("acquire", "signal"):
+        for names, more in zip((start, events), profile(options, mode)):
+            names |= more
+    print("# Functions that run in daily use, written by Tests/Rigs/Benchmarks/order. Unknown names do no harm.")
+    print(*sorted(events), *sorted(start - events), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// The arrows as they are drawn in the Architecture article. The build refuses a module that is no dependency; this refuses
+/// what a dependency list does not contain: system modules in pure code, and C libraries outside their wrapper.
+@Suite("Imports")
+struct ImportTests {
+    private static let allowed: [String: Set<String>] = [
+        "Time": [],
+        "EventLoop": ["CSystemd", "Glibc", "Synchronization", "Time"],
+        "Logging": ["CSystemd", "Glibc", "JSON", "Synchronization", "Time"],
+        "JSON": [],
+        "Text": ["JSON"],
+        "CommandLine": ["JSON", "Text"],
+        "ProtobufWire": [],
+        "JacquardProtocol": ["ProtobufWire", "Time"],
+        "Bluetooth": [],
+        "DBus": ["CDBus", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
+        "BlueZ": ["Bluetooth", "DBus", "EventLoop", "Glibc", "Logging", "Time"],
+        "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
+        "MQTT": ["CMosquitto", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
+        "HomeAssistant": ["JSON"],
+        "Bridge": ["HomeAssistant", "JSON", "JacquardProtocol", "Time"],
+        "TagSimulator": [
+            "DBus", "EventLoop", "Glibc", "JSON", "JacquardProtocol", "Logging", "Synchronization",
+            "Time",
+        ],
+        "Configuration": ["CYAML", "Glibc", "JSON", "JacquardProtocol", "Text"],
+        "Daemon": [
+            "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CommandLine", "Configuration", "DBus", "EventLoop", "Glibc",
+            "HomeAssistant", "JSON",
+            "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Synchronization", "Text", "Time",
+        ],
+        "jacquard2mqtt": ["Daemon"],
+        "jacquard-simulator": ["TagSimulator"],
+    ]
+
+    private static let sources = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Sources")
+
+    @Test("are those that the architecture allows", arguments: allowed.keys.sorted())
+    func modules(name: String) throws {
+        let folder = Self.sources.appendingPathComponent(name)
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+            .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        #expect(!files.isEmpty)
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let imports = Set(text.split(separator: "\n").compactMap(Self.importedModule))
+            let extra = imports.subtracting(Self.allowed[name] ?? [])
+            #expect(extra.isEmpty, "\(file.lastPathComponent) imports \(extra.sorted())")
+        }
+    }
+
+    @Test("of every module are looked at")
+    func completeness() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
+        let libraries: Set = ["CSystemd", "CDBus", "CMosquitto", "CYAML"]
+        #expect(Set(folders).subtracting(libraries) == Set(Self.allowed.keys))
+    }
+
+    /// The module of a line such as `public import EventLoop`; nil for any other line.
+    private static func importedModule(_ line: Substring) -> String? {
+        var words = line.split(separator: " ")
+        while let word = words.first, ["public", "internal", "private", "@preconcurrency"].contains(word) {
+            words.removeFirst()
+        }
+        return words.count >= 2 && words[0] == "import" ? String(words[1]) : nil
+    }
+}

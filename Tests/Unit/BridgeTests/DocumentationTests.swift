@@ -1,0 +1,150 @@
+import Foundation
+import JacquardProtocol
+import Testing
+import Time
+
+@testable import Bridge
+
+@Suite("The article \"MQTT topics\"")
+struct DocumentationTests {
+    private let article: String
+
+    init() throws {
+        let path = "../../../Sources/Bridge/Documentation.docc/MQTTTopics.md"
+        article = try String(contentsOf: URL(filePath: path, relativeTo: URL(filePath: #filePath)), encoding: .utf8)
+    }
+
+    /// The lines of all code blocks of a language.
+    private func examples(in language: String) -> [String] {
+        article.components(separatedBy: "```\(language)\n").dropFirst()
+            .flatMap { $0.components(separatedBy: "\n```")[0].components(separatedBy: "\n") }
+    }
+
+    /// A life of the tag in which everything happens that the article shows.
+    private func life() throws -> Scene {
+        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")])
+        let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 0, dropped: 0, brokerReconnects: 0)
+        let adapter = AdapterFacts(id: "hci0", address: "F0:00:00:00:00:01", state: .poweredOn, connectedCount: 1)
+        let sighting = TagSighting(
+            address: "F0:00:00:00:00:02", adapter: "hci0", rssi: -61, name: "Jacquard", isPaired: true)
+        let timeout = TagConnectionError(
+            .connectionTimeout, "No link within 60 s", stackName: "org.bluez.Error.Failed")
+        let retry = scene.now.instant + .milliseconds(1_500)
+        scene.note(scene.state.start(at: scene.now))
+        scene.note(scene.state.bluez(version: "5.66"))
+        scene.note(scene.state.broker(protocolVersion: 5))
+        scene.note(scene.state.adapters([adapter], at: scene.now))
+        scene.note(scene.state.measured(measurement, at: scene.now))
+        scene.note(scene.state.sighted(.tag003R, sighting, at: scene.now))
+        scene.tell(.connection(TagConnection(state: .initializing(step: 6), attempt: 1)))
+        scene.tell(
+            .connection(TagConnection(state: .preparingToConnect, attempt: 2, error: timeout, retryAt: retry)))
+        scene.connect()
+        scene.tell(.information(.tag))
+        scene.tell(.gear(.jacket))
+        scene.tell(.touchMode(.gesture))
+        scene.tell(.gesture(.doubleTap))
+        scene.tell(
+            .touch(try #require(TouchData(sequence: 881, scaled: [12, 0, 0, 7, 90, 128, 64, 3, 0, 0, 0, 0, 0]))))
+        scene.send("tag/003R/battery/get", #"{"id":"abc-1"}"#)
+        scene.answer(.battery(BatteryStatus(level: 87, isCharging: false)))
+        scene.send(
+            "tag/003R/led/set", #"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":200,"effect":"breathe"}"#)
+        scene.answer()
+        scene.send("tag/003R/led/set", #"{"state":"dim"}"#)
+        scene.send("bridge/attic/request/reboot", "")
+        let stranger = TagAdvertisement(
+            address: "F0:00:00:00:00:03", serial: "0001", name: "Jacquard-0001", rssi: -70)
+        scene.powerOn()
+        scene.send("bridge/attic/request/scan", "")
+        scene.done()
+        scene.note(scene.state.advertised(stranger, at: scene.now))
+        scene.send("bridge/attic/request/tags", "")
+        scene.send("bridge/attic/request/pair", "0001")
+        scene.note(scene.state.pairing(serial: "0001", stage: .found(address: stranger.address), at: scene.now))
+        return scene
+    }
+
+    /// A life of the facts that are published while discovery is on.
+    private func lifeWithDiscovery() -> Scene {
+        var scene = Scene.announcing()
+        scene.note(scene.state.start(at: scene.now))
+        scene.powerOn()
+        scene.connect()
+        scene.send("bridge/attic/request/scan", "")
+        scene.done()
+        let stranger = TagAdvertisement(
+            address: "F0:00:00:00:00:03", serial: "0001", name: "Jacquard-0001", rssi: -70)
+        scene.note(scene.state.advertised(stranger, at: scene.now))
+        let now = scene.now
+        scene.now = now + .seconds(1)
+        scene.note(scene.state.deadlineReached(at: scene.now))
+        scene.now = now
+        scene.send("bridge/attic/request/pair_serial", "0001")
+        scene.send("bridge/attic/request/pair", "")
+        scene.notDone(.notFound)
+        return scene
+    }
+
+    @Test("shows messages as the bridge publishes them")
+    func published() throws {
+        let published = Set((try life().publications + lifeWithDiscovery().publications).map(\.line))
+        let examples = examples(in: "text")
+        #expect(examples.count == 28)
+        #expect(Set(examples).count == examples.count)
+        for example in examples { #expect(published.contains(example), "\(example)") }
+    }
+
+    @Test("shows every topic")
+    func topics() throws {
+        let shown = Set(examples(in: "text").map { $0.prefix { $0 != " " } })
+        for topic in Set(try life().publications.map(\.topic)) where !topic.hasSuffix("/response/scan") {
+            #expect(shown.contains(topic[...]))
+        }
+    }
+
+    @Test("lists every name of a colour, with its value", arguments: LEDColorName.all)
+    func colors(color: LEDColorName) {
+        #expect(article.contains("`\(color.name)` (`\(color.hexadecimal)`)"))
+    }
+
+    @Test("shows commands that are carried out")
+    func commands() throws {
+        let examples = examples(in: "sh")
+        #expect(examples.count == 34)
+        for example in examples {
+            let match = try #require(
+                try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))
+            var scene = Scene.connected()
+            scene.powerOn()
+            scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -61), at: scene.now))
+            scene.send(String(match.1), String(match.2 ?? ""))
+            let isTaken = !scene.tokens.isEmpty || scene.results.contains { $0.status == "ok" }
+            let isDisconnect = scene.takeActions().contains(.disconnect(.tag003R))
+            #expect(isTaken || isDisconnect, "\(example): \(scene.lastError?.text ?? "")")
+        }
+    }
+
+    @Test("explains every command, request, event, problem and error code")
+    func tables() {
+        for row in TagRequestTable.rows {
+            #expect(article.contains("jacquard/tag/003R/\(row.name) "))
+        }
+        for row in BridgeRequestTable.rows {
+            #expect(article.contains("jacquard/bridge/attic/request/\(row.name) "))
+        }
+        let words =
+            CommandFailure.Code.allCases.map(\.rawValue) + Problem.Code.allCases.map(\.rawValue)
+            + BridgeEvent.allCases.map(\.rawValue)
+        for word in words {
+            #expect(article.contains("\n| `\(word)` |"), "\(word)")
+        }
+    }
+
+    @Test("lists the words for effects and patterns")
+    func words() {
+        for effect in LEDEffect.effects + LEDEffect.patterns {
+            #expect(article.contains("`\(effect.word)`"))
+        }
+    }
+}

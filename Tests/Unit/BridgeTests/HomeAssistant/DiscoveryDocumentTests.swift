@@ -1,0 +1,106 @@
+import Foundation
+import HomeAssistant
+import JSON
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Home Assistant discovery documents")
+struct DiscoveryDocumentTests {
+    private let tag = Scene.announced().components()
+    private let bridge = Scene.announced().components(of: "jacquard_bridge_attic")
+
+    @Test("gives each gesture a name for people, and maps every word that can come to it")
+    func gestureNames() {
+        let names = tag["gesture"]?["event_types"]?.list.compactMap(\.text) ?? []
+        #expect(
+            names == ["Double tap", "Brush in", "Brush out", "Cover", "Brush up", "Brush down", "Unknown gesture"])
+        let template = tag["gesture"]?["value_template"]?.text ?? ""
+        for (word, name) in zip(GestureName.allCases, names) {
+            #expect(template.contains("'\(word.rawValue)': '\(name)'"))
+        }
+    }
+
+    @Test("says in the touch mode that gestures pause, and maps the options to the bridge's words")
+    func touchModeOptions() {
+        let options = tag["touch_mode"]?["options"]?.list.compactMap(\.text) ?? []
+        #expect(options == ["Gestures", "Touch data (gestures pause)"])
+        for (word, option) in zip(TouchMode.allCases.map(\.word), options) {
+            #expect(tag["touch_mode"]?["value_template"]?.text?.contains("'\(word)': '\(option)'") == true)
+            #expect(tag["touch_mode"]?["command_template"]?.text?.contains("'\(option)': '\(word)'") == true)
+        }
+    }
+
+    @Test("is a topic of states that the bridge publishes, for every entity that has one")
+    func stateTopics() {
+        var scene = Scene.announced()
+        scene.tell(.gesture(.doubleTap))
+        let published = Set(scene.publications.map(\.topic))
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
+            for name in ["state_topic", "json_attributes_topic", "topic"] {
+                if let topic = item[name]?.text { #expect(published.contains(topic), "\(key) \(name)") }
+            }
+            for source in item["availability"]?.list ?? [] {
+                #expect(source["topic"]?.text.map(published.contains) == true, "\(key)")
+            }
+        }
+    }
+
+    @Test("is a key that is always there, in every template")
+    func templates() throws {
+        let scene = Scene.announced()
+        let pattern = #/value_json\.([a-z_]+)/#
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
+            guard let template = item["value_template"]?.text, let topic = item["state_topic"]?.text,
+                let fact = scene.publications.last(where: { $0.topic == topic && $0.isRetained }),
+                case .object(let document)? = JSONValue(parsing: fact.payload)
+            else { continue }
+            for match in template.matches(of: pattern) {
+                #expect(document.keys.contains(String(match.1)), "\(key): \(match.1) in \(fact.text)")
+            }
+        }
+    }
+
+    @Test("are commands that the bridge understands")
+    func commands() throws {
+        for (key, item) in tag {
+            guard let topic = item["command_topic"]?.text else { continue }
+            let commands = item["command_template"]?.text ?? ""
+            let words = ["payload_press", "payload_on", "payload_off"].compactMap { item[$0]?.text }
+            let options = (item["options"]?.list ?? []).compactMap(\.text).map { option in
+                commands.components(separatedBy: "'\(option)': '").last?.prefix { $0 != "'" }.description ?? ""
+            }
+            let effects = (item["effect_list"]?.list ?? []).compactMap(\.text)
+            let payloads = words + options + effects.map { #"{"state":"ON","effect":"\#($0)"}"# }
+            #expect(!payloads.isEmpty, "\(key)")
+            for payload in payloads {
+                var scene = Scene.connected()
+                scene.hear(topic, payload)
+                #expect(scene.lastError == nil, "\(key) \(payload)")
+                #expect(
+                    !scene.performed.isEmpty || !scene.actions.isEmpty || !scene.results.isEmpty, "\(key) \(payload)")
+            }
+        }
+    }
+
+    @Test("are effects that the light's state may have")
+    func effects() {
+        #expect(
+            tag["led"]?["effect_list"]?.list.compactMap(\.text)
+                == ["solid", "breathe", "pulse", "blink", "double_blink", "triple_blink"])
+        #expect(tag["led"]?["flash_time_short"] == .integer(1))
+        #expect(tag["led"]?["transition"] == .bool(false))
+    }
+
+    @Test("are all in the article \"Home Assistant\"")
+    func article() throws {
+        let path = "../../../../Sources/Bridge/Documentation.docc/HomeAssistant.md"
+        let text = try String(contentsOf: URL(filePath: path, relativeTo: URL(filePath: #filePath)), encoding: .utf8)
+        for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first })
+        where item["enabled_by_default"] == nil {
+            if let name = item["name"]?.text { #expect(text.contains(name), "\(key)") }
+            if let word = item["subtype"]?.text { #expect(text.contains("`\(word)`"), "\(key)") }
+        }
+    }
+}

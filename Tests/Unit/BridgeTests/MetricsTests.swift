@@ -1,0 +1,116 @@
+import Foundation
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("Metrics")
+struct MetricsTests {
+    private static let measurement = HealthMeasurement(
+        residentKilobytes: 9_120, queued: 3, dropped: 2, acknowledged: 7, isBrokerConnected: false, brokerReconnects: 4)
+
+    private func lines(_ scene: Scene) -> [String] {
+        scene.state.metrics(Self.measurement, at: scene.now).split(separator: "\n").map(String.init)
+    }
+
+    @Test("report the process and the broker")
+    func process() {
+        let lines = lines(Scene())
+        #expect(lines.contains(#"jacquard_bridge_info{instance_name="attic",version="0.1.0",bluez=""} 1"#))
+        #expect(lines.contains("jacquard_bridge_start_time_seconds 1795169702"))
+        #expect(lines.contains("jacquard_bridge_resident_bytes 9338880"))
+        #expect(lines.contains("jacquard_bridge_broker_connected 0"))
+        #expect(lines.contains("jacquard_bridge_broker_reconnects_total 4"))
+        #expect(lines.contains("jacquard_bridge_queued_messages 3"))
+        #expect(lines.contains("jacquard_bridge_dropped_messages_total 2"))
+        #expect(lines.contains(#"jacquard_bridge_health{status="ok"} 1"#))
+    }
+
+    @Test("report each tag, and nothing that it has not reported")
+    func tags() {
+        var scene = Scene()
+        #expect(lines(scene).contains(#"jacquard_tag_connected{tag="003R"} 0"#))
+        #expect(!lines(scene).contains { $0.hasPrefix("jacquard_tag_battery") })
+        scene.connect()
+        scene.tell(.battery(BatteryStatus(level: 87, isCharging: true)))
+        scene.tell(.gesture(.doubleTap))
+        scene.tell(.gesture(.doubleTap))
+        let lines = lines(scene)
+        #expect(lines.contains(#"jacquard_tag_connected{tag="003R"} 1"#))
+        #expect(lines.contains(#"jacquard_tag_battery_percent{tag="003R"} 87"#))
+        #expect(lines.contains(#"jacquard_tag_charging{tag="003R"} 1"#))
+        #expect(lines.contains(#"jacquard_tag_gestures_total{tag="003R",gesture="double_tap"} 2"#))
+    }
+
+    @Test("report each problem by its code")
+    func problems() {
+        var scene = Scene()
+        scene.note(scene.state.adapters([], at: scene.now))
+        let lines = lines(scene)
+        #expect(lines.contains(#"jacquard_bridge_health{status="failed"} 1"#))
+        #expect(lines.contains(#"jacquard_bridge_problems{code="no_adapter"} 1"#))
+    }
+
+    @Test("are in the format of Prometheus: each family once, with its help and type in front")
+    func format() throws {
+        var scene = Scene.connected()
+        scene.tell(.gesture(.shortCover))
+        var families: Set<String> = []
+        var current = ""
+        for line in lines(scene) {
+            if let match = line.wholeMatch(of: #/# HELP (\w+) .+/#) {
+                current = String(match.1)
+                #expect(families.insert(current).inserted)
+            } else if let match = line.wholeMatch(of: #/# TYPE (\w+) (gauge|counter)/#) {
+                #expect(String(match.1) == current)
+                #expect(current.hasSuffix("_total") == (match.2 == "counter"), "\(current)")
+            } else {
+                let match = try #require(
+                    line.wholeMatch(of: #/(\w+)(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?\d+/#), "\(line)")
+                #expect(String(match.1) == current)
+            }
+        }
+        #expect(families.count > 12)
+    }
+
+    @Test(
+        "are all that dashboard and article name",
+        arguments: ["deploy/grafana-dashboard.json", "Sources/Daemon/Documentation.docc/Operations.md"])
+    func documents(document: String) throws {
+        let path = URL(filePath: "../../../" + document, relativeTo: URL(filePath: #filePath))
+        let text = try String(contentsOf: path, encoding: .utf8)
+        let named = Set(text.matches(of: #/jacquard_(?:bridge|adapter|tag)_\w+/#).map { String($0.0) })
+        var scene = Scene.connected()
+        scene.tell(.battery(BatteryStatus(level: 87, isCharging: true)))
+        scene.tell(.gesture(.doubleTap))
+        let adapter = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
+        scene.note(scene.state.adapters([adapter], at: scene.now))
+        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -60), at: scene.now))
+        let written = Set(lines(scene).compactMap { $0.firstMatch(of: #/^jacquard_\w+/#).map { String($0.0) } })
+        #expect(named.subtracting(written).isEmpty)
+        if document.hasSuffix(".md") { #expect(written.subtracting(named).isEmpty, "not explained") }
+    }
+
+    @Test(
+        "keep a label whole whatever it holds",
+        arguments: [
+            ("b\"c\\d\ne", #"b\"c\\d\ne"#),
+            // One character for a reader, two for Prometheus: a quote and an accent.
+            ("b\"\u{301}c\\\u{301}", "b\\\"\u{301}c\\\\\u{301}"), ("\r\n", "\r\\n"),
+        ])
+    func escaping(value: String, written: String) {
+        let family = MetricFamily(
+            name: "x", help: "h", kind: .gauge, samples: [.init(labels: [.init(name: "a", value: value)], value: -1)])
+        let line = family.text.split(separator: "\n").last ?? ""
+        #expect(line.unicodeScalars.elementsEqual("jacquard_x{a=\"\(written)\"} -1".unicodeScalars), "\(line)")
+    }
+
+    @Test("give each family its type, also those that have no sample in most cases")
+    func types() {
+        var scene = Scene()
+        scene.note(scene.state.adapters([], at: scene.now))
+        #expect(lines(scene).contains("# TYPE jacquard_bridge_problems gauge"))
+        scene.note(scene.state.adapters([AdapterFacts(id: "hci0", address: nil, state: .poweredOn)], at: scene.now))
+        #expect(lines(scene).contains("# TYPE jacquard_adapter_powered gauge"))
+    }
+}
