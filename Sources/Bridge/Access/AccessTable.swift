@@ -1,0 +1,62 @@
+/// The rights of each role at the broker. Topics that are not listed are denied.
+///
+/// The source of access lists for brokers, such as ``MosquittoAccessList``.
+public struct AccessTable: Hashable, Sendable {
+    /// The first level, or levels, of all topics of the bridge.
+    public let base: String
+    /// Home Assistant's discovery prefix.
+    public let discoveryPrefix: String
+
+    /// The commands that automations may send. They cannot pair, forget, connect or disconnect tags, write to their store,
+    /// or send requests to a bridge.
+    static let automationCommands = [
+        LEDSet.name, HapticSet.name, TouchModeSet.name, BatteryGet.name, SignalGet.name, InfoGet.name,
+    ]
+
+    /// The requests of Home Assistant's entities.
+    static let homeAssistantRequests = [ScanRequest.name, PairRequest.name, PairSerialRequest.name]
+
+    /// - Parameters:
+    ///   - base: the first level, or levels, of all topics of the bridge.
+    ///   - discoveryPrefix: Home Assistant's discovery prefix.
+    public init(base: String = "jacquard", discoveryPrefix: String = "homeassistant") {
+        self.base = base
+        self.discoveryPrefix = discoveryPrefix
+    }
+
+    /// Returns the rules of a role.
+    public func rules(of role: AccessRole) -> [AccessRule] {
+        let discovery = AccessRule(.readWrite, discoveryPrefix + "/#")
+        let everything = AccessRule(.read, base + "/#")
+        return switch role {
+        case .bridge:
+            ["tag", "bridge", "client"].map { AccessRule(.readWrite, "\(base)/\($0)/#") } + [discovery]
+                + formerDiscovery
+        case .dashboard:
+            [everything]
+        case .automation:
+            ["tag/#", "bridge/+/state", "client/#"].map { AccessRule(.read, "\(base)/\($0)") }
+                + Self.automationCommands.map { AccessRule(.write, "\(base)/tag/+/\($0)") }
+        case .admin:
+            [AccessRule(.readWrite, base + "/#"), discovery, AccessRule(.read, "$SYS/#")]
+        case .homeAssistant:
+            [everything] + ["set", "get"].map { AccessRule(.write, "\(base)/tag/+/+/\($0)") }
+                + Self.homeAssistantRequests.map { AccessRule(.write, "\(base)/bridge/+/request/\($0)") } + [discovery]
+        }
+    }
+
+    /// At each start the bridge looks for announcements of earlier runs under another prefix of one level.
+    var formerDiscovery: [AccessRule] {
+        ["+/device/+/config", "+/+/+/+/config"].map { AccessRule(.read, $0) }
+    }
+
+    /// Returns whether a role may publish to a topic.
+    public func mayPublish(_ role: AccessRole, to topic: String) -> Bool {
+        rules(of: role).contains { $0.right.writes && $0.matches(topic) }
+    }
+
+    /// Returns whether a role receives messages of a topic.
+    public func mayRead(_ role: AccessRole, from topic: String) -> Bool {
+        rules(of: role).contains { $0.right.reads && $0.matches(topic) }
+    }
+}
