@@ -104,3 +104,25 @@ public struct TagConnectionError: Error, Hashable, Sendable {
         self.stackName = stackName
     }
 }
+
+/// An event of a tag's session.
+public enum TagEvent: Hashable, Sendable {
+    /// The connection changed.
+    case connection(TagConnection)
+    /// The tag's device information: before `connected` in each connection, and after each request for it.
+    case information(Component)
+    /// The battery status, requested or not.
+    case battery(BatteryStatus)
+    /// Gear was attached or detached, or more is known about it; nil if no gear is attached.
+    case gear(Component?)
+    /// The touch mode of the attached gear changed.
+    case touchMode(TouchMode)
+    /// A gesture.
+    case gesture(Gesture)
+    /// A touch sample.
+    case touch(TouchData)
+    /// A packet from the tag was dropped because a fragment was missing or invalid.
+    case fragmentsLost
+    /// A command has ended. Sent exactly once per command.
+    case commandEnded(token: UInt64, Result<TagCommandAnswer, TagCommandError>)
+}

@@ -1,0 +1,99 @@
+import Time
+
+/// The gear attached to a tag, and its touch mode.
+struct AttachedGear: Sendable {
+    private enum Knowledge {
+        /// Nothing was reported.
+        case unknown
+        /// Nothing was reported. Without a report by this time, no gear is attached.
+        case expected(by: Instant)
+        /// The attached gear; nil if there is none.
+        case known(Component?)
+    }
+
+    private let touchModeChange: Duration
+    private var knowledge = Knowledge.unknown
+    private var touchMode = TouchMode.gesture
+    /// When the gear confirmed the touch mode; nil if the mode follows from values of the gear.
+    private var touchModeConfirmedAt: Instant?
+
+    /// Creates the gear of a new link: nothing is known.
+    ///
+    /// - Parameter touchModeChange: how long values of the previous touch mode may arrive after a change.
+    init(touchModeChange: Duration) {
+        self.touchModeChange = touchModeChange
+    }
+
+    /// The attached gear; nil if there is none or it was not reported.
+    var component: Component? {
+        if case .known(let component) = knowledge { component } else { nil }
+    }
+
+    /// When gear that was not reported counts as not attached; nil if it is known, or before the tag is connected.
+    var deadline: Instant? {
+        if case .expected(let deadline) = knowledge { deadline } else { nil }
+    }
+
+    /// Whether this component is attached now. Gear gets a new component id each time it is attached.
+    func isAttached(_ componentID: UInt32) -> Bool {
+        component?.componentID == componentID
+    }
+
+    /// Sets the time by which the tag must report gear, unless it is already known.
+    mutating func expect(by deadline: Instant) {
+        switch knowledge {
+        case .unknown, .expected: knowledge = .expected(by: deadline)
+        case .known: break
+        }
+    }
+
+    /// Sets the attached gear; nil if there is none.
+    mutating func change(to component: Component?) {
+        knowledge = .known(component)
+    }
+
+    /// Adds device information of this gear.
+    ///
+    /// - Returns: the gear; nil if it is no longer attached.
+    mutating func describe(_ componentID: UInt32, _ information: DeviceInfoResponse) -> Component? {
+        guard var gear = component, gear.componentID == componentID else { return nil }
+        gear.version = information.firmware
+        gear.uuid = information.uuid
+        knowledge = .known(gear)
+        return gear
+    }
+
+    /// Takes names and capabilities from another catalogue.
+    ///
+    /// - Returns: the gear if its description changes.
+    mutating func adopt(_ catalogue: GearCatalogue) -> Component? {
+        guard let gear = component else { return nil }
+        var renamed = catalogue.component(
+            vendorID: gear.vendor.id, productID: gear.product.id, componentID: gear.componentID)
+        renamed.version = gear.version
+        renamed.uuid = gear.uuid
+        guard renamed != gear else { return nil }
+        knowledge = .known(renamed)
+        return renamed
+    }
+
+    /// Sets the touch mode that the gear has confirmed.
+    mutating func confirm(_ mode: TouchMode, at now: Instant) {
+        touchMode = mode
+        touchModeConfirmedAt = now
+    }
+
+    /// Updates the touch mode from a value that gear sends in this mode only, in case the response to a change was
+    /// lost.
+    ///
+    /// Values that arrive shortly after a confirmed change may still be of the previous mode and are ignored.
+    ///
+    /// - Returns: whether the mode changes.
+    mutating func follow(_ mode: TouchMode, at now: Instant) -> Bool {
+        guard mode != touchMode else { return false }
+        if let touchModeConfirmedAt, now - touchModeConfirmedAt < touchModeChange { return false }
+        touchMode = mode
+        touchModeConfirmedAt = nil
+        return true
+    }
+}

@@ -1,0 +1,152 @@
+import Time
+
+/// The packets of one link: sends requests one after another, matches their responses, and reassembles what the tag
+/// sends.
+///
+/// A request is sent once the response to the previous one was received or has timed out, and its fragments once the
+/// previous write is confirmed.
+struct PacketChannel: Sendable {
+    /// The effect of a confirmed write.
+    enum Confirmation {
+        /// No write was pending.
+        case unexpected
+        /// The next fragment of the packet is to be written.
+        case nextFragment([UInt8])
+        /// The packet is written, or the rest of it was discarded.
+        case complete
+    }
+
+    /// The effect of a failed write.
+    enum FailedWrite {
+        /// No write was pending.
+        case unexpected
+        /// No request is in flight: it was answered or has timed out, so the failure has no effect.
+        case withoutRequest
+        /// The write was part of this request. `isPartlySent` is true after a confirmed fragment.
+        case request(RequestPurpose, isPartlySent: Bool)
+    }
+
+    private let writeTimeout: Duration
+    private var requests = RequestQueue<RequestPurpose>()
+    private var fragments = FragmentQueue()
+    private var responses = Reassembler()
+    private var notifications = Reassembler()
+    /// The maximum length of a fragment in bytes. Until the link's MTU is known, that of an MTU of 64.
+    private var fragmentLength = Fragment.maximumLength
+
+    /// Creates the channel of a new link.
+    ///
+    /// - Parameter writeTimeout: how long the confirmation of a write may take.
+    init(writeTimeout: Duration) {
+        self.writeTimeout = writeTimeout
+    }
+
+    /// When the pending write must be confirmed; nil if there is none.
+    var writeDeadline: Instant? { fragments.deadline }
+
+    /// When the request in flight times out; nil if there is none.
+    var responseDeadline: Instant? { requests.inFlight?.deadline }
+
+    /// Sets the link's ATT MTU. It applies from the next packet on.
+    mutating func setMTU(_ mtu: Int) {
+        fragmentLength = Fragment.length(mtu: mtu)
+    }
+
+    // MARK: Requests
+
+    /// Appends a request.
+    mutating func enqueue(_ request: Request, for purpose: RequestPurpose, timeout: Duration) {
+        requests.enqueue(request, for: purpose, timeout: timeout)
+    }
+
+    /// Inserts a request before the others: the second half of an operation.
+    mutating func enqueueNext(_ request: Request, for purpose: RequestPurpose, timeout: Duration) {
+        requests.enqueueNext(request, for: purpose, timeout: timeout)
+    }
+
+    /// Removes the waiting requests that are obsolete and returns their purposes, in order.
+    mutating func withdraw(where isObsolete: (RequestPurpose) -> Bool) -> [RequestPurpose] {
+        requests.withdraw(where: isObsolete)
+    }
+
+    /// Starts the next request.
+    ///
+    /// - Returns: its first fragment and its purpose; nil if a request is in flight, a write is pending or no request
+    ///   is waiting.
+    mutating func sendNext(at now: Instant) -> (fragment: [UInt8], purpose: RequestPurpose)? {
+        guard !fragments.isWriting, let (packet, purpose) = requests.next(at: now),
+            let fragment = fragments.send(
+                packet, maximumLength: fragmentLength, confirmedBy: now + writeTimeout)
+        else { return nil }
+        return (fragment, purpose)
+    }
+
+    /// Handles the confirmation of a write.
+    mutating func written(at now: Instant) -> Confirmation {
+        guard fragments.isWriting else { return .unexpected }
+        guard let fragment = fragments.written(nextConfirmedBy: now + writeTimeout) else { return .complete }
+        return .nextFragment(fragment)
+    }
+
+    /// Handles a failed write. The rest of the packet is discarded; the request stays in flight.
+    mutating func writeFailed() -> FailedWrite {
+        guard fragments.isWriting else { return .unexpected }
+        let isPartlySent = fragments.isPartlySent
+        fragments = FragmentQueue()
+        guard let purpose = requests.inFlight?.purpose else { return .withoutRequest }
+        return .request(purpose, isPartlySent: isPartlySent)
+    }
+
+    /// Removes the request in flight.
+    mutating func removeInFlight() {
+        _ = requests.removeInFlight()
+    }
+
+    /// Removes all requests and fragments.
+    ///
+    /// - Returns: the purpose of the request in flight, and those of the waiting requests in order.
+    mutating func drain() -> (sent: RequestPurpose?, unsent: [RequestPurpose]) {
+        fragments = FragmentQueue()
+        return requests.drain()
+    }
+
+    /// Removes the request in flight if it has timed out, and returns its purpose.
+    mutating func expired(at now: Instant) -> RequestPurpose? {
+        guard let purpose = requests.expired(at: now) else { return nil }
+        fragments.abandon()
+        return purpose
+    }
+
+    // MARK: Values from the tag
+
+    /// Handles a value of the notify characteristic and returns the packet that it completes.
+    mutating func notification(_ value: [UInt8], isPacketLost: inout Bool) -> ArraySlice<UInt8>? {
+        Self.reassemble(value, in: &notifications, isPacketLost: &isPacketLost)
+    }
+
+    /// Handles a value of the response characteristic.
+    ///
+    /// - Returns: the response that it completes and the purpose of its request; nil for a response to another request
+    ///   than the one in flight. A response that cannot be decoded has no id to match: the request times out.
+    mutating func response(
+        _ value: [UInt8], isPacketLost: inout Bool
+    ) -> (purpose: RequestPurpose, response: Response)? {
+        guard let packet = Self.reassemble(value, in: &responses, isPacketLost: &isPacketLost),
+            let response = try? Response.decode(packet),
+            let purpose = requests.responseReceived(id: response.id)
+        else { return nil }
+        // The tag may respond before it has received all fragments. The rest would corrupt the next request.
+        fragments.abandon()
+        return (purpose, response)
+    }
+
+    private static func reassemble(
+        _ value: [UInt8], in reassembler: inout Reassembler, isPacketLost: inout Bool
+    ) -> ArraySlice<UInt8>? {
+        let lost = reassembler.lostPackets
+        let outcome = reassembler.receive(value)
+        isPacketLost = lost != reassembler.lostPackets
+        guard case .packet(let packet) = outcome else { return nil }
+        return packet
+    }
+}

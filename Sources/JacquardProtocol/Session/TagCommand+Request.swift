@@ -1,0 +1,81 @@
+/// What the request of a command depends on.
+struct CommandContext {
+    /// The tag's device information; nil until it was received.
+    var tag: Component?
+    /// The tag's name; nil until it was received.
+    var tagName: String?
+    /// The attached gear; nil if there is none.
+    var gear: Component?
+}
+
+extension TagCommand {
+    /// Returns the first request of the command.
+    ///
+    /// - Parameter context: the tag and its gear.
+    /// - Throws: ``TagCommandError`` if the tag or its gear cannot execute the command, or a parameter is invalid.
+    func request(in context: CommandContext) throws(TagCommandError) -> (Request, CommandStep) {
+        let (request, step) = try uncheckedRequest(in: context)
+        // Patterns, keys and texts can exceed the longest packet.
+        let length = request.encoded(id: RequestQueue<RequestPurpose>.maximumID).count
+        guard length <= Fragment.maximumPacketLength else { throw .invalidParameter }
+        return (request, step)
+    }
+
+    private func uncheckedRequest(in context: CommandContext) throws(TagCommandError) -> (Request, CommandStep) {
+        switch self {
+        // Every tag has an LED.
+        case .playLEDPattern(let pattern, on: .tag): return (.playLEDOnTag(pattern), .acknowledged(gear: nil))
+        case .playLEDPattern(let pattern, on: .gear):
+            let gear = try context.gear(with: .led, or: .componentDoesNotSupportPlayLEDPattern)
+            return (.playLED(pattern, onGear: gear), .acknowledged(gear: gear))
+        case .playHaptic(let pattern):
+            let gear = try context.gear(with: .haptic, or: .componentDoesNotSupportPlayHaptic)
+            return (.playHaptic(pattern, component: gear), .acknowledged(gear: gear))
+        case .setTouchMode(let mode):
+            let capability: Capability = mode == .gesture ? .gesture : .touchDataStream
+            let gear = try context.gear(with: capability, or: .componentDoesNotSupportTouchMode)
+            return (.touchMode(mode, component: gear), .touchMode(mode, gear: gear))
+        case .batteryStatus: return (.batteryStatus(), .battery)
+        case .deviceInformation(of: .tag): return (.deviceInformationOfTag(), .tagInformation)
+        case .deviceInformation(of: .gear):
+            guard let gear = context.gear?.componentID else { throw .gearNotAttached }
+            return (.deviceInformation(ofGear: gear), .gearInformation(gear: gear))
+        case .rename(let name):
+            guard context.isNewName(name) else { throw .invalidParameter }
+            return (.rename(name), .name(name))
+        case .configGet(let key, let vendor, let product):
+            let (vendor, product) = context.store(vendor, product)
+            return (.configGet(vendor: vendor, product: product, key: key), .configValue)
+        case .configSet(let key, let value, let vendor, let product):
+            let (vendor, product) = context.store(vendor, product)
+            let element = ConfigElement(key: key, value: value)
+            return (.configSet(vendor: vendor, product: product, element), .acknowledged(gear: nil))
+        case .disconnectTag(let seconds, let onlyOnMotion):
+            let request = Request.disconnect(timeoutSeconds: seconds, reconnectOnlyOnWakeOnMotion: onlyOnMotion)
+            return (request, .acknowledged(gear: nil))
+        }
+    }
+}
+
+extension CommandContext {
+    fileprivate func gear(
+        with capability: Capability, or error: TagCommandError
+    ) throws(TagCommandError) -> UInt32 {
+        guard let gear else { throw .gearNotAttached }
+        guard gear.capabilities.contains(capability) else { throw error }
+        return gear.componentID
+    }
+
+    /// Whether a name is valid and differs from the current one in its UTF-8 bytes.
+    fileprivate func isNewName(_ name: String) -> Bool {
+        let isPresent = tagName.map { $0.utf8.elementsEqual(name.utf8) } ?? false
+        return BLEConfiguration.nameByteCounts.contains(name.utf8.count) && !isPresent
+    }
+
+    /// Returns the vendor and product of a config store; the tag's own where nil is given.
+    fileprivate func store(
+        _ vendor: JacquardIdentifier?, _ product: JacquardIdentifier?
+    ) -> (vendor: JacquardIdentifier, product: JacquardIdentifier) {
+        (vendor ?? tag?.vendor.id ?? .google, product ?? tag?.product.id ?? .tag)
+    }
+}

@@ -1,0 +1,415 @@
+import Time
+
+/// State machine of the protocol on one link: start, requests and responses, commands, notifications and upkeep.
+///
+/// Each method takes an event and appends the actions to perform. A method that throws reports that the link cannot be
+/// used further; the session then disconnects it.
+/// Source: JacquardSDKiOS, `ProtocolInitializationStateMachine`.
+struct TagLink: Sendable {
+    /// The actions of a session: `write` and `emit` only.
+    typealias Actions = [TagSession.Action]
+
+    private let timing: TagSession.Timing
+    /// The number of this connection attempt, for reports.
+    private let attempt: Int
+    private var catalogue: GearCatalogue
+    private var channel: PacketChannel
+    private var gear: AttachedGear
+    private var properties: TagSession.Properties = []
+    /// Whether the command characteristic is written with response.
+    private var writesWithResponse = true
+    /// Offset of all later step numbers: 1 after hello had to be repeated.
+    private var extraSteps = 0
+    /// When the tag accepted commands for the first time; nil before.
+    private(set) var connectedAt: Instant?
+    /// The number of requests that have timed out since the last value from the tag.
+    private var unanswered = 0
+    /// When to request the battery status; nil before the tag is connected.
+    private var batteryDue: Instant?
+    /// Whether the tag has sent its battery status on this link.
+    private var isBatteryKnown = false
+    /// The tag's device information; nil until it was received.
+    private var tag: Component?
+    /// The tag's name; nil until it was received.
+    private var tagName: String?
+
+    /// Creates the state of a new link.
+    init(timing: TagSession.Timing, catalogue: GearCatalogue, attempt: Int) {
+        self.timing = timing
+        self.catalogue = catalogue
+        self.attempt = attempt
+        channel = PacketChannel(writeTimeout: timing.write)
+        gear = AttachedGear(touchModeChange: timing.touchModeChange)
+    }
+
+    /// When to call ``deadlineReached(at:_:)``; nil if the link waits for nothing.
+    var deadline: Instant? {
+        var deadline = channel.responseDeadline
+        deadline.lower(to: channel.writeDeadline)
+        deadline.lower(to: gear.deadline)
+        deadline.lower(to: batteryDue)
+        return deadline
+    }
+
+    private var isConnected: Bool { connectedAt != nil }
+
+    /// Handles all deadlines that have passed.
+    mutating func deadlineReached(at now: Instant, _ actions: inout Actions) throws(TagConnectionError) {
+        if let due = channel.writeDeadline, due <= now {
+            let seconds = timing.write.components.seconds
+            throw TagConnectionError(.bluetoothConnectionError, "a write was not confirmed within \(seconds) s")
+        }
+        if let purpose = channel.expired(at: now) {
+            unanswered += 1
+            try failed(purpose, .timeout, &actions)
+            probeIfSilent()
+            sendNext(at: now, &actions)
+        }
+        guard isConnected else { return }
+        if let due = gear.deadline, due <= now { gearChanged(to: nil, at: now, &actions) }
+        requestBatteryIfDue(at: now, &actions)
+    }
+
+    /// Handles the end of the link: ends all commands.
+    mutating func end(_ actions: inout Actions) {
+        let (sent, unsent) = channel.drain()
+        if let event = sent?.commandEndAtLinkLoss(isSent: true) { actions.append(.emit(event)) }
+        actions += unsent.compactMap { $0.commandEndAtLinkLoss(isSent: false) }.map(TagSession.Action.emit)
+    }
+
+    /// Handles a new ATT MTU of the link.
+    mutating func mtuChanged(to mtu: Int) {
+        channel.setMTU(mtu)
+    }
+
+    // MARK: Start
+
+    /// Sets the properties of the command characteristic.
+    mutating func discovered(_ properties: TagSession.Properties) {
+        self.properties = properties
+        writesWithResponse = properties.contains(.write)
+    }
+
+    /// Starts the protocol, once notifications are enabled.
+    mutating func start(at now: Instant, _ actions: inout Actions) {
+        report(.initializing(step: 5), &actions)
+        channel.enqueue(.hello(), for: .hello, timeout: timing.start)
+        sendNext(at: now, &actions)
+    }
+
+    /// Restarts the protocol with writes without response, for a tag that does not permit writes with response.
+    private mutating func repeatHello(at now: Instant, _ actions: inout Actions) {
+        writesWithResponse = false
+        extraSteps = 1
+        _ = channel.drain()
+        channel.enqueue(.hello(), for: .hello, timeout: timing.start)
+        sendNext(at: now, &actions)
+    }
+
+    private mutating func configure(_ component: Component, _ actions: inout Actions) {
+        tag = component
+        // From now on the SDK writes without response, with a timeout of 8 s.
+        if properties.contains(.writeWithoutResponse) { writesWithResponse = false }
+        channel.enqueue(
+            .notificationQueueDepth(TouchMode.gesture.notificationQueueDepth), for: .configuration,
+            timeout: timing.request)
+        report(.initializing(step: 9 + extraSteps), &actions)
+        actions.append(.emit(.information(component)))
+    }
+
+    private mutating func configured(_ body: Response.Body?, at now: Instant, _ actions: inout Actions) {
+        connectedAt = now
+        // Only a response with the whole configuration contains the name.
+        if case .config(let configuration) = body { tagName = configuration.ble?.customAdvertisedName }
+        gear.expect(by: now + timing.gearAnnouncement)
+        if let component = gear.component { setUp(component) }
+        batteryDue = now + (isBatteryKnown ? timing.batteryInterval : timing.batteryAnnouncement)
+        report(.connected, &actions)
+    }
+
+    /// Reports the step of a request that is sent.
+    private func reportStep(of purpose: RequestPurpose, _ actions: inout Actions) {
+        switch purpose {
+        case .hello: report(.initializing(step: 6 + extraSteps), &actions)
+        case .begin: report(.initializing(step: 7 + extraSteps), &actions)
+        case .tagInformation: report(.initializing(step: 8 + extraSteps), &actions)
+        case .configuration: report(.configuring(step: 10 + extraSteps), &actions)
+        case .gearTouchMode, .gearQueueDepth, .gearInformation, .battery, .probe, .command: break
+        }
+    }
+
+    private func report(_ state: TagConnection.State, _ actions: inout Actions) {
+        actions.append(.emit(.connection(TagConnection(state: state, attempt: attempt))))
+    }
+
+    // MARK: Writes
+
+    /// Sends the next request if no request is in flight and no write is pending.
+    private mutating func sendNext(at now: Instant, _ actions: inout Actions) {
+        guard let (fragment, purpose) = channel.sendNext(at: now) else { return }
+        reportStep(of: purpose, &actions)
+        actions.append(.write(fragment, withResponse: writesWithResponse))
+    }
+
+    /// Handles the confirmation of a write.
+    mutating func written(at now: Instant, _ actions: inout Actions) {
+        switch channel.written(at: now) {
+        case .unexpected: break
+        case .nextFragment(let fragment): actions.append(.write(fragment, withResponse: writesWithResponse))
+        case .complete: sendNext(at: now, &actions)
+        }
+    }
+
+    /// Handles a failed write, see ``TagSession/writeFailed(_:isNotPermitted:isUnsent:at:)``.
+    mutating func writeFailed(
+        _ error: TagConnectionError, isNotPermitted: Bool, isUnsent: Bool, at now: Instant, _ actions: inout Actions
+    ) throws(TagConnectionError) {
+        switch channel.writeFailed() {
+        case .unexpected: break
+        case .withoutRequest: sendNext(at: now, &actions)
+        case .request(let purpose, _) where isNotPermitted && writesWithResponse && purpose.opensProtocol:
+            repeatHello(at: now, &actions)
+        case .request(let purpose, let isPartlySent):
+            guard isConnected else { throw error }
+            channel.removeInFlight()
+            let name = error.stackName ?? ""
+            // A tag ignores an incomplete packet. After a confirmed fragment, it is unknown whether the tag got the
+            // rest.
+            let failure: TagCommandError =
+                isUnsent && !isPartlySent
+                ? .busy(name: name, text: error.text) : .writeFailed(name: name, text: error.text)
+            try failed(purpose, failure, &actions)
+            sendNext(at: now, &actions)
+        }
+    }
+
+    // MARK: Responses
+
+    private mutating func succeeded(
+        _ purpose: RequestPurpose, _ body: Response.Body?, at now: Instant, _ actions: inout Actions
+    ) throws(TagConnectionError) {
+        switch (purpose, body) {
+        case (.hello, .hello(let hello)) where hello.isSupported:
+            channel.enqueue(.begin(), for: .begin, timeout: timing.start)
+        case (.begin, .begin): channel.enqueue(.deviceInformationOfTag(), for: .tagInformation, timeout: timing.start)
+        case (.tagInformation, .deviceInfo(let information)): configure(information.tagComponent, &actions)
+        case (.configuration, let body): configured(body, at: now, &actions)
+        case (.gearTouchMode(let gear), .dataChannel): gearTouchModeSet(gear, at: now, &actions)
+        case (.gearQueueDepth(let gear), _): gearQueueDepthSet(gear)
+        case (.gearInformation(let gear), .deviceInfo(let information)): describe(gear, information, &actions)
+        case (.battery, .batteryStatus(let report)), (.probe, .batteryStatus(let report)):
+            if let status = report.status { batteryReceived(status, at: now, &actions) }
+        case (.battery, _), (.probe, _): break
+        case (.command(let token, let step), let body):
+            guard let result = commandSucceeded(token, step, body, at: now, &actions) else { break }
+            actions.append(.emit(.commandEnded(token: token, result)))
+        case (.hello, _), (.begin, _), (.tagInformation, _), (.gearTouchMode, _), (.gearInformation, _):
+            try failed(purpose, .malformedResponse, &actions)
+        }
+    }
+
+    private func failed(
+        _ purpose: RequestPurpose, _ error: TagCommandError, _ actions: inout Actions
+    ) throws(TagConnectionError) {
+        switch purpose {
+        case .hello, .begin, .tagInformation, .configuration: throw purpose.connectionError(error)
+        // Without device information, gear is reported without version and UUID, as in the SDK.
+        case .gearTouchMode, .gearQueueDepth, .gearInformation, .battery: break
+        case .probe:
+            // Any other value received since the probe also shows that the tag is reachable.
+            guard unanswered >= timing.unansweredLimit else { break }
+            throw TagConnectionError(.bluetoothConnectionError, "the tag no longer responds")
+        case .command(let token, _): actions.append(.emit(.commandEnded(token: token, .failure(error))))
+        }
+    }
+
+    // MARK: Commands
+
+    /// Enqueues a command of a connected tag.
+    mutating func enqueue(_ command: TagCommand, token: UInt64, at now: Instant, _ actions: inout Actions) {
+        do throws(TagCommandError) {
+            let (request, step) = try command.request(
+                in: CommandContext(tag: tag, tagName: tagName, gear: gear.component))
+            channel.enqueue(request, for: .command(token: token, step), timeout: timing.request)
+            sendNext(at: now, &actions)
+        } catch {
+            actions.append(.emit(.commandEnded(token: token, .failure(error))))
+        }
+    }
+
+    /// Handles a successful response to a request of a command.
+    ///
+    /// - Returns: the command's result; nil if another request follows.
+    private mutating func commandSucceeded(
+        _ token: UInt64, _ step: CommandStep, _ body: Response.Body?, at now: Instant, _ actions: inout Actions
+    ) -> Result<TagCommandAnswer, TagCommandError>? {
+        switch (step, body) {
+        case (.acknowledged, _), (.nameDisconnect, _): return .success(.done)
+        case (.battery, .batteryStatus(let report)):
+            guard let status = report.status else { return .failure(.malformedResponse) }
+            batteryReceived(status, at: now, &actions)
+            return .success(.battery(status))
+        case (.configValue, .configGet(let response)): return .success(.configValue(response.element?.value))
+        case (.tagInformation, .deviceInfo(let information)):
+            let component = information.tagComponent
+            tag = component
+            actions.append(.emit(.information(component)))
+            return .success(.component(component))
+        case (.gearInformation(let number), .deviceInfo(let information)):
+            describe(number, information, &actions)
+            guard let component = gear.component, component.componentID == number else {
+                return .failure(.gearNotAttached)
+            }
+            return .success(.component(component))
+        case (.touchMode(let mode, let number), .dataChannel):
+            guard gear.isAttached(number) else { return .failure(.gearNotAttached) }
+            channel.enqueueNext(
+                .notificationQueueDepth(mode.notificationQueueDepth),
+                for: .command(token: token, .touchQueueDepth(mode, gear: number)), timeout: timing.request)
+            confirm(mode, at: now, &actions)
+            return nil
+        case (.touchQueueDepth(_, let number), _):
+            return gear.isAttached(number) ? .success(.done) : .failure(.gearNotAttached)
+        case (.name(let name), _):
+            tagName = name
+            channel.enqueueNext(
+                .disconnect(), for: .command(token: token, .nameDisconnect), timeout: timing.request)
+            return nil
+        case (.battery, _), (.configValue, _), (.tagInformation, _), (.gearInformation, _), (.touchMode, _):
+            return .failure(.malformedResponse)
+        }
+    }
+
+    // MARK: Values from the tag
+
+    /// Handles a value of a characteristic. Only `response` and `notify` are used.
+    mutating func received(
+        _ value: [UInt8], on characteristic: TagCharacteristic, at now: Instant, _ actions: inout Actions
+    ) throws(TagConnectionError) {
+        unanswered = 0
+        var isPacketLost = false
+        switch characteristic {
+        case .notify:
+            let packet = channel.notification(value, isPacketLost: &isPacketLost)
+            if isPacketLost { actions.append(.emit(.fragmentsLost)) }
+            if let packet { notified(packet, at: now, &actions) }
+        case .response:
+            let received = channel.response(value, isPacketLost: &isPacketLost)
+            if isPacketLost { actions.append(.emit(.fragmentsLost)) }
+            guard let (purpose, response) = received else { return }
+            switch response.status {
+            case .ok: try succeeded(purpose, response.body, at: now, &actions)
+            default: try failed(purpose, .status(response.status), &actions)
+            }
+            sendNext(at: now, &actions)
+        case .command, .rawData: break
+        }
+    }
+
+    /// Handles a notification packet. Its bodies identify it, not its domain and opcode, as in both SDKs.
+    private mutating func notified(_ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout Actions) {
+        guard let notification = try? Notification.decode(packet) else { return }
+        if let data = notification.dataChannel {
+            if let gesture = data.gesture {
+                follow(.gesture, at: now, &actions)
+                actions.append(.emit(.gesture(gesture)))
+            }
+            if let touch = data.touch {
+                follow(.continuous, at: now, &actions)
+                actions.append(.emit(.touch(touch)))
+            }
+        }
+        if let status = notification.batteryStatus?.status { batteryReceived(status, at: now, &actions) }
+        if let attached = notification.attached {
+            gearChanged(to: attached.gear(in: catalogue), at: now, &actions)
+        }
+    }
+
+    // MARK: Gear
+
+    /// Replaces the gear catalogue. Attached gear is reported again if its description changes.
+    mutating func adopt(_ catalogue: GearCatalogue, _ actions: inout Actions) {
+        self.catalogue = catalogue
+        if let renamed = gear.adopt(catalogue) { actions.append(.emit(.gear(renamed))) }
+    }
+
+    /// Handles attached gear; nil if there is none.
+    private mutating func gearChanged(to component: Component?, at now: Instant, _ actions: inout Actions) {
+        gear.change(to: component)
+        actions.append(.emit(.gear(component)))
+        withdrawRequestsToFormerGear(&actions)
+        guard let component, isConnected else { return }
+        setUp(component)
+        sendNext(at: now, &actions)
+    }
+
+    /// Removes waiting requests for gear that is no longer attached, and all set-up requests, which start again.
+    private mutating func withdrawRequestsToFormerGear(_ actions: inout Actions) {
+        let gear = gear
+        let withdrawn = channel.withdraw { purpose in
+            purpose.isGearSetUp || purpose.gear.map { !gear.isAttached($0) } ?? false
+        }
+        for case .command(let token, _) in withdrawn {
+            actions.append(.emit(.commandEnded(token: token, .failure(.gearNotAttached))))
+        }
+    }
+
+    /// Sets up new gear as the SDK does: gesture mode in two requests, then device information. This includes gear
+    /// that is not in the catalogue, because it reports gestures too.
+    private mutating func setUp(_ gear: Component) {
+        channel.enqueue(
+            .touchMode(.gesture, component: gear.componentID), for: .gearTouchMode(component: gear.componentID),
+            timeout: timing.request)
+    }
+
+    private mutating func gearTouchModeSet(_ number: UInt32, at now: Instant, _ actions: inout Actions) {
+        guard gear.isAttached(number) else { return }
+        channel.enqueueNext(
+            .notificationQueueDepth(TouchMode.gesture.notificationQueueDepth), for: .gearQueueDepth(component: number),
+            timeout: timing.request)
+        confirm(.gesture, at: now, &actions)
+    }
+
+    private mutating func gearQueueDepthSet(_ number: UInt32) {
+        guard gear.isAttached(number) else { return }
+        channel.enqueueNext(
+            .deviceInformation(ofGear: number), for: .gearInformation(component: number), timeout: timing.request)
+    }
+
+    private mutating func describe(
+        _ number: UInt32, _ information: DeviceInfoResponse, _ actions: inout Actions
+    ) {
+        if let component = gear.describe(number, information) { actions.append(.emit(.gear(component))) }
+    }
+
+    private mutating func confirm(_ mode: TouchMode, at now: Instant, _ actions: inout Actions) {
+        gear.confirm(mode, at: now)
+        actions.append(.emit(.touchMode(mode)))
+    }
+
+    private mutating func follow(_ mode: TouchMode, at now: Instant, _ actions: inout Actions) {
+        if gear.follow(mode, at: now) { actions.append(.emit(.touchMode(mode))) }
+    }
+
+    // MARK: Battery and probe
+
+    /// Handles a battery status, requested or not.
+    private mutating func batteryReceived(_ status: BatteryStatus, at now: Instant, _ actions: inout Actions) {
+        isBatteryKnown = true
+        if isConnected { batteryDue = now + timing.batteryInterval }
+        actions.append(.emit(.battery(status)))
+    }
+
+    private mutating func requestBatteryIfDue(at now: Instant, _ actions: inout Actions) {
+        guard let due = batteryDue, due <= now else { return }
+        batteryDue = now + timing.batteryInterval
+        channel.enqueue(.batteryStatus(), for: .battery, timeout: timing.request)
+        sendNext(at: now, &actions)
+    }
+
+    /// Probes a tag after several requests without a response, before any other request is sent.
+    private mutating func probeIfSilent() {
+        guard isConnected, unanswered == timing.unansweredLimit else { return }
+        channel.enqueueNext(.batteryStatus(), for: .probe, timeout: timing.probe)
+    }
+}

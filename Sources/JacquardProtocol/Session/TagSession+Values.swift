@@ -1,0 +1,81 @@
+/// The values of the session's interface.
+extension TagSession {
+    /// An action of the driver.
+    public enum Action: Hashable, Sendable {
+        /// Make a link as soon as the tag advertises. Ends with `linkUp` or `linkDown`.
+        case connect
+        /// Drop the link or cancel the attempt to make one. Ends with `linkDown`.
+        case disconnect
+        /// Make a bond on the link. Ends with `bonded` or `bondingFailed`.
+        case bond
+        /// Discover the service. Ends with `discovered` or `discoveryFailed`.
+        case discover
+        /// Enable notifications. Ends with `subscribed` or `subscribeFailed`.
+        case subscribe(TagCharacteristic)
+        /// Write to the command characteristic. Ends with `written` or `writeFailed`; no other write comes
+        /// before that.
+        case write([UInt8], withResponse: Bool)
+        /// Report an event.
+        case emit(TagEvent)
+    }
+
+    /// Which errors are final.
+    public enum RetryRule: Hashable, Sendable, CaseIterable {
+        /// Only a lost bond. For a known tag. The SDK's `connect(identifier)`.
+        case always
+        /// Any error before the three subscriptions are confirmed, then as ``always``. For a tag found by a scan,
+        /// which may be gone or belong to another user. The SDK's `connect(tag)`.
+        case oncePaired
+    }
+
+    /// The properties of the command characteristic.
+    public struct Properties: OptionSet, Hashable, Sendable {
+        /// The bits. They are not those of the Bluetooth specification.
+        public let rawValue: UInt8
+
+        /// Creates a set from its bits.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// Write with response.
+        public static let write = Properties(rawValue: 1)
+        /// Write without response. Firmware below 1.43.0 permits nothing else.
+        public static let writeWithoutResponse = Properties(rawValue: 2)
+    }
+
+    /// Timeouts and intervals of a session.
+    public struct Timing: Hashable, Sendable {
+        /// Timeout from the start of an attempt until the three subscriptions are confirmed. As in the SDK.
+        public var connect = Duration.seconds(60)
+        /// Timeout of each response to hello, begin and device information.
+        public var start = Duration.seconds(2)
+        /// Timeout of each later response.
+        public var request = Duration.seconds(8)
+        /// Timeout of a write. A link with an unconfirmed write cannot be used further. Bluetooth Core, Vol 3, Part F,
+        /// 3.3.3.
+        public var write = Duration.seconds(30)
+        /// Timeout of a requested disconnection.
+        public var close = Duration.seconds(10)
+        /// How long the tag may take to report its gear after it was connected. Without a report, no gear is
+        /// attached:
+        /// real tags report gear at once, but it is unknown whether they report that there is none.
+        public var gearAnnouncement = Duration.seconds(2)
+        /// How long the tag may take to report its battery after it was connected. Then the session requests it.
+        public var batteryAnnouncement = Duration.seconds(2)
+        /// Interval from a battery value or request to the next request.
+        public var batteryInterval = Duration.seconds(3600)
+        /// Timeout of the probe that follows ``unansweredLimit`` requests without a response.
+        public var probe = Duration.seconds(4)
+        /// The number of requests that may time out, without any other value from the tag, before the tag is
+        /// probed.
+        public var unansweredLimit = 2
+        /// How long values of the previous touch mode may arrive after gear has confirmed a new one.
+        public var touchModeChange = Duration.seconds(1)
+        /// After a connection of at least this duration, the pauses start again with the shortest one.
+        public var stable = Duration.seconds(10)
+
+        /// Creates the default values: those of the SDK where it has one.
+        public init() {}
+    }
+}
