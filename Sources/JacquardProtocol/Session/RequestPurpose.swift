@@ -59,9 +59,10 @@ enum RequestPurpose: Hashable, Sendable {
         }
     }
 
-    /// Returns the end of the command after the loss of the link; nil if the request is not part of a command.
+    /// Ends the command of the request after the loss of the link.
     ///
     /// - Parameter isSent: whether the request was in flight.
+    /// - Returns: the event to report; nil if the request is not part of a command.
     func commandEndAtLinkLoss(isSent: Bool) -> TagEvent? {
         guard case .command(let token, let step) = self else { return nil }
         let result: Result<TagCommandAnswer, TagCommandError> =

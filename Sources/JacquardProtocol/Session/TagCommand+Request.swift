@@ -12,6 +12,7 @@ extension TagCommand {
     /// Returns the first request of the command.
     ///
     /// - Parameter context: the tag and its gear.
+    /// - Returns: the request, and the step of the command that it performs.
     /// - Throws: ``TagCommandError`` if the tag or its gear cannot execute the command, or a parameter is invalid.
     func request(in context: CommandContext) throws(TagCommandError) -> (Request, CommandStep) {
         let (request, step) = try uncheckedRequest(in: context)
