@@ -56,9 +56,10 @@ public final class MQTTClient {
         service = EventLoop.shared.begin { await self.serve() }
     }
 
-    /// Sends what is queued, waits for what is not acknowledged, and says goodbye.
+    /// Sends what is queued, waits for what is not acknowledged, and disconnects.
     ///
-    /// The broker does not publish the will then. It does when the time is over first.
+    /// The event handler may publish further messages meanwhile, in response to ``MQTTEvent/acknowledged(ticket:)``: they are
+    /// sent and waited for, too. The broker does not publish the will, unless the time is over first.
     ///
     /// - Parameter time: how long all this may take.
     public func stop(within time: Duration = .seconds(2)) async {

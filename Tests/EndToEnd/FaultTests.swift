@@ -128,6 +128,20 @@ struct FaultTests {
         }
     }
 
+    @Test(
+        "until it is stopped: then it publishes offline, also if the broker accepts one message at a time"
+    )
+    func stopWithQueue() async throws {
+        try await inWorld(WorldPlan(tags: 3, broker: ["max_inflight_messages 1"])) { world in
+            // The first facts are still queued.
+            try await world.stopDaemon()
+            try world.restartDaemon()
+            try await world.connected(1...3)
+            try await world.stopDaemon()
+            #expect(world.daemon.exitStatus == 0)
+        }
+    }
+
     @Test("until it is stopped: then it disconnects and leaves no link behind")
     func cleanStop() async throws {
         try await inWorld(tags: 3) { world in

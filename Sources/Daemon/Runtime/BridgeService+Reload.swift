@@ -81,6 +81,8 @@ extension BridgeService {
         } catch {
             // Without a connection, the old broker has already published the will.
         }
+        // Nothing may follow the will: what is queued goes to the new broker.
+        outbox.disconnected(at: .now)
         await client.stop()
         guard !isStopping else { return }
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))

@@ -7,7 +7,7 @@ extension MQTTConnection {
 
     /// Queues a message; it is written at the end of the loop's turn.
     func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
-        guard phase == .active else { throw .notConnected }
+        guard phase == .active || phase == .finishing else { throw .notConnected }
         guard outstanding.messages < Self.backlogLimit else {
             throw MQTTError(.backlogFull, "\(Self.backlogLimit) messages wait for their acknowledgement")
         }

@@ -25,7 +25,8 @@ final class MQTTConnection {
         /// TLS and CONNECT; the broker has not answered yet.
         case greeting
         case active
-        /// Waits for the acknowledgement of what was published, then leaves.
+        /// Waits for the acknowledgement of what was published, then leaves. The owner may still publish: its queue may be longer
+        /// than what the broker accepts without an acknowledgement.
         case finishing
         /// DISCONNECT is queued.
         case leaving

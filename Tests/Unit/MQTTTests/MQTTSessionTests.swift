@@ -61,6 +61,29 @@ struct MQTTSessionTests {
         }
     }
 
+    @Test("sends at a stop what its owner publishes at each acknowledgement")
+    func stopWithQueue() async throws {
+        try await withClient { client, broker in
+            let watcher = TestClient(.test(broker.port, "watcher"))
+            try await watcher.connected()
+            try await watcher.subscribe("queue")
+            @LoopActor func publish(_ ticket: UInt64) {
+                let message = MQTTMessage(topic: "queue", payload: Array("\(ticket)".utf8), qos: .atLeastOnce)
+                do { try client.client.publish(message, ticket: ticket) } catch { Issue.record("\(error)") }
+            }
+            client.react = { if case .acknowledged(let ticket) = $0, ticket < 5 { publish(ticket + 1) } }
+            publish(1)
+            await client.client.stop(within: .seconds(60))
+            #expect(client.acknowledged == [1, 2, 3, 4, 5])
+            #expect(client.events.last == .disconnected(.stopped, retryIn: nil))
+            try await until("all of them") {
+                watcher.messages.filter { $0.topic == "queue" }.map { String(decoding: $0.payload, as: UTF8.self) }
+                    == ["1", "2", "3", "4", "5"]
+            }
+            await watcher.client.stop()
+        }
+    }
+
     @Test("stops in time when the broker is frozen, and can be started again")
     func stopFrozen() async throws {
         try await withClient { client, broker in
