@@ -1,21 +1,13 @@
-/// One product of the configuration's list `gear`. A key that is not set stays as the built-in catalogue has it.
-public struct GearSettings: Hashable, Sendable {
-    /// The keys of an item of `gear`.
-    enum Key: String, ConfigurationKey {
-        case vendorID = "vendor_id"
-        case productID = "product_id"
-        case vendor, product, capabilities
-    }
+import Text
 
-    /// What gear can do, as `T/gear` spells it.
+/// One product of the list `gear`. Keys that are not set keep the values of the built-in catalogue.
+public struct GearSettings: Hashable, Sendable {
+    /// A capability of gear, spelled as in `T/gear`.
     public enum Capability: String, CaseIterable, Sendable {
         case led, gesture
         case touchDataStream = "touch_data_stream"
         case haptic
     }
-
-    /// The list has at most this many items.
-    static let mostItems = 64
 
     /// Four pairs of hexadecimal digits such as `74-a8-ce-54`, lower case, as in `T/gear`.
     public var vendorID: String
@@ -25,6 +17,43 @@ public struct GearSettings: Hashable, Sendable {
     public var vendor: String?
     /// The product's name.
     public var product: String?
-    /// What it can do; commands for anything else are refused.
+    /// The capabilities; commands that need another one are rejected.
     public var capabilities: Set<Capability>?
+}
+
+extension GearSettings {
+    /// The row of `gear`.
+    static var list: ConfigurationKey<Settings> {
+        .list(
+            "gear", \.gear, of: keys, limit: 64, .gear,
+            "Gear that the bridge does not know, or that you want to rename.",
+            empty: GearSettings(vendorID: "", productID: ""), check: GearListCheck.usable)
+    }
+
+    /// The rows of an item.
+    private static var keys: [ConfigurationKey<GearSettings>] {
+        let number = ScalarRule<String>.gearNumber.allowed
+        return [
+            ConfigurationKey(
+                "vendor_id", \.vendorID, .gearNumber, .gear,
+                "The vendor's number, as in the topic jacquard/tag/<id>/gear."
+            ).required(number),
+            ConfigurationKey(
+                "product_id", \.productID, .gearNumber, .gear,
+                "The product's number, as in the topic jacquard/tag/<id>/gear."
+            ).required(number),
+            ConfigurationKey(
+                "vendor", \.vendor, .text(bytes: 64), .gear,
+                "The vendor's name. Default: the one that the bridge knows, otherwise none."),
+            ConfigurationKey(
+                "product", \.product, .text(bytes: 64), .gear,
+                "The product's name. Default: the one that the bridge knows, otherwise none."),
+            ConfigurationKey(
+                "capabilities", \.capabilities, .words(), .gear,
+                """
+                The capabilities; commands for others are rejected. Default: those that the bridge knows, \
+                otherwise none.
+                """),
+        ]
+    }
 }

@@ -1,20 +1,9 @@
 extension Settings {
-    /// How the broker is reached.
+    /// The connection to the broker.
     public struct MQTT: Hashable, Sendable {
-        /// The keys of `mqtt`.
-        enum Key: String, ConfigurationKey {
-            case host, port, version
-            case baseTopic = "base_topic"
-            case clientID = "client_id"
-            case username, password
-            case passwordFile = "password_file"
-            case keepalive = "keepalive_s"
-            case tls
-        }
-
-        /// The protocol spoken with the broker.
+        /// The protocol version.
         public enum Version: String, CaseIterable, Sendable {
-            /// MQTT 5, and 3.1.1 when the broker refuses it.
+            /// MQTT 5, and 3.1.1 if the broker refuses it.
             case automatic = "auto"
             /// MQTT 5 only.
             case v5 = "5"
@@ -24,55 +13,139 @@ extension Settings {
 
         /// Name or address, without a port.
         public var host = "127.0.0.1"
-        /// 1 to 65535; 1883, and with TLS 8883, unless it is configured.
+        /// 1 to 65535; by default 1883, with TLS 8883.
         public var port = 1883
-        /// Which protocol.
+        /// The protocol version.
         public var version = Version.automatic
-        /// What every topic of the bridge begins with; no slash at either end.
+        /// The first levels of every topic of the bridge, without a slash at either end.
         public var baseTopic = "jacquard"
-        /// The client id; `jacquard-<instance>` unless it is configured.
+        /// The client ID; by default `jacquard-<instance>`.
         public var clientID: String
-        /// The user name, if the broker asks for one.
+        /// The user name, if the broker requires one.
         public var username: String?
-        /// The password, wherever it came from.
+        /// The password, from the file, the environment or a password file.
         public var password: Secret?
         /// The file that the password was read from, as the configuration names it.
         public var passwordFile: String?
-        /// Whether the password stands in the configuration file itself, so that who may read the file knows it.
+        /// Whether the password is in the configuration file itself, so that readers of that file know it.
         public var isPasswordInFile = false
-        /// After how much silence a ping is sent; whole seconds.
+        /// The keep-alive interval; whole seconds.
         public var keepalive: Duration = .seconds(30)
         /// nil: no TLS.
         public var tls: TLS?
 
-        /// The client id where none is configured.
+        /// The default client ID.
         public static func clientID(of instance: String) -> String { "jacquard-\(instance)" }
     }
 
-    /// How the connection to the broker is secured.
+    /// TLS of the connection to the broker.
     public struct TLS: Hashable, Sendable {
-        /// The keys of `mqtt.tls`.
-        enum Key: String, ConfigurationKey {
-            case authorityFile = "ca_file"
-            case certificateFile = "certificate_file"
-            case keyFile = "key_file"
-            case insecure
-        }
-
-        /// Certificates of the authorities to trust; nil: the system's store.
+        /// Certificates of the trusted authorities; nil: the system's store.
         public var authorityFile: String?
-        /// The bridge's own certificate; only together with `keyFile`.
+        /// The client certificate; only together with `keyFile`.
         public var certificateFile: String?
         /// The private key of `certificateFile`.
         public var keyFile: String?
-        /// Whether the broker's name is left unchecked.
+        /// Whether the broker's name is not checked against its certificate.
         public var isInsecure = false
     }
 }
 
-/// A text that must not be seen: however it is printed, only that it is one can be read.
+extension Settings {
+    /// The rows of `mqtt`.
+    static var mqttKeys: [ConfigurationKey<Settings>] {
+        [
+            .section(
+                "mqtt", "The connection to the broker.", relations: [.exclusive("password", "password_file")]),
+            ConfigurationKey(
+                "mqtt.host", \.mqtt.host, .hostName, .reconnection, "Name or address of the broker."),
+            ConfigurationKey(
+                "mqtt.port", \.mqtt.port, .integer(1...65535), .reconnection,
+                "The broker's port. Default: 1883, with tls 8883."
+            ).defaulting { $0.mqtt.port = $0.mqtt.tls == nil ? 1883 : 8883 },
+            ConfigurationKey(
+                "mqtt.version", \.mqtt.version, .choice, .reconnection,
+                "The protocol version: auto is 5, or 3.1.1 if the broker refuses it."),
+            ConfigurationKey(
+                "mqtt.base_topic", \.mqtt.baseTopic, .topic, .nextStart,
+                "The first level, or levels, of all topics of the bridge."),
+            ConfigurationKey(
+                "mqtt.client_id", \.mqtt.clientID, .text(bytes: 128), .reconnection,
+                "The MQTT client ID, unique on the broker. Default: jacquard-<instance>."
+            ).defaulting { $0.mqtt.clientID = MQTT.clientID(of: $0.instance) },
+            ConfigurationKey(
+                "mqtt.username", \.mqtt.username, .credential, .reconnection,
+                "The user name for the broker. Default: none."),
+            ConfigurationKey(
+                "mqtt.password", \.mqtt.password, .password, .reconnection,
+                "The password in plain text. Only the bridge should be able to read the file then."),
+            // A password that changed is a difference of `mqtt.password`.
+            ConfigurationKey(
+                "mqtt.password_file", \.mqtt.storedPassword, .passwordFile, .none,
+                "Alternative to password: a file with one line, or the name of a systemd credential."),
+            // The interval is sent in two bytes, and libmosquitto refuses less than five seconds.
+            // Source: MQTT 5.0, section 3.1.2.10; mosquitto.h, `mosquitto_connect`.
+            ConfigurationKey(
+                "mqtt.keepalive_s", \.mqtt.keepalive, .wholeSeconds(5...65535), .reconnection,
+                "The MQTT keep-alive interval in seconds."),
+        ] + tlsKeys
+    }
+
+    private static var tlsKeys: [ConfigurationKey<Settings>] {
+        [
+            .section(
+                "mqtt.tls", "This key enables TLS, even without keys below it; true is the same, false disables TLS.",
+                switch: \.mqtt.usesTLS, .reconnection, relations: [.together("certificate_file", "key_file")]),
+            ConfigurationKey(
+                "mqtt.tls.ca_file", \.mqtt.tlsValues.authorityFile, .certificate, .reconnection,
+                "The trusted certificate authorities. Default: those of the system."),
+            ConfigurationKey(
+                "mqtt.tls.certificate_file", \.mqtt.tlsValues.certificateFile, .certificate, .reconnection,
+                "The client certificate, if the broker requires one."),
+            ConfigurationKey(
+                "mqtt.tls.key_file", \.mqtt.tlsValues.keyFile, .certificate, .reconnection,
+                "The private key of certificate_file."),
+            ConfigurationKey(
+                "mqtt.tls.insecure", \.mqtt.tlsValues.isInsecure, .boolean, .reconnection,
+                "true: don't check the broker's name against its certificate. Logs a warning at every start."),
+        ]
+    }
+}
+
+extension Settings.MQTT {
+    /// Whether TLS is used; switching it on keeps the values that are there.
+    fileprivate var usesTLS: Bool {
+        get { tls != nil }
+        set { tls = newValue ? tls ?? Settings.TLS() : nil }
+    }
+
+    /// The values of `mqtt.tls`; setting one switches TLS on.
+    fileprivate var tlsValues: Settings.TLS {
+        get { tls ?? Settings.TLS() }
+        set { tls = newValue }
+    }
+
+    /// The password and the file that it was read from.
+    fileprivate var storedPassword: StoredPassword? {
+        get { passwordFile.flatMap { path in password.map { StoredPassword(path: path, password: $0) } } }
+        set {
+            passwordFile = newValue?.path
+            password = newValue?.password
+        }
+    }
+}
+
+/// A password that was read from a file.
+struct StoredPassword: Hashable {
+    /// The file, as the configuration names it.
+    let path: String
+    /// Its contents.
+    let password: Secret
+}
+
+/// A text that is never printed: all descriptions of it are `(redacted)`.
 public struct Secret: Hashable, Sendable {
-    /// The text itself; for the call that needs it, never for a message.
+    /// The text itself; not for messages.
     public let value: String
 }
 
@@ -83,6 +156,6 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     /// Always `(redacted)`.
     public var debugDescription: String { description }
 
-    /// No children: `dump` and failed expectations look into a value, not at its description.
+    /// No children, because `dump` and failed expectations print the children of a value.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,14 +1,7 @@
 extension Settings {
-    /// Which radio, and how patient the bridge is with it.
+    /// The Bluetooth adapter and its time limits.
     public struct Bluetooth: Hashable, Sendable {
-        /// The keys of `bluetooth`.
-        enum Key: String, ConfigurationKey {
-            case adapter
-            case connectTimeout = "connect_timeout_s"
-            case resetAdapter = "reset_adapter"
-        }
-
-        /// Which adapter carries the tags.
+        /// The choice of an adapter.
         public enum Adapter: Hashable, Sendable {
             /// The first that is powered.
             case automatic
@@ -18,113 +11,158 @@ extension Settings {
             case address(String)
         }
 
-        /// Which adapter.
+        /// The adapter.
         public var adapter = Adapter.automatic
-        /// How long one attempt to connect a tag may take.
+        /// The time limit of one attempt to connect a tag.
         public var connectTimeout: Duration = .seconds(60)
-        /// Whether the bridge may switch a silent adapter off and on.
+        /// Whether the bridge may power-cycle a silent adapter.
         public var resetAdapter = false
+    }
+
+    /// The rows of `bluetooth`.
+    static var bluetoothKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("bluetooth", "The Bluetooth adapter and its time limits."),
+            ConfigurationKey(
+                "bluetooth.adapter", \.bluetooth.adapter, .adapter, .nextStart,
+                "auto (the first one that is powered), a name such as hci0, or an address."),
+            ConfigurationKey(
+                "bluetooth.connect_timeout_s", \.bluetooth.connectTimeout, .wholeSeconds(1...3600), .nextStart,
+                "The time limit of one attempt to connect a tag, in seconds."),
+            ConfigurationKey(
+                "bluetooth.reset_adapter", \.bluetooth.resetAdapter, .boolean, .nextStart,
+                "true: switch an adapter off and on if it receives nothing. This also disconnects its other devices."),
+        ]
     }
 }
 
 extension Settings {
-    /// How the tags are announced to Home Assistant.
+    /// The announcements for Home Assistant.
     public struct HomeAssistant: Hashable, Sendable {
-        /// The keys of `home_assistant`.
-        enum Key: String, ConfigurationKey {
-            case discovery, prefix, form
-            case statusTopic = "status_topic"
-        }
-
-        /// How a tag is announced.
+        /// The form of the announcements.
         public enum Form: String, CaseIterable, Sendable {
-            /// One message for the whole tag; Home Assistant 2024.11 and later.
+            /// One message per tag; Home Assistant 2024.11 and later.
             case device
-            /// One message for each entity; any release.
+            /// One message per entity; all releases.
             case single
         }
 
-        /// Whether tags are announced at all.
+        /// Whether tags are announced.
         public var discovery = true
         /// Home Assistant's discovery prefix.
         public var prefix = "homeassistant"
-        /// How they are announced.
+        /// The form of the announcements.
         public var form = Form.device
-        /// Where Home Assistant says that it has started; `<prefix>/status` unless it is configured.
+        /// The topic of Home Assistant's birth message; by default `<prefix>/status`.
         public var statusTopic = "homeassistant/status"
     }
-}
 
-extension Settings {
-    /// What a command means that leaves something open.
-    public struct Defaults: Hashable, Sendable {
-        /// The keys of `defaults`.
-        enum Key: String, ConfigurationKey {
-            case ledOn = "led_on_s"
-        }
-
-        /// How long the LED stays lit after a plain `on`.
-        public var ledOn: Duration = .seconds(10)
-    }
-
-    /// How much may pile up before something is dropped or refused.
-    public struct Limits: Hashable, Sendable {
-        /// The keys of `limits`.
-        enum Key: String, ConfigurationKey {
-            case gesturesWhileBrokerAway = "gestures_while_broker_away_s"
-            case commandsPerTag = "commands_per_tag"
-        }
-
-        /// How long a gesture waits for the broker before it is dropped.
-        public var gesturesWhileBrokerAway: Duration = .seconds(5)
-        /// How many commands may wait for one tag; further ones are answered `busy`.
-        public var commandsPerTag = 32
+    /// The rows of `home_assistant`.
+    static var homeAssistantKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("home_assistant", "The announcements for Home Assistant."),
+            ConfigurationKey(
+                "home_assistant.discovery", \.homeAssistant.discovery, .boolean, .settings,
+                "Whether to announce the tags to Home Assistant."),
+            ConfigurationKey(
+                "home_assistant.prefix", \.homeAssistant.prefix, .topic, .settings,
+                "Home Assistant's discovery prefix."),
+            ConfigurationKey(
+                "home_assistant.form", \.homeAssistant.form, .choice, .settings,
+                """
+                device: one message per tag, for Home Assistant 2024.11 and later. \
+                single: one message per entity, for all releases.
+                """),
+            ConfigurationKey(
+                "home_assistant.status_topic", \.homeAssistant.statusTopic, .topic, .settings,
+                "The topic of Home Assistant's birth message. Default: <prefix>/status."
+            ).defaulting { $0.homeAssistant.statusTopic = "\($0.homeAssistant.prefix)/status" },
+        ]
     }
 }
 
 extension Settings {
-    /// What is logged, and how it looks.
+    /// Level and format of the log.
     public struct Log: Hashable, Sendable {
-        /// The keys of `log`.
-        enum Key: String, ConfigurationKey {
-            case level, format
-        }
-
-        /// The least important message that is still written; the raw values are the words of the file, of
-        /// `--log-level` and of `request/log_level`.
+        /// The least important level that is logged. The raw values are used in the file, by `--log-level` and by
+        /// `request/log_level`.
         public enum Level: String, CaseIterable, Sendable {
             case error, warning, notice, info, debug, trace
         }
 
-        /// How a message is written.
+        /// The format of log messages.
         public enum Format: String, CaseIterable, Sendable {
-            /// To the journal where standard error is one, else as text.
+            /// The journal if standard error is connected to it, otherwise text.
             case automatic = "auto"
             /// One line of text on standard error.
             case text
-            /// One JSON object a line on standard error.
+            /// One JSON object per line on standard error.
             case json
         }
 
-        /// How much is logged.
+        /// The log level.
         public var level = Level.info
-        /// In which form.
+        /// The format.
         public var format = Format.automatic
+    }
+
+    /// The rows of `log`.
+    static var logKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("log", "Level and format of the log."),
+            ConfigurationKey("log.level", \.log.level, .choice, .logLevel, "The log level."),
+            ConfigurationKey(
+                "log.format", \.log.format, .choice, .nextStart, "auto: the journal under systemd, otherwise text."),
+        ]
     }
 }
 
 extension Settings {
-    /// Numbers for a monitoring system.
-    public struct Metrics: Hashable, Sendable {
-        /// The keys of `metrics`.
-        enum Key: String, ConfigurationKey {
-            case file
-            case interval = "interval_s"
-        }
+    /// Defaults of commands.
+    public struct Defaults: Hashable, Sendable {
+        /// How long the LED stays on after a plain `on`.
+        public var ledOn: Duration = .seconds(10)
+    }
 
-        /// Where they are written, for the textfile collector of node_exporter, which reads `*.prom`; nil: nowhere.
+    /// The rows of `defaults`.
+    static var defaultsKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("defaults", "Defaults of commands."),
+            ConfigurationKey(
+                "defaults.led_on_s", \.defaults.ledOn, .seconds(milliseconds: 100...3_600_000), .settings,
+                "How long the LED stays on after a plain \"on\", in seconds."),
+        ]
+    }
+
+    /// Limits of queues.
+    public struct Limits: Hashable, Sendable {
+        /// How long a gesture is kept while the broker is disconnected.
+        public var gesturesWhileBrokerAway: Duration = .seconds(5)
+        /// The number of pending commands per tag; further ones are answered `busy`.
+        public var commandsPerTag = 32
+    }
+
+    /// The rows of `limits`.
+    static var limitsKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("limits", "Limits of queues."),
+            ConfigurationKey(
+                "limits.gestures_while_broker_away_s", \.limits.gesturesWhileBrokerAway,
+                .seconds(milliseconds: 0...300_000), .settings,
+                "How long a gesture is kept while the broker is disconnected, in seconds."),
+            ConfigurationKey(
+                "limits.commands_per_tag", \.limits.commandsPerTag, .integer(1...1024), .settings,
+                "The number of pending commands per tag; further ones get the error \"busy\"."),
+        ]
+    }
+}
+
+extension Settings {
+    /// Metrics for Prometheus.
+    public struct Metrics: Hashable, Sendable {
+        /// The file for the textfile collector of node_exporter, which reads `*.prom`; nil: none.
         public var file: String?
-        /// From one writing to the next.
+        /// The interval between writes.
         public var interval: Duration = .seconds(30)
 
         /// Creates the settings of the section.
@@ -132,5 +170,21 @@ extension Settings {
             self.file = file
             self.interval = interval
         }
+    }
+
+    /// The rows of `metrics`.
+    static var metricsKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("metrics", "Metrics for Prometheus."),
+            ConfigurationKey(
+                "metrics.file", \.metrics.file, .metricsFile, .metrics,
+                """
+                The file for the textfile collector of Prometheus' node_exporter; the name ends with .prom. \
+                Default: none.
+                """),
+            ConfigurationKey(
+                "metrics.interval_s", \.metrics.interval, .wholeSeconds(5...3600), .metrics,
+                "The interval between writes, in seconds."),
+        ]
     }
 }

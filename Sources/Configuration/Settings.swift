@@ -1,39 +1,46 @@
-/// What the user has decided: the configuration file and the environment, read, checked and completed by defaults.
+/// The configuration: the file and the environment, checked and completed by defaults.
 ///
-/// Contains no type of another module; the modules that use it translate. Source of keys and defaults: the Operations
-/// article and `config/jacquard2mqtt.yaml`.
+/// Contains no type of another module; the modules that use it translate. Each section is declared beside its rows of the
+/// table of keys, from which reading, printing, reloading and the JSON schema follow.
 public struct Settings: Hashable, Sendable {
-    /// The keys at the top of the file.
-    enum Key: String, ConfigurationKey {
-        case instance, mqtt, bluetooth
-        case homeAssistant = "home_assistant"
-        case tags, gear, log, defaults, limits, metrics
-    }
-
-    /// The bridge's name in topics: `[a-z0-9-]{1,32}`; by default made of the host's name.
+    /// The bridge's name in topics: `[a-z0-9-]{1,32}`; by default derived from the host name.
     public var instance: String
-    /// The broker.
+    /// The connection to the broker.
     public var mqtt: MQTT
-    /// The radio.
+    /// The Bluetooth adapter and its time limits.
     public var bluetooth = Bluetooth()
-    /// MQTT discovery.
+    /// The announcements for Home Assistant.
     public var homeAssistant = HomeAssistant()
     /// Tags with a fixed id, name or policy; tags paired by command are known too.
     public var tags: [TagSettings] = []
     /// Gear that the built-in catalogue does not contain, or describes differently.
     public var gear: [GearSettings] = []
-    /// What is logged, and how it looks.
+    /// Level and format of the log.
     public var log = Log()
-    /// What a command means that leaves something open.
+    /// Defaults of commands.
     public var defaults = Defaults()
-    /// How much may pile up.
+    /// Limits of queues.
     public var limits = Limits()
-    /// Numbers for a monitoring system.
+    /// Metrics for Prometheus.
     public var metrics = Metrics()
+
+    /// All defaults, before those that depend on the host name or on other keys.
+    static let initial = Settings(instance: "", mqtt: MQTT(clientID: ""))
+
+    /// The table of keys, in the order of the documentation.
+    static var keys: [ConfigurationKey<Settings>] {
+        [
+            ConfigurationKey(
+                "instance", \.instance, .instance, .nextStart,
+                "The bridge's name in its topics. Default: the host's name in lower case."
+            ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
+        ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [TagSettings.list, GearSettings.list] + logKeys
+            + defaultsKeys + limitsKeys + metricsKeys
+    }
 }
 
 extension Settings {
-    /// What is allowed but should be known: one sentence each, said at every start and by `check-config`.
+    /// Allowed but questionable settings, one sentence each; logged at every start and printed by `check-config`.
     public var notices: [String] {
         var notices: [String] = []
         if mqtt.tls?.isInsecure == true {

@@ -1,27 +1,22 @@
-/// One tag of the configuration's list.
+/// One tag of the list `tags`.
 public struct TagSettings: Hashable, Sendable {
-    /// The keys of an item of `tags`.
-    enum Key: String, ConfigurationKey {
-        case serial, id, name, address, connect
-    }
-
     /// When the bridge connects the tag.
     public enum ConnectPolicy: String, CaseIterable, Sendable {
-        /// Whenever it is in reach.
+        /// Whenever it is in range.
         case always
-        /// When a command asks for it.
+        /// While a command needs it.
         case onDemand = "on_demand"
-        /// Never; its topics stay as they are.
+        /// Never; its topics keep their values.
         case never
     }
 
     /// The pairing serial as it is printed on the tag: 1 to 32 of `0-9 A-Z a-z -`. `0001` stays `0001`.
     public var serial: String
-    /// What the tag is called in topics: 1 to 64 of `0-9 A-Z a-z _ -`; the serial unless it is configured.
+    /// The tag's name in topics: 1 to 64 of `0-9 A-Z a-z _ -`; by default the serial.
     public var id: String
-    /// What people are shown; nil: the tag's own name.
+    /// The displayed name; nil: the tag's own name.
     public var name: String?
-    /// Where the tag is, such as `F0:00:00:00:00:01`, upper case; nil: found by its serial.
+    /// The address, such as `F0:00:00:00:00:01`, upper case; nil: the tag is found by its serial.
     public var address: String?
     /// When to connect.
     public var connect = ConnectPolicy.always
@@ -35,5 +30,39 @@ public struct TagSettings: Hashable, Sendable {
         self.name = name
         self.address = address
         self.connect = connect
+    }
+}
+
+extension TagSettings {
+    /// The row of `tags`.
+    static var list: ConfigurationKey<Settings> {
+        .list(
+            "tags", \.tags, of: keys, .tags,
+            "Tags with a fixed id, name or policy. Tags that are paired by command need no entry here.",
+            empty: TagSettings(serial: "", id: ""), check: TagListCheck.usable)
+    }
+
+    /// The rows of an item.
+    private static var keys: [ConfigurationKey<TagSettings>] {
+        [
+            ConfigurationKey(
+                "serial", \.serial, .serial, .tags,
+                """
+                The last four characters of the serial number printed on the tag, before the last hyphen, or the \
+                whole number. 0001 stays 0001.
+                """
+            ).required("the serial printed on the tag"),
+            ConfigurationKey(
+                "id", \.id, .tagID, .tags, "The tag's name in topics. Default: the serial."
+            ).defaulting { $0.id = $0.serial },
+            ConfigurationKey(
+                "name", \.name, .text(bytes: 128), .tags,
+                "The displayed name; the tag itself is not renamed. Default: the tag's own name."),
+            ConfigurationKey(
+                "address", \.address, .address, .tags,
+                "The tag's Bluetooth address. Default: the tag is found by its serial."),
+            ConfigurationKey(
+                "connect", \.connect, .choice, .tags, "on_demand: connected while a command needs it."),
+        ]
     }
 }

@@ -48,11 +48,11 @@ extension ConfigurationNode {
     mutating func set(_ text: String, at path: ArraySlice<String>, from variable: String) throws(Rejection) {
         guard let step = path.first else {
             // `JACQUARD2MQTT_MQTT__TLS=true` keeps the keys that the file has below.
-            if text.lowercased() == "true", isOfTLS { return }
+            if text.lowercased() == "true", isSwitchedOn { return }
             self = ConfigurationNode(content: .scalar(text: text, isPlain: false), origin: .variable(variable))
             return
         }
-        if isNull || isTrue && Settings.TLS.Key(rawValue: step) != nil {
+        if isNull || isTrue && Self.isBelowSwitch(step) {
             content = Int(step) == nil ? .section([]) : .list([])
         }
         switch content {
@@ -74,10 +74,15 @@ extension ConfigurationNode {
         }
     }
 
-    /// Whether it is a section with keys of `mqtt.tls` alone.
-    private var isOfTLS: Bool {
+    /// Whether it is a section whose keys switch it on, such as `mqtt.tls`.
+    private var isSwitchedOn: Bool {
         guard case .section(let entries) = content else { return false }
-        return !entries.isEmpty && entries.allSatisfy { Settings.TLS.Key(rawValue: $0.key) != nil }
+        return !entries.isEmpty && entries.allSatisfy { Self.isBelowSwitch($0.key) }
+    }
+
+    private static func isBelowSwitch(_ name: String) -> Bool {
+        let sections = Settings.switchPaths
+        return Settings.keyDescriptions.contains { $0.name == name && sections.contains($0.parent) }
     }
 
     /// Whether it is the word `true`, which stands for a section without keys where it is allowed.

@@ -1,17 +1,17 @@
 import Text
 
-/// Makes a configuration of texts: the file's and the environment's. Opens nothing itself.
+/// Reads the text of the file and the environment into ``Settings``. Opens no files itself.
 enum ConfigurationReader {
     /// Reads, checks and completes a configuration.
     ///
     /// - Parameters:
     ///   - yaml: the text of the file, UTF-8; empty: all defaults.
     ///   - file: its name, for messages and for relative paths.
-    ///   - environment: all variables of the process; those of the product win over the file.
+    ///   - environment: all variables of the process; those of the product override the file.
     ///   - hostName: this host's name, for the default of `instance`.
-    ///   - readPassword: fetches the password from the file that `mqtt.password_file` names.
-    ///   - checkFile: says why a certificate or key that `mqtt.tls` names cannot be read.
-    /// - Returns: the configuration, or everything that is wrong with it.
+    ///   - readPassword: reads the password from the file that `mqtt.password_file` names.
+    ///   - checkFile: throws if a certificate or key that `mqtt.tls` names cannot be read.
+    /// - Returns: the configuration, or all errors in it.
     static func read(
         yaml: [UInt8],
         file: String,
@@ -24,10 +24,12 @@ enum ConfigurationReader {
         let written = ConfigurationNodeBuilder.build(yaml, &findings)
         let root = EnvironmentOverlay(environment).applied(to: written, &findings)
         let context = ReadingContext(
-            folder: ConfigurationFolder(of: file), hostName: hostName, readPassword: readPassword,
-            checkFile: checkFile)
-        let section = Section<Settings.Key>(root, path: "", &findings)
-        let configuration = Settings(section, context, &findings)
-        return findings.isEmpty ? .success(configuration) : .failure(findings.errors(in: file))
+            folder: ConfigurationFolder(of: file), readPassword: readPassword, checkFile: checkFile)
+        var reader = KeyReader(context: context, findings: findings)
+        var settings = Settings.initial
+        settings.instance = InstanceName.derived(from: hostName)
+        let keys = reader.read(root, at: "", Settings.keys, into: &settings)
+        if case .position? = keys.nodes["mqtt.password"]?.origin { settings.mqtt.isPasswordInFile = true }
+        return reader.findings.isEmpty ? .success(settings) : .failure(reader.findings.errors(in: file))
     }
 }

@@ -30,12 +30,9 @@ struct EnvironmentOverlay {
         }
     }
 
-    /// The one section that can be replaced by a word: `true` or `false`.
-    private static let tls = "mqtt.tls"
-
     private func isKnown(_ setting: EnvironmentSetting, _ findings: inout ConfigurationFindings) -> Bool {
-        let known = Settings.Key.paths
-        if let key = setting.key, known.contains(key) || key == Self.tls { return true }
+        let known = Settings.keyPaths
+        if let key = setting.key, (known + Settings.switchPaths).contains(key) { return true }
         let origin = ConfigurationOrigin.variable(setting.variable)
         let below = known.filter { $0.hasPrefix("\(setting.key ?? "").") }.map(setting.variable(for:))
         if below.isEmpty {
@@ -85,7 +82,7 @@ public struct EnvironmentSetting: Hashable, Sendable {
         return parts
     }
 
-    /// The key in the dotted form of `ConfigurationKey.paths`, with `N` in the place of a number; nil for a name that
+    /// The key in the dotted form of `Settings.keyPaths`, with `N` in the place of a number; nil for a name that
     /// is not all upper case.
     var key: String? {
         guard variable == variable.uppercased() else { return nil }

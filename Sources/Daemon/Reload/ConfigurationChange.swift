@@ -25,66 +25,36 @@ enum ConfigurationChange: Hashable, Sendable {
 }
 
 extension Settings {
-    /// What has to happen for another configuration to hold.
+    /// The changes that turn this configuration of a running bridge into another one.
     ///
     /// - Parameters:
     ///   - new: the other configuration.
     ///   - paired: the tags that were paired by command, which are known without being listed.
-    ///   - known: the ids of the tags that the bridge has now: one that was forgotten by command comes back.
-    /// - Returns: the changes, in the order in which they have to be made: tags go before anything is announced otherwise,
-    ///   and come afterwards.
+    ///   - known: the ids of the tags that the bridge has now: a listed tag that was forgotten by command is added again.
+    /// - Returns: the changes in the order in which they are applied: tags are removed before announcements change,
+    ///   and added afterwards.
     func changes(
         to new: Settings, paired: [TagSettings], known: Set<String>
     ) -> [ConfigurationChange] {
-        let next = new.keepingWhatHolds(from: self)
+        let next = new.keepingStartValues(of: self)
+        let effects = Set(next.changedKeys(from: self).map(\.effect))
         let tags = TagChanges(
             from: allTags(paired).filter { known.contains($0.id) }, to: next.allTags(paired))
         return tags.removed.map { .tagRemoved(id: $0) }
-            + (next.hasSettings(of: self) ? [] : [.settings])
-            + (next.gear == gear ? [] : [.gear])
+            + (effects.contains(.settings) ? [.settings] : [])
+            + (effects.contains(.gear) ? [.gear] : [])
             + tags.changed.map { .tagChanged($0) }
             + tags.added.map { .tagAdded($0) }
-            + (next.log.level == log.level ? [] : [.logLevel(next.log.level)])
+            + (effects.contains(.logLevel) ? [.logLevel(next.log.level)] : [])
             + metricsChanges(to: next.metrics)
-            + (next.mqtt == mqtt ? [] : [.broker])
-            + next.keysOfNextStart(in: new).map { .nextStart(key: $0) }
-    }
-
-    /// This configuration with the values of a running one where only a start can change them.
-    func keepingWhatHolds(from running: Settings) -> Settings {
-        var copy = self
-        copy.instance = running.instance
-        if mqtt.clientID == MQTT.clientID(of: instance) { copy.mqtt.clientID = MQTT.clientID(of: running.instance) }
-        copy.mqtt.baseTopic = running.mqtt.baseTopic
-        // It says where the password stood, and nothing about the broker.
-        copy.mqtt.isPasswordInFile = running.mqtt.isPasswordInFile
-        copy.mqtt.passwordFile = running.mqtt.passwordFile
-        copy.bluetooth = running.bluetooth
-        copy.log.format = running.log.format
-        return copy
-    }
-
-    /// The keys whose values are others in a configuration that was read again.
-    private func keysOfNextStart(in new: Settings) -> [String] {
-        let keys: [(String, Bool)] = [
-            ("instance", instance == new.instance),
-            ("mqtt.base_topic", mqtt.baseTopic == new.mqtt.baseTopic),
-            ("bluetooth.adapter", bluetooth.adapter == new.bluetooth.adapter),
-            ("bluetooth.connect_timeout_s", bluetooth.connectTimeout == new.bluetooth.connectTimeout),
-            ("bluetooth.reset_adapter", bluetooth.resetAdapter == new.bluetooth.resetAdapter),
-            ("log.format", log.format == new.log.format),
-        ]
-        return keys.filter { !$0.1 }.map(\.0)
+            + (effects.contains(.reconnection) ? [.broker] : [])
+            + new.changedKeys(from: self).filter { $0.effect == .nextStart }.map { .nextStart(key: $0.path) }
     }
 
     /// Without a file, the interval has no effect.
     private func metricsChanges(to next: Metrics) -> [ConfigurationChange] {
         if next.file != metrics.file { return [.metricsFile(next.file)] }
         return next.file == nil || next.interval == metrics.interval ? [] : [.metricsInterval]
-    }
-
-    private func hasSettings(of other: Settings) -> Bool {
-        homeAssistant == other.homeAssistant && defaults == other.defaults && limits == other.limits
     }
 
     /// The listed tags, then those that were paired by command and are not listed.

@@ -16,7 +16,7 @@ extension BridgeService {
             .map { TagSettings(serial: $0.serial, id: $0.id) }
         let known = Set(bridge.knownTags.map(\.entry.id.text))
         let changes = configuration.changes(to: new, paired: paired, known: known)
-        configuration = new.keepingWhatHolds(from: configuration)
+        configuration = new.keepingStartValues(of: configuration)
         // Stored even if no tag is added or removed, because commands check whether a tag is listed.
         let isConnected = client.isConnected
         for change in changes where change.isDeparture { await make(change) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Environment of the configuration")
 struct EnvironmentTests {
-    @Test("every key can be set", arguments: Settings.Key.paths)
+    @Test("every key can be set", arguments: Settings.keyPaths)
     func everyKey(path: String) throws {
         let name = "JACQUARD2MQTT_" + path.split(separator: ".").joined(separator: "__").uppercased()
         let variable = name.split(separator: "__N__").joined(separator: "__0__")

@@ -2,14 +2,18 @@ import FoundationEssentials
 
 /// The example of `config/`, as it is delivered.
 enum ExampleConfiguration {
-    /// Where it is in this source tree.
-    static let path =
+    private static let root =
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
-        + "/config/jacquard2mqtt.yaml"
+
+    /// Its path in this source tree.
+    static let path = "\(root)/config/jacquard2mqtt.yaml"
 
     /// Its text.
-    static func text() throws -> String {
-        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    static func text() throws -> String { try file("config/jacquard2mqtt.yaml") }
+
+    /// The text of a file of this source tree.
+    static func file(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: "\(root)/\(path)")), as: UTF8.self)
     }
 
     /// Its text with each "#" removed that stands before a key.

@@ -57,7 +57,32 @@ struct ExampleConfigurationTests {
         #expect(try readConfiguration("mqtt: {password: p}").get().values(of: path) == nil)
     }
 
-    @Test("it holds every key", arguments: Settings.Key.paths)
+    @Test("the comment of a key has the range of its value")
+    func ranges() throws {
+        let lines = try ExampleConfiguration.text().split(separator: "\n").map { $0.drop { $0 == " " } }
+        for key in Settings.allKeyDescriptions {
+            let bounds = key.schema.members.filter { ["minimum", "maximum"].contains($0.key) }.map { $0.value.text() }
+            guard let index = lines.firstIndex(where: { $0.hasPrefix("#\(key.name): ") }), bounds.count == 2 else {
+                continue
+            }
+            let comment = lines[..<index].reversed().prefix { $0.hasPrefix("# ") }.reversed().joined(separator: " ")
+            #expect(comment.contains(bounds.joined(separator: " to ")), "\(key.path)")
+        }
+    }
+
+    @Test("the Operations article lists the keys that a reload does not change")
+    func reloads() throws {
+        let article = try ExampleConfiguration.file("Sources/Daemon/Documentation.docc/Operations.md")
+        let row = try #require(article.split(separator: "\n").first { $0.contains("| none until the next start") })
+        let documented = row.split(separator: "|")[0].split(separator: "`").map(String.init)
+        for path in Settings.keyPaths where !path.contains("N") {
+            let isListed = documented.contains { path == $0 || path.hasPrefix("\($0).") }
+            let effect = Settings.allKeyDescriptions.first { $0.path == path }?.effect
+            #expect(isListed == (effect == .nextStart), "\(path)")
+        }
+    }
+
+    @Test("it holds every key", arguments: Settings.keyPaths)
     func everyKey(path: String) throws {
         var findings = ConfigurationFindings()
         let text = try ExampleConfiguration.uncommented()

@@ -44,9 +44,20 @@ struct SchemaTests {
         return isTakenByCode
     }
 
+    /// Set `UPDATE_SCHEMA=1` to write the file.
+    @Test("follows from the table of keys")
+    func generated() throws {
+        let file = URL(filePath: ExampleConfiguration.path.replacing(".yaml", with: ".schema.json"))
+        if ProcessInfo.processInfo.environment["UPDATE_SCHEMA"] != nil {
+            try Data(ConfigurationSchema.text.utf8).write(to: file)
+        }
+        let delivered = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        #expect(delivered == ConfigurationSchema.text, "write it with UPDATE_SCHEMA=1")
+    }
+
     @Test("knows the keys of the code and no others")
     func keys() {
-        #expect(Set(schema.leaves.keys) == Set(Settings.Key.paths))
+        #expect(Set(schema.leaves.keys) == Set(Settings.keyPaths))
     }
 
     @Test("takes the example, as delivered and with every key set, and refuses what the code refuses")
@@ -81,7 +92,7 @@ struct SchemaTests {
             try ExampleConfiguration.text().hasPrefix("# yaml-language-server: $schema=./jacquard2mqtt.schema.json\n"))
     }
 
-    @Test("has the ranges of the code", arguments: Settings.Key.paths)
+    @Test("has the ranges of the code", arguments: Settings.keyPaths)
     func ranges(path: String) throws {
         let leaf = try #require(schema.leaves[path])
         guard let low = leaf["minimum"] as? NSNumber, let high = leaf["maximum"] as? NSNumber else { return }
@@ -95,7 +106,7 @@ struct SchemaTests {
         #expect(try agree(Self.yaml(path, "\(Int(low.doubleValue) + 1).5")) == (leaf["type"] as? String == "number"))
     }
 
-    @Test("has the words of the code", arguments: Settings.Key.paths)
+    @Test("has the words of the code", arguments: Settings.keyPaths)
     func words(path: String) throws {
         let leaf = try #require(schema.leaves[path])
         for word in leaf["enum"] as? [Any] ?? [] { #expect(try agree(Self.yaml(path, "\(word)")), "\(path): \(word)") }
@@ -114,7 +125,7 @@ struct SchemaTests {
         return raw(type)
     }
 
-    @Test("has the defaults of the code", arguments: Settings.Key.paths)
+    @Test("has the defaults of the code", arguments: Settings.keyPaths)
     func defaults(path: String) throws {
         let leaf = try #require(schema.leaves[path])
         guard let value = leaf["default"] else { return }
@@ -196,6 +207,6 @@ struct SchemaTests {
     func textKeys() {
         let others = schema.leaves.filter { $0.value["enum"] != nil || $0.value["minimum"] != nil }.keys
         let flags = schema.leaves.filter { $0.value["type"] as? String == "boolean" }.keys
-        #expect(Set(Self.samples.keys).union(others).union(flags) == Set(Settings.Key.paths))
+        #expect(Set(Self.samples.keys).union(others).union(flags) == Set(Settings.keyPaths))
     }
 }

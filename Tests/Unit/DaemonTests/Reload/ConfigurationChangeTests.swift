@@ -142,7 +142,7 @@ struct ConfigurationChangeTests {
         let named = try settings("instance: cellar\nmqtt:\n  client_id: mine")
         #expect(attic.changes(to: named, paired: [], known: []) == [.broker, .nextStart(key: "instance")])
         #expect(named.changes(to: attic, paired: [], known: []) == [.broker, .nextStart(key: "instance")])
-        #expect(attic.keepingWhatHolds(from: named).mqtt.clientID == "jacquard-cellar")
+        #expect(attic.keepingStartValues(of: named).mqtt.clientID == "jacquard-cellar")
     }
 
     @Test("of the interval of metrics that are not written are none")
@@ -158,7 +158,7 @@ struct ConfigurationChangeTests {
     func nextStart() {
         var new = Self.running
         new.bluetooth.resetAdapter = true
-        let held = new.keepingWhatHolds(from: Self.running)
+        let held = new.keepingStartValues(of: Self.running)
         #expect(held == Self.running)
         #expect(held.changes(to: new, paired: [], known: ["sleeve", "0002"]).count == 1)
     }

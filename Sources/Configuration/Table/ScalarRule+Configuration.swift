@@ -45,6 +45,9 @@ extension ScalarRule where Value == String {
         }
     }
 
+    /// A user name or password of MQTT. Source: MQTT 5.0, 1.5.4.
+    static var credential: ScalarRule { text(bytes: 65535).hidden() }
+
     /// A path; a relative one counts from the configuration file's folder.
     static func path(in folder: ConfigurationFolder) -> ScalarRule {
         let rule = text(bytes: 4095)

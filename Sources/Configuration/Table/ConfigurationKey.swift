@@ -1,0 +1,193 @@
+/// How a changed value takes effect when a running bridge reads its configuration again.
+public enum ReloadEffect: Hashable, Sendable {
+    /// The bridge connects to the broker again.
+    case reconnection
+    /// The bridge uses the new value from then on.
+    case settings
+    /// As `settings`, for `log.level`.
+    case logLevel
+    /// As `settings`, for `metrics`.
+    case metrics
+    /// As `settings`, for the list `gear`.
+    case gear
+    /// Tags are added, changed and removed.
+    case tags
+    /// None until the next start of the bridge.
+    case nextStart
+    /// None: another key is compared in its place.
+    case none
+}
+
+/// What the table of keys says about one key, without access to its value.
+struct KeyDescription: Sendable {
+    /// What can stand under a key.
+    enum Kind: Sendable {
+        /// One value, or a list of words.
+        case value
+        /// Keys; with a switch, `true` and `false` as well.
+        case section(hasSwitch: Bool, [KeyRelation])
+        /// Items with keys of their own; at most `limit` of them.
+        case list(items: [KeyDescription], limit: Int?)
+    }
+
+    /// The key in dotted form, such as `mqtt.tls.ca_file`; for a key of an item, from the item down.
+    var path: String
+    /// One sentence about the key, for the JSON schema.
+    let sentence: String
+    /// How a changed value takes effect.
+    let effect: ReloadEffect
+    /// What can stand under it.
+    let kind: Kind
+    /// The words of JSON Schema for its value.
+    var schema: SchemaNode = [:]
+    /// The default where it is a constant, as JSON.
+    var defaultValue: SchemaNode?
+    /// For a required key: what to set it to.
+    var requirement: String?
+    /// Whether its value is never printed.
+    var isSecret = false
+
+    /// The last part of the key.
+    var name: String { String(path.split(separator: ".").last ?? "") }
+
+    /// The key of the section that it stands in; empty at the top.
+    var parent: String { path.lastIndex(of: ".").map { String(path[..<$0]) } ?? "" }
+}
+
+/// Two keys of one section that depend on each other, by their names.
+enum KeyRelation: Sendable {
+    /// At most one of the two is set.
+    case exclusive(String, String)
+    /// Both are set, or none.
+    case together(String, String)
+}
+
+/// One row of the table of keys: the key's description and the access to its value.
+///
+/// `Root` is ``Settings``, or the type of a list's items. Everything that the program knows about a key follows from its
+/// row: reading the file and the environment, defaults, printing, reloading and the JSON schema.
+struct ConfigurationKey<Root> {
+    /// The key, its sentence and its type.
+    var description: KeyDescription
+    /// Reads the value into the root; false if the value is wrong, which is reported.
+    var read: (ConfigurationNode, _ path: String, inout KeyReader, inout Root) -> Bool = { _, _, _, _ in true }
+    /// Switches a section on and off; nil for a section without a switch.
+    var setSwitch: ((Bool, inout Root) -> Void)?
+    /// The value as it could be written in the file.
+    let text: (Root) -> String
+    /// Whether two roots have the same value.
+    let isEqual: (Root, Root) -> Bool
+    /// Copies the value from the first root to the second.
+    let copy: (Root, inout Root) -> Void
+    /// The texts of an item's key: of all items with `N`, or of the one with that number.
+    var itemTexts: (Root, _ number: String, _ path: String) -> [String]? = { _, _, _ in nil }
+    /// Sets the default, if it depends on other keys.
+    var setDefault: ((inout Root) -> Void)?
+    /// The value as JSON, of a key whose default is a constant.
+    var constant: ((Root) -> SchemaNode)?
+
+    /// The key in dotted form.
+    var path: String { description.path }
+
+    /// The description with the default, which is the value of a root that nothing was read into.
+    func described(in root: Root) -> KeyDescription {
+        var description = description
+        if setDefault == nil, description.requirement == nil { description.defaultValue = constant?(root) }
+        return description
+    }
+}
+
+extension ConfigurationKey {
+    /// A key with a default.
+    init<Value: Equatable>(
+        _ path: String, _ property: WritableKeyPath<Root, Value>, _ type: ValueType<Value>, _ effect: ReloadEffect,
+        _ sentence: String
+    ) {
+        self.init(path, property, type, effect, sentence, text: type.text) { $0 }
+        constant = { type.json($0[keyPath: property]) }
+    }
+
+    /// A key without a default.
+    init<Value: Equatable>(
+        _ path: String, _ property: WritableKeyPath<Root, Value?>, _ type: ValueType<Value>, _ effect: ReloadEffect,
+        _ sentence: String
+    ) {
+        self.init(path, property, type, effect, sentence, text: { $0.map(type.text) ?? "" }, stored: { $0 })
+    }
+
+    private init<Value, Stored: Equatable>(
+        _ path: String, _ property: WritableKeyPath<Root, Stored>, _ type: ValueType<Value>, _ effect: ReloadEffect,
+        _ sentence: String, text: @escaping (Stored) -> String, stored: @escaping (Value) -> Stored
+    ) {
+        description = KeyDescription(path: path, sentence: sentence, effect: effect, kind: .value, schema: type.schema)
+        description.isSecret = type.isSecret
+        read = { node, path, reader, root in
+            guard let value = type.read(node, path, &reader) else { return false }
+            root[keyPath: property] = stored(value)
+            return true
+        }
+        self.text = { text($0[keyPath: property]) }
+        isEqual = { $0[keyPath: property] == $1[keyPath: property] }
+        copy = { $1[keyPath: property] = $0[keyPath: property] }
+    }
+
+    /// A section. With a switch, `true` and `false` can stand in its place.
+    static func section(
+        _ path: String, _ sentence: String, switch property: WritableKeyPath<Root, Bool>? = nil,
+        _ effect: ReloadEffect = .none, relations: [KeyRelation] = []
+    ) -> ConfigurationKey {
+        let kind = KeyDescription.Kind.section(hasSwitch: property != nil, relations)
+        let description = KeyDescription(path: path, sentence: sentence, effect: effect, kind: kind)
+        guard let property else {
+            return ConfigurationKey(
+                description: description, text: { _ in "" }, isEqual: { _, _ in true }, copy: { _, _ in })
+        }
+        return ConfigurationKey(
+            description: description, setSwitch: { $1[keyPath: property] = $0 },
+            text: { "\($0[keyPath: property])" }, isEqual: { $0[keyPath: property] == $1[keyPath: property] },
+            copy: { $1[keyPath: property] = $0[keyPath: property] })
+    }
+
+    /// A list of items with keys of their own. `check` reports items that cannot stand together, and returns the usable
+    /// ones.
+    static func list<Item: Equatable>(
+        _ path: String, _ property: WritableKeyPath<Root, [Item]>, of keys: [ConfigurationKey<Item>],
+        limit: Int? = nil, _ effect: ReloadEffect, _ sentence: String, empty: Item,
+        check: @escaping ([ReadItem<Item>], inout ConfigurationFindings) -> [Item]
+    ) -> ConfigurationKey {
+        let items = keys.map { $0.described(in: empty) }
+        var key = ConfigurationKey(
+            description: KeyDescription(
+                path: path, sentence: sentence, effect: effect, kind: .list(items: items, limit: limit)),
+            read: { node, path, reader, root in
+                let items = reader.items(node, at: path, limit: limit, keys, empty: empty)
+                root[keyPath: property] = check(items, &reader.findings)
+                return true
+            },
+            text: { _ in "" },
+            isEqual: { $0[keyPath: property] == $1[keyPath: property] },
+            copy: { $1[keyPath: property] = $0[keyPath: property] })
+        key.itemTexts = { root, number, path in
+            guard let key = keys.first(where: { $0.path == path }) else { return nil }
+            let items = root[keyPath: property]
+            if number == "N" { return items.map(key.text) }
+            guard let index = Int(number), items.indices.contains(index) else { return nil }
+            return [key.text(items[index])]
+        }
+        return key
+    }
+
+    /// The same key with a default that depends on other keys. Its sentence names the default.
+    func defaulting(_ setDefault: @escaping (inout Root) -> Void) -> ConfigurationKey {
+        var key = self
+        key.setDefault = setDefault
+        return key
+    }
+
+    /// The same key, which must be set. The requirement completes "missing; allowed: ".
+    func required(_ requirement: String) -> ConfigurationKey {
+        var key = self
+        key.description.requirement = requirement
+        return key
+    }
+}
