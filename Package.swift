@@ -81,7 +81,10 @@ let package = Package(
         module("MQTT", "CMosquitto", "EventLoop", "Logging", "Time"),
         module("HomeAssistant", "JSON"),
         module("Bridge", "HomeAssistant", "JSON", "JacquardProtocol", "Time"),
-        module("TagSimulator", "JSON", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Time"),
+        module("TagFirmware", "JacquardProtocol", "Time"),
+        module("FakeBlueZ", "DBus", "EventLoop", "Logging", "Time"),
+        module(
+            "Simulator", "DBus", "EventLoop", "FakeBlueZ", "JSON", "JacquardProtocol", "Logging", "TagFirmware", "Time"),
         module("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CommandLine", "Configuration", "DBus", "EventLoop",
@@ -89,7 +92,7 @@ let package = Package(
 
         .executableTarget(
             name: "jacquard2mqtt", dependencies: ["Daemon"], swiftSettings: settings, linkerSettings: linking),
-        .executableTarget(name: "jacquard-simulator", dependencies: ["TagSimulator"], swiftSettings: settings),
+        .executableTarget(name: "jacquard-simulator", dependencies: ["Simulator"], swiftSettings: settings),
 
         .target(
             name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/Support/TestSupport", swiftSettings: settings
@@ -109,14 +112,16 @@ let package = Package(
         tests("JacquardProtocol", "ProtobufWire", "Time"),
         tests("Bluetooth"),
         tests("DBus", "EventLoop", "Logging"),
-        tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "Logging", "TagSimulator", "Time"),
+        tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "FakeBlueZ", "Logging", "Simulator", "TagFirmware", "Time"),
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),
         tests(
             "Bridge", "HomeAssistant", "JSON", "JacquardProtocol", "Time",
             exclude: ["HomeAssistant/recorded-device-form.txt", "HomeAssistant/recorded-single-form.txt"]),
-        tests("TagSimulator", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Time"),
+        tests("TagFirmware", "JacquardProtocol", "Time"),
+        tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
+        tests("Simulator", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
         tests("Configuration", "JacquardProtocol", "Text"),
         tests("Daemon", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Text"),
         .executableTarget(

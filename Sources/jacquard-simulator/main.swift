@@ -1,3 +1,3 @@
-import TagSimulator
+import Simulator
 
 SimulatorProgram.main()

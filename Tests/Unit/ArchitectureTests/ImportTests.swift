@@ -21,9 +21,10 @@ struct ImportTests {
         "MQTT": ["CMosquitto", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
         "HomeAssistant": ["JSON"],
         "Bridge": ["HomeAssistant", "JSON", "JacquardProtocol", "Time"],
-        "TagSimulator": [
-            "DBus", "EventLoop", "Glibc", "JSON", "JacquardProtocol", "Logging", "Synchronization",
-            "Time",
+        "TagFirmware": ["JacquardProtocol", "Time"],
+        "FakeBlueZ": ["DBus", "EventLoop", "Glibc", "Logging", "Time"],
+        "Simulator": [
+            "DBus", "EventLoop", "FakeBlueZ", "Glibc", "JSON", "JacquardProtocol", "Logging", "TagFirmware", "Time",
         ],
         "Configuration": ["CYAML", "Glibc", "JSON", "JacquardProtocol", "Text"],
         "Daemon": [
@@ -32,7 +33,7 @@ struct ImportTests {
             "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Synchronization", "Text", "Time",
         ],
         "jacquard2mqtt": ["Daemon"],
-        "jacquard-simulator": ["TagSimulator"],
+        "jacquard-simulator": ["Simulator"],
     ]
 
     private static let sources = URL(fileURLWithPath: #filePath)

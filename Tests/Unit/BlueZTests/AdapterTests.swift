@@ -1,7 +1,8 @@
 import Bluetooth
 import EventLoop
+import FakeBlueZ
 import Logging
-import TagSimulator
+import Simulator
 import TestSupport
 import Testing
 

@@ -1,9 +1,11 @@
 import Bluetooth
 import DBus
 import EventLoop
+import FakeBlueZ
 import JacquardProtocol
 import Logging
-import TagSimulator
+import Simulator
+import TagFirmware
 import TestSupport
 import Testing
 
@@ -14,7 +16,7 @@ import Testing
 final class CentralBench {
     let bus: PrivateBus
     let tags: [SimulatedTag]
-    let blueZ: FakeBlueZ
+    let blueZ: BlueZService
     let central: BlueZCentral
     let sink = MemorySink(level: .debug)
     /// The events of the central, such as `connected 1` or `disconnected 1 timeout`. Adapters and advertisements are
@@ -49,10 +51,10 @@ final class CentralBench {
             var tagOptions = tagOptions
             tagOptions.supervisionTimeout = .milliseconds(50)
             return SimulatedTag(
-                Firmware(TagIdentity(serial: serial), gear: SimulatedGear(word: "jacket")),
+                Firmware(FirmwareIdentity(serial: serial), gear: SimulatedGear(word: "jacket")),
                 address: Self.address(number).description, options: tagOptions)
         }
-        blueZ = FakeBlueZ(
+        blueZ = BlueZService(
             bus: bus.address, peripherals: tags, adapters: adapters, options: options,
             log: Logger("fake", to: MemorySink()))
         central = BlueZCentral(

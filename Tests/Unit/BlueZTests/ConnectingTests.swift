@@ -1,12 +1,13 @@
 import Bluetooth
 import DBus
 import EventLoop
+import FakeBlueZ
 import Logging
 import TestSupport
 import Testing
 
 @testable import BlueZ
-@testable import TagSimulator
+@testable import Simulator
 
 @Suite("Connecting")
 struct ConnectingTests {

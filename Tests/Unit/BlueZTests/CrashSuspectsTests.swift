@@ -1,6 +1,6 @@
 import Bluetooth
 import EventLoop
-import TagSimulator
+import FakeBlueZ
 import TestSupport
 import Testing
 import Time

@@ -1,8 +1,9 @@
 import Bluetooth
 import DBus
 import EventLoop
+import FakeBlueZ
 import Logging
-import TagSimulator
+import Simulator
 import TestSupport
 import Testing
 

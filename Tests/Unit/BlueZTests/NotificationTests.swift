@@ -1,13 +1,14 @@
 import Bluetooth
 import DBus
 import EventLoop
+import FakeBlueZ
 import JacquardProtocol
 import Logging
 import TestSupport
 import Testing
 
 @testable import BlueZ
-@testable import TagSimulator
+@testable import Simulator
 
 @Suite("Notifications")
 struct NotificationTests {

@@ -1,9 +1,10 @@
 import Bluetooth
 import DBus
 import EventLoop
+import FakeBlueZ
 import Glibc
 import Logging
-import TagSimulator
+import Simulator
 import TestSupport
 import Testing
 

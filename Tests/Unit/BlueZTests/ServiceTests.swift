@@ -1,7 +1,7 @@
 import Bluetooth
 import EventLoop
+import FakeBlueZ
 import JacquardProtocol
-import TagSimulator
 import TestSupport
 import Testing
 import Time

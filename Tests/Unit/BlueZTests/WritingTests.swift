@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
-import TagSimulator
+import FakeBlueZ
+import Simulator
 import TestSupport
 import Testing
 

@@ -1,0 +1,105 @@
+import DBus
+import EventLoop
+import FakeBlueZ
+import Glibc
+import JacquardProtocol
+import Logging
+
+/// A run of the simulator on a bus, from the first line it prints to its end.
+@LoopActor
+final class SimulatorSession {
+    private let options: SimulatorOptions
+    private let output: SimulatorOutput
+    private let input = LineReader()
+    private var signals: [SignalSource] = []
+    private var player: ScenarioPlayer?
+    private var end: CheckedContinuation<String?, Never>?
+
+    init(_ options: SimulatorOptions) {
+        self.options = options
+        output = SimulatorOutput(isJSON: options.isJSON)
+    }
+
+    /// Runs until a request to stop.
+    ///
+    /// - Returns: why it failed; nil after a request to stop.
+    func run() async -> String? {
+        signals = [SIGTERM, SIGINT].compactMap { try? SignalSource($0) { [unowned self] in finish(nil) } }
+        do {
+            let scenario = try options.scenario.map { try Scenario(String(contentsOf: $0)) }
+            let own = options.bus == nil ? try await BusDaemon.start() : nil
+            defer { own?.stop() }
+            return try await simulate(on: options.bus ?? own?.address ?? "", scenario)
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func simulate(on bus: String, _ scenario: Scenario?) async throws -> String? {
+        let tags = TagFactory.tags(options)
+        var blueZOptions = options.isQuick ? BlueZOptions.quick : BlueZOptions()
+        blueZOptions.allowsAcquireNotify = options.allowsAcquireNotify
+        blueZOptions.mtu = options.mtu ?? blueZOptions.mtu
+        let log = Logger("simulator", to: StreamSink(level: .warning))
+        let blueZ = BlueZService(
+            bus: bus, peripherals: tags, adapters: options.adapters, options: blueZOptions, log: log)
+        let simulation = Simulation(tags: tags, blueZ: blueZ)
+        for tag in tags { tag.onEvent = { [output] in output.event($0) } }
+        blueZ.onBusLost = { [weak self] in self?.finish("the bus has gone") }
+        simulation.onFailure = { [weak self] error in self?.finish("\(error)") }
+        try await blueZ.start()
+        output.plain("DBUS_SYSTEM_BUS_ADDRESS=\(bus)")
+        output.plain("ready")
+        if let interval = options.gesturesEvery { simulation.playGestures(every: interval) }
+        player = scenario.map { ScenarioPlayer($0) { [weak self] line in self?.execute(line, simulation) } }
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.player?.play() }
+        let reason = await commands(for: simulation)
+        blueZ.crash()
+        return reason
+    }
+
+    private func commands(for simulation: Simulation) async -> String? {
+        await withCheckedContinuation { continuation in
+            end = continuation
+            input.onLine = { [weak self] in self?.execute($0, simulation) }
+            // A pipe or a file that ends says nothing; a person who types Ctrl-D wants to leave.
+            let isTerminal = isatty(STDIN_FILENO) == 1
+            input.onEnd = { [weak self] in if isTerminal { self?.finish(nil) } }
+            input.start()
+        }
+    }
+
+    private func execute(_ line: String, _ simulation: Simulation) {
+        guard line.contains(where: { !$0.isWhitespace }) else { return }
+        do {
+            let command = try SimulatorCommand.parse(line)
+            try simulation.execute(command)
+            if command == .list { output.list(simulation.tags) }
+            if command == .help { output.plain(CommandRow.helpText) }
+            output.done(line)
+            if command == .quit { finish(nil) }
+        } catch {
+            output.refused(line, error)
+        }
+    }
+
+    private func finish(_ reason: String?) {
+        end?.resume(returning: reason)
+        end = nil
+    }
+}
+
+extension String {
+    /// A small text file as a whole.
+    ///
+    /// - Throws: ``CommandError`` that says why it cannot be read.
+    fileprivate init(contentsOf path: String) throws(CommandError) {
+        guard let file = fopen(path, "r") else {
+            throw CommandError("\(path): \(strerror(errno).map { String(cString: $0) } ?? "cannot be read")")
+        }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
+        self.init(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,105 @@
+public import JacquardProtocol
+public import Time
+
+/// The firmware of one tag as a machine: what reaches it goes in, what it wants done comes out.
+///
+/// Pure: time is an argument, and the driver calls ``timeReached(at:)`` at ``deadline``.
+/// Source: protocol article; where it is silent, the answers of real tags in the SDKs' test fixtures.
+public struct Firmware: Sendable {
+    /// Which tag it is.
+    public let identity: FirmwareIdentity
+    /// What it does wrong on purpose.
+    public var faults = FirmwareFaults()
+    /// Whether it reports its battery without being asked.
+    public var announcesBattery = true
+    /// Its battery.
+    public internal(set) var battery = BatteryStatus(level: 87, isCharging: false)
+    /// What it is clipped into.
+    public internal(set) var gear: AttachedGear?
+    /// How it is set; keeps what clients have written.
+    public internal(set) var configuration: TagConfiguration
+
+    var life = Life.advertising
+    var store: [StoreKey: ConfigElement] = [:]
+    var attachments: UInt32 = 0
+    var ticks: UInt32 = 0
+    var touchSequence: UInt32 = 0
+
+    /// A tag that has just been switched on.
+    ///
+    /// - Parameters:
+    ///   - identity: which one.
+    ///   - gear: what it is clipped into, nil for nothing.
+    public init(_ identity: FirmwareIdentity, gear: SimulatedGear? = nil) {
+        self.identity = identity
+        configuration = .factory(name: identity.factoryName)
+        if let gear { clip(into: gear) }
+    }
+
+    /// Its present name.
+    public var name: String { configuration.ble?.customAdvertisedName ?? identity.factoryName }
+
+    /// What it shows on the air; nil while it is connected or asleep.
+    public var advertisement: TagAdvertisement? {
+        guard case .advertising = life else { return nil }
+        return TagAdvertisement(name: name, manufacturerData: identity.serial.manufacturerData)
+    }
+
+    /// Whether a client is connected.
+    public var isConnected: Bool { link != nil }
+
+    /// Whether the tag sleeps, until it is moved or its button is pressed.
+    public var isAsleep: Bool {
+        if case .asleep = life { true } else { false }
+    }
+
+    // MARK: Radio events
+
+    /// A client has connected.
+    ///
+    /// - Parameters:
+    ///   - mtu: the largest ATT packet, in bytes; fragments never exceed 61 bytes, whatever it is.
+    ///   - now: the time.
+    /// - Returns: what is to be done.
+    public mutating func connected(mtu: Int = 247, at now: Instant) -> [FirmwareAction] {
+        life = .linked(FirmwareLink(mtu: mtu, at: now))
+        return [.advertise(nil)]
+    }
+
+    /// Handles the end of the link, whichever side ended it.
+    public mutating func disconnected() -> [FirmwareAction] {
+        guard let link else { return [] }
+        life = link.sleepsAfterwards ? .asleep : .advertising
+        return link.sleepsAfterwards ? [] : [.advertise(advertisement)]
+    }
+
+    /// The client switches notifications of a characteristic on, or off.
+    public mutating func subscribed(_ channel: TagCharacteristic, isOn: Bool = true) {
+        if isOn { link?.subscriptions.insert(channel) } else { link?.subscriptions.remove(channel) }
+    }
+
+    /// The client writes a value.
+    ///
+    /// Raw data is taken and thrown away: files are not simulated.
+    public mutating func write(
+        _ value: [UInt8], on channel: TagCharacteristic, at now: Instant
+    ) -> [FirmwareAction] {
+        link?.lastActivity = now
+        guard channel == .command, case .packet(let packet) = link?.reassembler.receive(value),
+            let (id, request) = try? Request.decode(packet)
+        else {
+            return []
+        }
+        return answer(request, id: id, at: now)
+    }
+
+    // MARK: Time
+
+    /// When to call ``timeReached(at:)``; nil while there is nothing to wait for.
+    public var deadline: Instant? { link?.deadline }
+
+    /// Does what has become due.
+    public mutating func timeReached(at now: Instant) -> [FirmwareAction] {
+        link?.takeDue(at: now) ?? []
+    }
+}

@@ -1,0 +1,32 @@
+public import JacquardProtocol
+
+/// What makes one simulated tag different from the next, and never changes while it lives.
+public struct FirmwareIdentity: Hashable, Sendable {
+    /// The four characters that are printed on it.
+    public let serial: PairingSerial
+    /// The reported firmware version. 1.0.6 and 1.1.0 have known defects.
+    public var firmware = FirmwareVersion(1, 96, 0)
+
+    /// A tag with an ordinary firmware.
+    public init(serial: PairingSerial) {
+        self.serial = serial
+    }
+
+    /// The name before anybody has renamed it, such as `Jacquard-003R`.
+    ///
+    /// Source: a real tag's configuration answer.
+    public var factoryName: String { "Jacquard-" + serial.description }
+
+    /// The long serial number, such as `0-07-9324FLHBK0003R-1903` for `003R`.
+    ///
+    /// Source: the device information of a real tag; the characters before the last group are the pairing serial.
+    public var uuid: String { "0-07-9324FLHBK0\(serial)-1903" }
+
+    /// How it answers hello and device information.
+    ///
+    /// Source: real answers of the SDKs' test fixtures.
+    static let vendor = "Google Inc."
+    static let model = "UJT"
+    static let revision: UInt32 = 4
+    static let bootloader = FirmwareVersion(1, 0, 0)
+}

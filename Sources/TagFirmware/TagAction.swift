@@ -1,0 +1,46 @@
+import JacquardProtocol
+
+/// What a person does with a tag.
+public enum TagAction: Hashable, Sendable {
+    /// Makes gestures or touches.
+    case play(Burst)
+    /// Sets the battery level; charging is unchanged where nil.
+    case battery(level: UInt8, isCharging: Bool?)
+    /// Attaches gear.
+    case attach(SimulatedGear)
+    /// Detaches the gear.
+    case detach
+    /// Carries the tag out of range, or back.
+    case range(isIn: Bool)
+    /// Puts the tag to sleep until its button is pressed.
+    case sleep
+    /// Presses the button, which wakes the tag.
+    case button
+    /// Sets the fault of its responses; nil for none.
+    case fault(FirmwareFaults.AnswerFault?, isOnce: Bool)
+    /// Rejects writes with response.
+    case refusesWrites
+}
+
+extension Firmware {
+    /// Performs an action that takes no time and needs no radio; ``TagAction/play(_:)`` and ``TagAction/range(isIn:)`` do.
+    ///
+    /// - Returns: what is to be done.
+    /// - Throws: ``FirmwareError`` when the action is impossible now.
+    public mutating func execute(_ action: TagAction) throws(FirmwareError) -> [FirmwareAction] {
+        switch action {
+        case .battery(let level, let isCharging):
+            return setBattery(
+                BatteryStatus(level: UInt32(level), isCharging: isCharging ?? battery.isCharging))
+        case .attach(let gear): return attach(gear)
+        case .detach: return try detach()
+        case .sleep: return sleep()
+        case .button: return pressButton()
+        case .fault(nil, _): faults = FirmwareFaults()
+        case .fault(let fault, let isOnce): (faults.answer, faults.isOnce) = (fault, isOnce)
+        case .refusesWrites: faults.refusesWriteWithResponse = true
+        case .play, .range: break
+        }
+        return []
+    }
+}

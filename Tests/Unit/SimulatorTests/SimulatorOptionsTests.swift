@@ -1,0 +1,49 @@
+import FakeBlueZ
+import JacquardProtocol
+import Testing
+
+@testable import Simulator
+
+@Suite("Simulator: command line")
+struct SimulatorOptionsTests {
+    @Test(
+        "numbers its tags, around those that are named",
+        arguments: [
+            ([], ["0001"]), (["--tags", "3"], ["0001", "0002", "0003"]), (["--tags=2"], ["0001", "0002"]),
+            (["--serials", "003R,0001"], ["003R", "0001"]),
+            (["--serials", "0002", "--tags", "3"], ["0002", "0001", "0003"]),
+            (["--serials", "0001,0002", "--tags", "1"], ["0001", "0002"]),
+            (["--serials", "0001,0001"], ["0001", "0001"]),
+        ] as [([String], [String])])
+    func serials(arguments: [String], serials: [String]) throws {
+        #expect(try SimulatorOptions(arguments: arguments).allSerials.map(\.description) == serials)
+    }
+
+    @Test("takes all of its options")
+    func all() throws {
+        let options = try SimulatorOptions(arguments: [
+            "--bus", "unix:path=/run/bus", "--adapters", "2", "--no-acquire", "--json", "--lossy",
+            "--write-without-response-only", "--pairing", "--quick", "--gestures-every", "0.5",
+        ])
+        #expect(options.bus == "unix:path=/run/bus")
+        #expect(options.adapters == 2)
+        #expect(!options.allowsAcquireNotify && options.isJSON && options.isQuick)
+        #expect(options.tag.isLossy && options.tag.allowsWriteWithoutResponseOnly && options.tag.wantsPairing)
+        #expect(options.gesturesEvery == .milliseconds(500))
+        let profile = try SimulatorOptions(arguments: ["--profile", "old", "--scenario", "play"])
+        #expect(profile.profile == .old && profile.tag.allowsWriteWithoutResponseOnly && profile.scenario == "play")
+        #expect(try SimulatorOptions(arguments: ["--profile", "no-service"]).tag.hasNoService)
+        #expect(try SimulatorOptions(arguments: ["--mtu", "23"]).mtu == 23)
+    }
+
+    @Test(
+        "refuses what makes no sense",
+        arguments: [
+            ["--fly"], ["tags"], ["--tags"], ["--tags", "0"], ["--tags", "251"], ["--adapters", "x"],
+            ["--serials", "00_1"], ["--serials", ""], ["--gestures-every", "0"],
+            ["--mtu", "22"], ["--mtu", "518"], ["--mtu", "x"], ["--stdio", "--tags", "2"], ["--profile", "new"],
+        ])
+    func refuses(arguments: [String]) {
+        #expect(throws: UsageError.self) { try SimulatorOptions(arguments: arguments) }
+    }
+}
