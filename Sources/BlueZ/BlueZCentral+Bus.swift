@@ -79,7 +79,7 @@ extension BlueZCentral {
         }
         owner = nil
         isLoaded = false
-        leftAcquired = [:]
+        unansweredAcquisitions.removeAll()
         loadTimer.disarm()
         loadings.reset()
         tree = ObjectTree()

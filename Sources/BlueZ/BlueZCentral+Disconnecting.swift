@@ -64,7 +64,7 @@ extension BlueZCentral {
         pairing.remove(address)
         notifying = notifying.filter { $0.value.peripheral !== peripheral }
         let hasLostBond = hasLostBond(peripheral)
-        keepUnanswered(peripheral)
+        unansweredAcquisitions.keep(peripheral.acquiring, of: address)
         peripheral.close()
         let reason = peripheral.phase == .disconnecting ? peripheral.cause : error
         onEvent?(.disconnected(address, hasLostBond ? reason.map(Self.bondLost) : reason))

@@ -102,18 +102,8 @@ extension BlueZCentral {
         }
     }
 
-    /// The link has ended before these calls were answered: they are taken back on the next one, before any other.
-    func keepUnanswered(_ peripheral: Peripheral) {
-        guard !peripheral.acquiring.isEmpty else { return }
-        if leftAcquired.count >= Self.mostLeftAcquired { leftAcquired = [:] }
-        leftAcquired[peripheral.address] = peripheral.acquiring
-    }
-
-    /// Upper bound on devices with calls that were not answered.
-    private static let mostLeftAcquired = 1_000
-
     private func takeBackOld(of address: BluetoothAddress) {
-        for path in (leftAcquired.removeValue(forKey: address) ?? []).sorted() {
+        for path in unansweredAcquisitions.take(address) {
             callCharacteristic(path, "StopNotify") { _ in }
         }
     }

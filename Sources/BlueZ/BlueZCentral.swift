@@ -60,8 +60,7 @@ public final class BlueZCentral: Central {
     var bondWishes = BondWishes()
     /// Characteristics that notify by signal, because `AcquireNotify` was refused: whose they are.
     var notifying: [String: Subscription] = [:]
-    /// Characteristics, by path, whose `AcquireNotify` was not answered before the last link of the device ended.
-    var leftAcquired: [BluetoothAddress: Set<String>] = [:]
+    var unansweredAcquisitions = UnansweredAcquisitions()
 
     // Discovery.
     var discovery = Discovery()

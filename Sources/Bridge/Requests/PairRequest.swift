@@ -121,6 +121,9 @@ extension BridgeState {
         return publish([event] + pairingFact)
     }
 
+    /// The number of tags from which on pairing adds no new one: the state file has a size limit.
+    private static var mostTags: Int { 1_000 }
+
     /// Returns the entry of a tag that is being paired; the configuration takes precedence.
     fileprivate func entryToPair(_ serial: TagID) throws(CommandFailure) -> TagEntry {
         let known = tags.map(\.entry) + configuration.tags
@@ -129,6 +132,11 @@ extension BridgeState {
             throw CommandFailure(
                 .invalidArgument, "\"serial\" is \(serial.text.quoted), which is the id of another tag",
                 hint: "List the tag in the configuration with an id of its own")
+        }
+        guard tags.count < Self.mostTags else {
+            throw CommandFailure(
+                .notPermitted, "The bridge knows 1,000 tags, and adds no further ones by pairing",
+                hint: "Forget a tag, or list this one in the configuration")
         }
         return TagEntry(id: serial, serial: serial.text)
     }

@@ -119,6 +119,29 @@ struct PairingTests {
         }
     }
 
+    @Test("is refused to any number of unexpected devices, and 100 of them are logged, once each")
+    func refusalsInLog() async throws {
+        try await onLoop {
+            let bus = try await PrivateBus()
+            let stub = try await StubBlueZ(bus)
+            let sink = MemorySink()
+            let central = BlueZCentral(busAddress: bus.address, log: Logger("bluez", to: sink))
+            await central.start()
+            try await until("the agent is registered") { stub.agent != nil }
+            let agent = try #require(stub.agent)
+            for number in Array(0..<110) + [0, 99, 109] {
+                let device = "/org/bluez/hci0/dev_F0_00_00_00_0\(number / 100)_\(number % 100 / 10)\(number % 10)"
+                await #expect(throws: DBusError.self) {
+                    _ = try await stub.connection.call(
+                        .call(
+                            to: agent, "/org/jacquard2mqtt/agent", "org.bluez.Agent1", "RequestAuthorization",
+                            [.objectPath(device)]))
+                }
+            }
+            #expect(sink.records.count { $0.message == "a device that is not expected is refused pairing" } == 100)
+        }
+    }
+
     @Test("is undone by forgetting, which ends the link without an error")
     func forget() async throws {
         try await onLoop {

@@ -25,6 +25,22 @@ struct RememberedDevicesTests {
         #expect(wishes.wantsBond(try address(1_001)))
     }
 
+    @Test("with unanswered AcquireNotify calls are at most 1,000")
+    func unansweredAcquisitions() throws {
+        var unanswered = UnansweredAcquisitions()
+        for number in 1...1_000 { unanswered.keep(["/b\(number)", "/a"], of: try address(number)) }
+        unanswered.keep(["/c"], of: try address(1_000))
+        unanswered.keep([], of: try address(1_001))
+        #expect(unanswered.take(try address(1)) == ["/a", "/b1"])
+        #expect(unanswered.take(try address(1)) == [])
+        #expect(unanswered.take(try address(1_000)) == ["/c"])
+        for number in 1_001...1_002 { unanswered.keep(["/a"], of: try address(number)) }
+        #expect(unanswered.take(try address(2)) == ["/a", "/b2"])
+        for number in 1_003...1_004 { unanswered.keep(["/a"], of: try address(number)) }
+        #expect(unanswered.take(try address(3)) == [])
+        #expect(unanswered.take(try address(1_004)) == ["/a"])
+    }
+
     @Test("whose links were dropped are at most 1,000, and those of the last ten minutes stay while there is room")
     func drops() throws {
         var rivals = LinkRivals()

@@ -168,6 +168,31 @@ struct BoundsTests {
         #expect(Set(seen.all.map(\.tag.address)) == Set((44..<300).map { "\($0)" }))
     }
 
+    @Test("256 duplicate serials are remembered; a further one is not reported until one of them is ten minutes old")
+    func duplicateSerials() {
+        var seen = SeenTags()
+        let isNew = (0..<300).map { seen.doubled("\($0)", at: Scene.beginning) }
+        #expect(isNew == (0..<300).map { $0 < 256 })
+        let isNewLater = [599, 600].map { seen.doubled("299", at: Scene.beginning + .seconds($0)) }
+        #expect(isNewLater == [false, true])
+        let remaining = seen.doubledSerials(at: Scene.beginning + .seconds(600))
+        #expect(remaining == ["299"])
+    }
+
+    @Test("at most 1,000 tags are known by pairing; known tags can be paired again")
+    func pairedTags() {
+        let tags = (0..<1_000).map { TagEntry(id: .known("\($0)"), serial: "\($0)") }
+        var scene = Scene(tags: tags)
+        scene.powerOn()
+        _ = scene.takeActions()
+        scene.send("bridge/attic/request/pair", "9999")
+        #expect(scene.lastError?.code == "not_permitted")
+        #expect(scene.lastError?.text.contains("1,000") == true)
+        #expect(scene.takeActions() == [])
+        scene.send("bridge/attic/request/pair", "999")
+        #expect(scene.takeActions().count == 1)
+    }
+
     @Test("a scan remembers 4,096 addresses, and then begins again")
     func scannedAddresses() {
         var scan = ScanState()
