@@ -6,7 +6,7 @@ struct HapticSet: TagRequest {
 
     private let pattern: HapticPattern
 
-    var operation: TagOperation? { .perform(.playHaptic(pattern)) }
+    var command: TagCommand? { .playHaptic(pattern) }
 
     /// The values of `pattern` with their default timing. `short` and `long` are additions of the bridge.
     private static let patterns = [

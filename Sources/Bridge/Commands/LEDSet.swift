@@ -1,11 +1,11 @@
 import JSON
 import JacquardProtocol
 
-/// `led/set`: plays a pattern on the LED of the tag or its gear. ``LEDOrder`` describes the arguments.
+/// `led/set`: plays a pattern on the LED of the tag or its gear. ``LEDArguments`` describes the arguments.
 struct LEDSet: TagRequest {
     static let name = "led/set"
 
-    private let order: LEDOrder
+    private let arguments: LEDArguments
 
     init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
         let arguments: CommandArguments =
@@ -14,7 +14,7 @@ struct LEDSet: TagRequest {
             case .text(let text): CommandArguments(try Self.object(for: try CommandPayload.singleWord(text)))
             case .object(let object): CommandArguments(object)
             }
-        order = try LEDOrder(arguments, for: tag, defaults: defaults)
+        self.arguments = try LEDArguments(arguments, for: tag, defaults: defaults)
     }
 
     /// Returns the object that a bare word is short for.
@@ -31,26 +31,68 @@ struct LEDSet: TagRequest {
         }
     }
 
-    var operation: TagOperation? {
-        switch order.intent {
-        case .dark: .perform(.playLEDPattern(.haltAll, on: order.target))
-        case .light(_, let pattern): .perform(.playLEDPattern(pattern, on: order.target))
+    var command: TagCommand? {
+        switch arguments.intent {
+        case .off: .playLEDPattern(.haltAll, on: arguments.target)
+        case .on(_, let pattern): .playLEDPattern(pattern, on: arguments.target)
         }
     }
 
     func accepted(by tag: inout TagMirror) {
-        if case .light(let look, _) = order.intent { tag[order.target].expectedState = look }
+        if case .on(let light, _) = arguments.intent { tag[led: arguments.target].expect(light) }
     }
 
-    func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
-        switch order.intent {
-        case .dark: tag[order.target].goDark()
-        case .light(let look, let pattern): tag[order.target].plays(pattern, look: look, at: now.instant)
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        switch arguments.intent {
+        case .off: tag[led: arguments.target].turnOff()
+        case .on(let light, let pattern): tag[led: arguments.target].plays(pattern, light, at: now.instant)
         }
         return TagRequestOutcome(publications: [tag.ledFact])
     }
 
-    func failed(at tag: inout TagMirror) {
-        tag[order.target].forgetOrder()
+    func failed(on tag: inout TagMirror) {
+        tag[led: arguments.target].commandFailed()
+    }
+}
+
+/// The requested state of an LED.
+///
+/// With `"state":"ON"`, Home Assistant's form, missing keys keep their previous values. Without `state`, the defaults
+/// are white, full brightness and solid. `transition` is ignored because the tag does not support it.
+struct LEDArguments: Sendable {
+    /// Off, or on with a state and a pattern.
+    enum Intent: Sendable {
+        case off
+        case on(LightState, LEDPattern)
+    }
+
+    let target: TagCommand.Target
+    let intent: Intent
+
+    /// 1 ms to 24 hours.
+    static let duration: ClosedRange<UInt32> = 1...86_400_000
+    /// Fifty frames of 18 bytes fit into a packet of 1,024 bytes together with the rest of the request.
+    static let frames = 1...50
+
+    /// The keys of which a command needs at least one, unless it halts all patterns.
+    private static let keys = ["state", "color", "brightness", "effect", "flash", "pattern", "duration_ms", "frames"]
+
+    init(
+        _ arguments: CommandArguments, for tag: TagMirror, defaults: BridgeConfiguration
+    ) throws(CommandFailure) {
+        let haltsAll = try arguments.flag("halt_all") ?? false
+        guard haltsAll || arguments.containsAny(of: Self.keys) else {
+            let keys = Self.keys.joined(separator: ", ")
+            throw CommandFailure(.invalidArgument, "There is nothing to do; the keys are \(keys), halt_all")
+        }
+        target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
+        let isOn = try arguments.word(
+            "state", of: [Word("ON", true), Word("OFF", false)], synonyms: [Word("on", true), Word("off", false)])
+        guard !haltsAll, isOn != false else {
+            intent = .off
+            return
+        }
+        let light = try LightArguments(arguments)
+        intent = light.intent(remembered: isOn == true ? tag[led: target].expected : .initial, ledOn: defaults.ledOn)
     }
 }

@@ -20,8 +20,8 @@ struct LightArguments: Sendable {
         let pattern = try arguments.effect("pattern", listed: LEDEffect.patterns, understood: LEDEffect.effects)
         frames = try arguments.frames(pattern: pattern ?? effect)
         self.effect = pattern ?? effect
-        flashMilliseconds = try arguments.seconds("flash", LEDOrder.duration)
-        durationMilliseconds = try arguments.integer("duration_ms", LEDOrder.duration)
+        flashMilliseconds = try arguments.seconds("flash", LEDArguments.duration)
+        durationMilliseconds = try arguments.integer("duration_ms", LEDArguments.duration)
         playType = try arguments.word("play", of: [Word("play", .play), Word("toggle", .toggle)]) ?? .play
         isResumable = try arguments.flag("resumable") ?? false
     }
@@ -29,25 +29,25 @@ struct LightArguments: Sendable {
     /// Returns the requested light state; missing keys take the remembered values.
     ///
     /// A flash does not use remembered values: its defaults are white and solid.
-    func intent(remembered: LightState, ledOn: Duration) -> LEDOrder.Intent {
-        guard brightness != 0 else { return .dark }
-        var look = flashMilliseconds == nil ? remembered : .initial
-        look.color = frames?.first?.color ?? color ?? look.color
-        look.brightness = brightness ?? look.brightness
-        look.effect = frames != nil ? .custom : effect ?? look.effect.repeatable
-        return .light(look, pattern(look, ledOn: ledOn))
+    func intent(remembered: LightState, ledOn: Duration) -> LEDArguments.Intent {
+        guard brightness != 0 else { return .off }
+        var light = flashMilliseconds == nil ? remembered : .initial
+        light.color = frames?.first?.color ?? color ?? light.color
+        light.brightness = brightness ?? light.brightness
+        light.effect = frames != nil ? .custom : effect ?? light.effect.repeatable
+        return .on(light, pattern(light, ledOn: ledOn))
     }
 
-    private func pattern(_ look: LightState, ledOn: Duration) -> LEDPattern {
+    private func pattern(_ light: LightState, ledOn: Duration) -> LEDPattern {
         let total = durationMilliseconds ?? flashMilliseconds ?? framesMilliseconds ?? UInt32(clamping: ledOn)
         guard let frames else {
             return .predefined(
-                look.effect.kind, color: look.color.scaled(by: look.brightness), durationMilliseconds: total,
+                light.effect.kind, color: light.color.scaled(by: light.brightness), durationMilliseconds: total,
                 playType: playType, isResumable: isResumable)
         }
         let scaled = frames.map { frame in
             LEDPattern.Frame(
-                color: frame.color.scaled(by: look.brightness), lengthMilliseconds: frame.lengthMilliseconds)
+                color: frame.color.scaled(by: light.brightness), lengthMilliseconds: frame.lengthMilliseconds)
         }
         return LEDPattern(
             kind: .custom, frames: scaled, durationMilliseconds: total, playType: playType, isResumable: isResumable)
@@ -57,7 +57,7 @@ struct LightArguments: Sendable {
     private var framesMilliseconds: UInt32? {
         guard let frames else { return nil }
         let sum = frames.reduce(0) { $0 + UInt64($1.lengthMilliseconds) }
-        return min(LEDOrder.duration.upperBound, UInt32(clamping: sum))
+        return min(LEDArguments.duration.upperBound, UInt32(clamping: sum))
     }
 }
 
@@ -71,7 +71,7 @@ extension CommandArguments {
 
     /// Reads the frames, which are required for a custom pattern and not allowed for others.
     fileprivate func frames(pattern: LEDEffect?) throws(CommandFailure) -> [LEDPattern.Frame]? {
-        guard let list = try list("frames", LEDOrder.frames) else {
+        guard let list = try list("frames", LEDArguments.frames) else {
             guard pattern?.kind != .custom else {
                 throw CommandFailure(.invalidArgument, #""pattern" is "custom", which needs "frames""#)
             }
@@ -90,7 +90,7 @@ extension CommandArguments {
     private func frame() throws(CommandFailure) -> LEDPattern.Frame {
         let color = try CommandArguments.required(color("color"), "color", mayBe: ##"such as "#ff8000""##)
         let length = try CommandArguments.required(
-            integer("duration_ms", LEDOrder.duration), "duration_ms", mayBe: "a number of milliseconds")
+            integer("duration_ms", LEDArguments.duration), "duration_ms", mayBe: "a number of milliseconds")
         return LEDPattern.Frame(color: color, lengthMilliseconds: length)
     }
 }

@@ -16,17 +16,17 @@ protocol TagRequest: Sendable {
     /// The connection state that the command waits for.
     var goal: TagGoal { get }
 
-    /// The operation to perform once the goal is reached; nil if there is none.
-    var operation: TagOperation? { get }
+    /// The command of the tag protocol that is sent once the goal is reached; nil if there is none.
+    var command: TagCommand? { get }
 
     /// Called when the bridge accepts the command. Updates the values that later commands build upon.
     func accepted(by tag: inout TagMirror)
 
     /// Applies a successful result to the tag's state.
-    func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome
 
     /// Called when the command failed or its result is unknown.
-    func failed(at tag: inout TagMirror)
+    func failed(on tag: inout TagMirror)
 }
 
 /// The connection state that a command waits for.
@@ -40,28 +40,9 @@ enum TagGoal: Hashable, Sendable {
     func isReached(by tag: TagMirror) -> Bool {
         switch self {
         case .connected: tag.isConnected
-        case .disconnected: tag.connection.state == .disconnected
+        case .disconnected: tag.link.connection.state == .disconnected
         }
     }
-}
-
-/// The operation that the driver performs for a command.
-enum TagOperation: Hashable, Sendable {
-    /// A command of the tag protocol.
-    case perform(TagCommand)
-
-    /// Returns the action for the driver.
-    func action(on tag: TagID, token: UInt64) -> BridgeAction {
-        switch self {
-        case .perform(let command): .perform(command, on: tag, token: token)
-        }
-    }
-}
-
-/// The response to a command or a request.
-enum CommandAnswer: Hashable, Sendable {
-    case tag(TagCommandAnswer)
-    case host(RequestAnswer)
 }
 
 /// The result data of a successful command, and the publications that follow from it.
@@ -77,9 +58,9 @@ extension TagRequest {
     var goal: TagGoal { .connected }
 
     func accepted(by tag: inout TagMirror) {}
-    func failed(at tag: inout TagMirror) {}
+    func failed(on tag: inout TagMirror) {}
 
-    func carriedOut(_ answer: CommandAnswer, by tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
         TagRequestOutcome()
     }
 }

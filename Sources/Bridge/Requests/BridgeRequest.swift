@@ -1,4 +1,6 @@
 /// A validated request to the bridge. Each request has one type and one row in ``BridgeRequestTable``.
+///
+/// A request reads the bridge's state and decides. It changes nothing: ``BridgeState`` performs the returned effects.
 protocol BridgeRequest: Sendable {
     /// The last level of its topic, such as `scan`.
     static var name: String { get }
@@ -19,29 +21,55 @@ protocol BridgeRequest: Sendable {
     /// How long the driver may take; exceeding it is a defect.
     var answerLimit: Duration { get }
 
-    /// Begins the request. Actions of the driver carry the token, which returns through ``carriedOut(_:in:token:at:)``.
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep
+    /// Begins the request. Actions of the driver carry the token, which returns with the driver's answer.
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep
 
     /// Handles the driver's answer.
-    func carriedOut(
-        _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
-    ) -> BridgeRequestStep
+    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep
 
-    /// Called when the request failed or its result is unknown. The result follows the returned actions.
-    func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction]
+    /// Returns the effects of a failure or an unknown result. The result follows them.
+    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect]
 
-    /// A request was refused before it began. The result follows the returned actions.
-    static func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction]
+    /// Returns the effects of a refusal before the request began. The result follows them.
+    static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect]
 }
 
 /// The progress of a request.
 enum BridgeRequestStep: Sendable {
-    /// The driver performs the actions; its answer follows.
-    case underWay([BridgeAction])
-    /// The request has succeeded: the result's data, and the actions to perform before the result is published.
-    case done(CommandData, [BridgeAction])
+    /// The driver performs an action among the effects; its answer follows.
+    case underWay([BridgeRequestEffect])
+    /// The request has succeeded. The result follows the effects.
+    case done(BridgeRequestResult, [BridgeRequestEffect])
     /// The request has failed.
     case failed(CommandFailure)
+}
+
+/// An effect of a request on the bridge.
+enum BridgeRequestEffect: Sendable {
+    /// The driver performs an action.
+    case action(BridgeAction)
+    /// The requested scan changes.
+    case scan(ScanState.Event)
+    /// A pairing changes.
+    case pairing(PairingProgress.Event)
+    /// A tag is bonded: it is added, unless it is known.
+    case paired(TagEntry, TagSighting)
+    /// The driver begins or ends the removal of a tag's bond.
+    case forgetting(TagID, Bool)
+    /// A tag's bond is removed. The result follows when the tag's topics are cleared.
+    case forgotten(TagEntry, token: UInt64)
+    /// The process was measured.
+    case measured(HealthMeasurement)
+}
+
+/// The data of a successful request.
+enum BridgeRequestResult: Sendable {
+    /// A document.
+    case data(CommandData)
+    /// The document of `G/scan`, after the effects.
+    case scan
+    /// The document of `G/health`, after the effects.
+    case health
 }
 
 extension BridgeRequest {
@@ -49,18 +77,9 @@ extension BridgeRequest {
     var answerLimit: Duration { .seconds(60) }
 
     func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {}
-
-    func carriedOut(
-        _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
-    ) -> BridgeRequestStep {
-        .done(.none, [])
-    }
-
-    func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] { [] }
-
-    static func refused(
-        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment
-    ) -> [BridgeAction] { [] }
+    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
+    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
+    static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
 }
 
 /// All requests to the bridge.

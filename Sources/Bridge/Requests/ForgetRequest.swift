@@ -20,7 +20,7 @@ struct ForgetRequest: BridgeRequest {
         let text = try CommandArguments(id.map { ["id": $0] } ?? [:]).text("id", longest: TagID.longest)
         let position = try bridge.tagPosition(CommandArguments.required(text, "id", mayBe: allowed))
         entry = bridge.tags[position].entry
-        guard !bridge.forgetting.contains(entry.id) else {
+        guard !bridge.departures.isForgetting(entry.id) else {
             throw CommandFailure(.busy, "Tag \(entry.id) is being forgotten already", hint: "Wait for that result")
         }
     }
@@ -30,21 +30,16 @@ struct ForgetRequest: BridgeRequest {
         if case .success(.object(let object)) = payload { object["tag"] == nil } else { false }
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
-        bridge.forgetting.insert(entry.id)
-        return .underWay([.forget(entry.id, token: token)])
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+        .underWay([.forgetting(entry.id, true), .action(.forget(entry.id, token: token))])
     }
 
-    func carriedOut(
-        _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
-    ) -> BridgeRequestStep {
-        bridge.forgetting.remove(entry.id)
-        return .underWay(bridge.forgot(entry, token: token, at: now))
+    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep {
+        .underWay([.forgetting(entry.id, false), .forgotten(entry, token: token)])
     }
 
-    func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
-        bridge.forgetting.remove(entry.id)
-        return []
+    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] {
+        [.forgetting(entry.id, false)]
     }
 }
 

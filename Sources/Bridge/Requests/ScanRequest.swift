@@ -30,45 +30,31 @@ struct ScanRequest: BridgeRequest {
         if case .scan = intent { true } else { false }
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
         switch intent {
         case .scan(_, let allowsDuplicates):
             let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates
-            bridge.scan.pendingStarts += 1
-            return .underWay([.scan(allowsDuplicates: allowsDuplicates, token: token)])
-        case .stop where bridge.scan.isScanning || bridge.scan.pendingStarts > 0:
-            bridge.scan.pendingStops += 1
-            return .underWay([.stopScan(token: token)])
-        case .stop: return stopped(in: &bridge, at: now)
+            return .underWay([
+                .scan(.startRequested), .action(.scan(allowsDuplicates: allowsDuplicates, token: token)),
+            ])
+        case .stop where bridge.scan.isWanted:
+            return .underWay([.scan(.stopRequested), .action(.stopScan(token: token))])
+        case .stop: return .done(.scan, [.scan(.nothingToStop)])
         }
     }
 
-    func carriedOut(
-        _ answer: CommandAnswer, in bridge: inout BridgeState, token: UInt64, at now: Moment
-    ) -> BridgeRequestStep {
+    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep {
         switch intent {
         case .scan(let seconds, let allowsDuplicates):
-            bridge.scan.pendingStarts -= 1
-            let actions = bridge.scanBegan(for: .seconds(seconds), allowsDuplicates: allowsDuplicates, at: now)
-            return .done(CommandData(ScanDocument(bridge.scan)), actions)
-        case .stop:
-            bridge.scan.pendingStops -= 1
-            return stopped(in: &bridge, at: now)
+            .done(.scan, [.scan(.started(.seconds(seconds), allowsDuplicates: allowsDuplicates))])
+        case .stop: .done(.scan, [.scan(.stopped)])
         }
     }
 
-    func failed(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Moment) -> [BridgeAction] {
+    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] {
         switch intent {
-        case .scan: bridge.scan.pendingStarts -= 1
-        case .stop: bridge.scan.pendingStops -= 1
+        case .scan: [.scan(.startFailed)]
+        case .stop: [.scan(.stopFailed)]
         }
-        return []
-    }
-
-    /// Every stop request publishes an event, even if no scan was running.
-    private func stopped(in bridge: inout BridgeState, at now: Moment) -> BridgeRequestStep {
-        let facts = bridge.scan.end() ? [bridge.scanFact] + bridge.foundFact : []
-        let event = bridge.event(.scanStopped, text: "asked for", at: now)
-        return .done(CommandData(ScanDocument(bridge.scan)), bridge.publish(facts + [event]))
     }
 }

@@ -8,18 +8,18 @@ struct TagsRequest: BridgeRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Moment) -> BridgeRequestStep {
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
         let seen = bridge.seen.all
         let known = bridge.tags.map { tag in
             KnownTagDocument(
-                tag, heard: seen.first { tag.isSame(as: $0.tag) }, isConfigured: bridge.isConfigured(tag.entry.id))
+                tag, seen: seen.first { tag.isSame(as: $0.tag) }, isConfigured: bridge.isConfigured(tag.entry.id))
         }
         let others = seen.map { seen in
             SeenTagDocument(
                 seen, known: bridge.tags.first { $0.isSame(as: seen.tag) },
-                isKnown: bridge.isKnown(serial: seen.tag.serial))
+                isKnown: bridge.tags.contains(serial: seen.tag.serial))
         }
-        return .done(CommandData(TagListDocument(known: known, seen: others)), [])
+        return .done(.data(CommandData(TagListDocument(known: known, seen: others))), [])
     }
 }
 
@@ -48,21 +48,21 @@ struct KnownTagDocument: Encodable {
 
     /// - Parameters:
     ///   - tag: the tag.
-    ///   - heard: the latest advertisement of the same tag; nil if there is none.
+    ///   - seen: the latest advertisement of the same tag; nil if there is none.
     ///   - isConfigured: whether the configuration lists it.
-    init(_ tag: TagMirror, heard: SeenTag?, isConfigured: Bool) {
+    init(_ tag: TagMirror, seen: SeenTag?, isConfigured: Bool) {
         id = tag.entry.id.text
         serial = tag.entry.serial
         name = tag.entry.name ?? tag.sighting.name
         address = tag.sighting.address
         connect = tag.entry.connect.word
-        held = tag.intent.isHeld
+        held = tag.link.intent.isHeld
         configured = isConfigured
         paired = tag.sighting.isPaired
-        state = tag.connection.state.word
+        state = tag.link.connection.state.word
         rssi = tag.sighting.rssi
         lastGear = tag.lastGear?.name.nonEmpty
-        lastSeen = [tag.lastSeen, heard?.at].compactMap(\.self).max { $0.instant < $1.instant }?.text
+        lastSeen = [tag.lastSeen, seen?.at].compactMap(\.self).max { $0.instant < $1.instant }?.text
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -105,7 +105,7 @@ struct SeenTagDocument: Encodable {
 
 extension TagMirror {
     /// Returns whether an advertisement belongs to this tag: the serial is equal, and the address where it is known.
-    fileprivate func isSame(as heard: TagAdvertisement) -> Bool {
-        entry.serial == heard.serial && (sighting.address ?? heard.address) == heard.address
+    fileprivate func isSame(as seen: TagAdvertisement) -> Bool {
+        entry.serial == seen.serial && (sighting.address ?? seen.address) == seen.address
     }
 }

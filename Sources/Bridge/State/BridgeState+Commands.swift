@@ -5,14 +5,15 @@ import Time
 // MARK: Receiving a command
 
 extension BridgeState {
-    /// Handles a message from the broker.
-    public mutating func received(_ message: IncomingMessage, at now: Moment) -> [BridgeAction] {
-        guard !isStopped, !receivedForDiscovery(message, at: now),
-            let subject = topics.subject(of: message.topic)
-        else { return [] }
+    mutating func received(_ message: IncomingMessage, at now: Moment) -> [BridgeAction] {
+        let isForDiscovery = discovery?.life.received(
+            message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
+        guard isForDiscovery != true, let subject = topics.subject(of: message.topic) else { return [] }
         switch subject {
         case .command(let address): return command(address, message, at: now)
-        case .tagInfo(let tag): received(tagInfo: message, of: tag)
+        case .tagInfo(let tag):
+            guard message.isRetained, let id = TagID(String(tag)), tags.position(of: id) == nil else { break }
+            former.received(info: message.payload, of: id)
         case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
             leave(peers.received(info: message.payload, of: instance))
@@ -83,7 +84,6 @@ extension BridgeState {
         let envelope = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds)
         let timeToLive = envelope.timeToLive
         try pendingCommands.checkRoom(for: receiver.tag.map { tags[$0].entry.id }, within: timeToLive)
-        defer { updateDeadline(of: receiver.tag.map { [$0] } ?? Array(tags.indices)) }
         if pendingCommands.join(requester) { return [] }
         switch receiver {
         case .tag(let position, let row):
@@ -93,7 +93,7 @@ extension BridgeState {
             do throws(CommandFailure) {
                 return try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now)
             } catch {
-                return row.refused(error, in: &self, at: now) + publish(pendingCommands.fail(requester, error, at: now))
+                return perform(row.refused(error), at: now) + publish(pendingCommands.fail(requester, error, at: now))
             }
         }
     }
@@ -112,43 +112,8 @@ extension BridgeState {
         pendingCommands.add(
             request, for: tags[position].entry.id, requester: requester, isAnswered: isAnswered, within: timeToLive,
             at: now)
-        if request.goal == .connected { tags[position].need(at: now.instant) }
+        if request.goal == .connected { tags[position].link.need(at: now.instant) }
         return settle(position, at: now) + sendWaiting(of: position, at: now)
-    }
-
-    private mutating func begin(
-        _ request: any BridgeRequest, _ requester: Requester, within timeToLive: Duration, at now: Moment
-    ) throws(CommandFailure) -> [BridgeAction] {
-        let isWaiting = request.needsBluetooth && !isBluetoothKnown && timeToLive > .zero
-        if !isWaiting { try check(request) }
-        let token = pendingCommands.add(request, requester: requester, within: timeToLive, at: now)
-        return isWaiting ? [] : begin(request, token, at: now)
-    }
-
-    private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Moment) -> [BridgeAction] {
-        pendingCommands.sent(token, answeredWithin: request.answerLimit, at: now)
-        return take(request.begin(in: &self, token: token, at: now), of: token, at: now)
-    }
-
-    /// Throws if a request cannot begin now.
-    private func check(_ request: any BridgeRequest) throws(CommandFailure) {
-        if request.needsBluetooth { try checkBluetooth() }
-        try request.checkBeginning(in: self)
-    }
-
-    /// Begins or rejects the requests that waited for the state of Bluetooth.
-    mutating func beginWaitingRequests(at now: Moment) -> [BridgeAction] {
-        guard isBluetoothKnown else { return [] }
-        return pendingCommands.waitingRequests.flatMap { token, request in
-            do throws(CommandFailure) {
-                try check(request)
-                return begin(request, token, at: now)
-            } catch {
-                let refused = type(of: request).refused(error, in: &self, at: now)
-                return refused
-                    + publish(pendingCommands.remove(token).map { pendingCommands.fail($0, error, at: now) } ?? [])
-            }
-        }
     }
 }
 
@@ -169,13 +134,13 @@ extension BridgeState {
     /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
     private func isMine(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag else { return true }
-        return TagID(tag).flatMap(position) != nil || peers.isLeftToThisBridge(tag)
+        return TagID(tag).flatMap(tags.position) != nil || peers.isLeftToThisBridge(tag)
     }
 
     /// Returns whether this bridge publishes the results of a command that it accepts: another bridge may know the tag
     /// too.
     private func isAnswered(_ address: CommandAddress) -> Bool {
-        guard let tag = address.tag, let position = TagID(tag).flatMap(position) else { return true }
+        guard let tag = address.tag, let position = TagID(tag).flatMap(tags.position) else { return true }
         return tags[position].isConnected || peers.isAnsweredHere(tag)
     }
 
@@ -186,15 +151,14 @@ extension BridgeState {
 
     /// Leaves the pending commands of tags to the bridge that is connected to them.
     private mutating func leave(_ ids: [TagID]) {
-        let positions = ids.compactMap(position).filter { !tags[$0].isConnected }
+        let positions = ids.compactMap(tags.position).filter { !tags[$0].isConnected }
         for position in positions {
             for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
             where request.goal == .connected {
                 _ = pendingCommands.remove(token)
-                request.failed(at: &tags[position])
+                request.failed(on: &tags[position])
             }
         }
-        if !positions.isEmpty { updateDeadline(of: positions) }
     }
 
     private func receiver(of address: CommandAddress) throws(CommandFailure) -> CommandReceiver {
@@ -206,7 +170,7 @@ extension BridgeState {
     ///
     /// - Throws: `unknown_tag`, with the ids of the known tags.
     func tagPosition(_ tag: String) throws(CommandFailure) -> Int {
-        if let position = TagID(tag).flatMap(position) { return position }
+        if let position = TagID(tag).flatMap(tags.position) { return position }
         let known = tags.prefix(20).map(\.entry.id.text).joined(separator: ", ")
         throw CommandFailure(.unknownTag, "There is no tag \(tag.quoted); there are \(known.nonEmpty ?? "none")")
     }
@@ -219,38 +183,7 @@ extension TagMirror {
     ) throws(CommandFailure) {
         if type(of: request).ignoresHold { return }
         if entry.connect == .never { throw switchedOffFailure }
-        if intent.isHeld { throw heldFailure }
+        if link.intent.isHeld { throw heldFailure }
         guard isConnected || timeToLive > .zero else { throw offlineFailure(at: now) }
-    }
-}
-
-// MARK: Sending
-
-extension BridgeState {
-    /// Sends the queued commands whose goal the tag has reached.
-    mutating func sendWaiting(of position: Int, at now: Moment) -> [BridgeAction] {
-        var actions: [BridgeAction] = []
-        for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
-        where request.goal.isReached(by: tags[position]) {
-            if let operation = request.operation {
-                pendingCommands.sent(token, at: now)
-                actions.append(operation.action(on: tags[position].entry.id, token: token))
-            } else {
-                if request.goal == .connected { pendingCommands.answer(token) }
-                actions += ended(token, .success(.tag(.done)), at: now)
-            }
-        }
-        return actions
-    }
-
-    /// Handles a change of a tag's circumstances: connects or disconnects it, and rejects queued commands that can no
-    /// longer succeed.
-    mutating func settle(_ position: Int, at now: Moment) -> [BridgeAction] {
-        let isHeld = tags[position].intent.isHeld
-        let vain = pendingCommands.waiting(for: tags[position].entry.id)
-            .filter { $0.request.goal == (isHeld ? .connected : .disconnected) }
-            .compactMap { pendingCommands.remove($0.token) }
-        let refused = vain.flatMap { failed($0, isHeld ? tags[position].heldFailure : .askedToConnect, at: now) }
-        return refused + tags[position].settle(at: now)
     }
 }

@@ -1,76 +1,131 @@
-/// The states of the Bluetooth stack and the broker connection.
-struct StackFacts: Hashable, Sendable {
-    var bluezVersion: String?
-    var protocolVersion: Int?
-    /// nil until it is first reported.
-    var bluetooth: AdapterFacts.State?
-}
+import JSON
+import JacquardProtocol
+
+// MARK: Bluetooth and the broker
 
 extension BridgeState {
-    /// Handles a change of the state of Bluetooth. Requests the connections again, because their state reflects it
-    /// while Bluetooth is off.
-    ///
-    /// Call this for every change, including the first state, and after the Bluetooth stack has processed it.
-    public mutating func bluetooth(_ state: AdapterFacts.State, at now: Moment) -> [BridgeAction] {
-        guard !isStopped else { return [] }
-        defer { updateDeadline() }
-        stack.bluetooth = state
+    /// Requests the connections again, because their state reflects it while Bluetooth is off.
+    mutating func bluetoothChanged(to state: AdapterFacts.State, at now: Moment) -> [BridgeAction] {
+        stack.bluetoothChanged(to: state)
         let ended = state == .poweredOn ? [] : scanEnded(because: "Bluetooth is \(state.text)", at: now)
         if state != .poweredOn { seen.removeAll() }
         let intents = tags.indices.flatMap { position in
-            tags[position].isOutOfService = isOutOfService
-            tags[position].intent.askAgain()
+            tags[position].link.bluetoothChanged(isOutOfService: stack.isOutOfService)
             return settle(position, at: now)
         }
         return publish(ended) + intents + beginWaitingRequests(at: now)
     }
 
-    /// Handles a change of the list of adapters.
-    public mutating func adapters(_ list: [AdapterFacts], at now: Moment) -> [BridgeAction] {
-        guard !isStopped else { return [] }
-        let events = adapterEvents(from: adapters, to: list, at: now)
-        adapters = list.sorted { $0.id < $1.id }
+    mutating func adaptersChanged(to list: [AdapterFacts], at now: Moment) -> [BridgeAction] {
+        let (lost, back) = stack.adaptersChanged(to: list)
+        let events =
+            lost.map { id, state in
+                event(.adapterLost, adapter: id, text: "Bluetooth adapter \(id) is \(state)", at: now)
+            } + back.map { event(.adapterBack, adapter: $0, at: now) }
         return publish([adapterFact] + events + healthChanged(at: now))
     }
 
-    /// Returns an event for each adapter that became unavailable or was removed, and for each that returned. The first
-    /// list causes no events.
-    private func adapterEvents(from old: [AdapterFacts]?, to new: [AdapterFacts], at now: Moment) -> [Publication] {
-        guard let old else { return [] }
-        let wereReady = Set(old.filter { $0.state == .poweredOn }.map(\.id))
-        let areReady = Set(new.filter { $0.state == .poweredOn }.map(\.id))
-        let lost = wereReady.subtracting(areReady).sorted().map { id in
-            let state = new.first { $0.id == id }?.state.text ?? "gone"
-            return event(.adapterLost, adapter: id, text: "Bluetooth adapter \(id) is \(state)", at: now)
+    /// Handles a changed version of the Bluetooth stack or the MQTT protocol.
+    mutating func versionChanged(_ change: (inout StackFacts) -> Void) -> [Publication] {
+        change(&stack)
+        return [infoFact]
+    }
+}
+
+// MARK: Scanning and pairing
+
+extension BridgeState {
+    /// Handles an event of the requested scan.
+    mutating func scanChanged(_ scanEvent: ScanState.Event, at now: Moment) -> [Publication] {
+        switch scan.handle(scanEvent, at: now) {
+        case .none: return []
+        case .prolonged: return [scanFact]
+        case .started:
+            found.begin(at: now)
+            return [scanFact] + foundFact + [event(.scanStarted, at: now)]
+        // Every stop request publishes an event, even if no scan was running.
+        case .stopped(let wasScanning):
+            return (wasScanning ? [scanFact] + foundFact : []) + [event(.scanStopped, text: "asked for", at: now)]
         }
-        return lost + areReady.subtracting(wereReady).sorted().map { event(.adapterBack, adapter: $0, at: now) }
     }
 
-    /// Handles the protocol level of the broker connection: 5, or 4 for MQTT 3.1.1.
-    public mutating func broker(protocolVersion: Int) -> [BridgeAction] {
-        guard !isStopped else { return [] }
-        stack.protocolVersion = protocolVersion
-        return publish([infoFact])
+    /// Ends the scan without a request. If a user has requested the end too, that request publishes the event.
+    mutating func scanEnded(because reason: String, at now: Moment) -> [Publication] {
+        guard scan.end() else { return [] }
+        return [scanFact] + foundFact + (scan.isStopRequested ? [] : [event(.scanStopped, text: reason, at: now)])
     }
 
-    /// Handles the version of the Bluetooth stack, such as `5.66`; nil while it is not running.
-    public mutating func bluez(version: String?) -> [BridgeAction] {
-        guard !isStopped else { return [] }
-        stack.bluezVersion = version
-        return publish([infoFact])
+    /// Ends the scan once its duration has passed.
+    mutating func endScanInTime(at now: Moment) -> [BridgeAction] {
+        guard let until = scan.until, until.instant <= now.instant else { return [] }
+        let publications = scanEnded(because: "its time is over", at: now)
+        return [.stopScan(token: pendingCommands.spareToken())] + publish(publications)
     }
 
-    /// Whether no tag can be reached because Bluetooth is unavailable.
-    var isOutOfService: Bool { stack.bluetooth.map { $0 != .poweredOn } ?? false }
-
-    /// Whether the state of Bluetooth is known. It is not immediately after the start.
-    var isBluetoothKnown: Bool { (stack.bluetooth ?? .unknown) != .unknown }
-
-    /// Throws if Bluetooth is unavailable.
-    func checkBluetooth() throws(CommandFailure) {
-        guard stack.bluetooth == .poweredOn else { throw .bluetooth(is: stack.bluetooth ?? .unknown) }
+    /// Handles an event of a pairing.
+    mutating func pairingChanged(_ pairingEvent: PairingProgress.Event, at now: Moment) -> [Publication] {
+        guard pairing.handle(pairingEvent, at: now) else { return [] }
+        let event: Publication? =
+            switch pairingEvent {
+            case .began(let entry): event(.pairStarted, id: entry.id, serial: entry.serial, at: now)
+            case .reached(.found(let address), let serial): event(.pairFound, serial: serial, address: address, at: now)
+            case .reached(.pairing, let serial): event(.pairPairing, serial: serial, at: now)
+            case .reached(.connecting, let serial): event(.pairConnecting, serial: serial, at: now)
+            case .succeeded(let entry, let address):
+                event(.paired, id: entry.id, serial: entry.serial, address: address, at: now)
+            case .failed(let entry, let failure):
+                event(.pairFailed, id: entry.id, serial: entry.serial, text: failure.text, at: now)
+            case .requestSerial, .refused, .stopped: nil
+            }
+        return (event.map { [$0] } ?? []) + pairingFact
     }
 
+    /// Handles a new bond. The tag's facts follow the event, and the states of pairing and scan follow them.
+    mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+        let address = sighting.address ?? ""
+        let event = event(.paired, id: entry.id, serial: entry.serial, address: address, at: now)
+        let actions = addPaired(entry, sighting, at: now)
+        _ = pairing.handle(.succeeded(entry, address: address), at: now)
+        return publish([event]) + actions + publish(pairingFact + foundFact)
+    }
+}
+
+// MARK: Health
+
+extension BridgeState {
+    mutating func measured(_ measurement: HealthMeasurement, at now: Moment) -> [BridgeAction] {
+        health.measured(measurement, at: now.instant)
+        _ = healthChanged(at: now)
+        return publish([healthFact(at: now)])
+    }
+
+    /// Handles an event that affects only the bridge's health.
+    mutating func healthEvent(at now: Moment, _ change: (inout HealthMonitor) -> Void) -> [BridgeAction] {
+        change(&health)
+        return publish(healthChanged(at: now))
+    }
+
+    mutating func lost(_ losses: Outbox.Losses, at now: Moment) -> [BridgeAction] {
+        health.lost(losses, at: now.instant)
+        let stats = tags.indices.flatMap { index in
+            losses.events[tags[index].topics.gesture].map { tags[index].gesturesExpired($0, at: now) } ?? []
+        }
+        return publish(stats + healthChanged(at: now))
+    }
+
+    /// Publishes the health document if the problems have changed.
+    mutating func healthChanged(at now: Moment) -> [Publication] {
+        var problems = Problem.problems(of: stack.adapters) + tags.flatMap(\.problems) + health.problems(at: now)
+        for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
+            if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }
+        }
+        return health.found(problems, at: now) ? [healthFact(at: now)] : []
+    }
+}
+
+// MARK: Publications
+
+extension BridgeState {
     /// Returns all facts about the bridge itself; its state comes first.
     func bridgeFacts(at now: Moment) -> [Publication] {
         [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
@@ -91,7 +146,54 @@ extension BridgeState {
                 connected: tags.filter(\.isConnected).map(\.entry.id.text)))
     }
 
-    var adapterFact: Publication {
-        .fact(topics.adapter, (adapters ?? []).map(AdapterDocument.init))
+    var adapterFact: Publication { .fact(topics.adapter, (stack.adapters ?? []).map(AdapterDocument.init)) }
+
+    var scanFact: Publication { .fact(topics.scan, ScanDocument(scan)) }
+
+    func healthFact(at now: Moment) -> Publication { .fact(topics.health, healthDocument(at: now)) }
+
+    /// Returns the document of `G/health`.
+    func healthDocument(at now: Moment) -> HealthDocument { health.document(startedAt: startedAt, at: now) }
+
+    /// `G/pairing`; published while discovery is on.
+    var pairingFact: [Publication] {
+        discovery == nil ? [] : [.fact(topics.pairing, PairingDocument(pairing))]
+    }
+
+    /// `G/found`; published while discovery is on.
+    var foundFact: [Publication] {
+        guard discovery != nil else { return [] }
+        let document = FoundTagsDocument(found, isScanning: scan.isScanning) { tags.contains(serial: $0) }
+        return [.fact(topics.found, document)]
+    }
+
+    /// How long an event is queued while the broker is away.
+    private static let eventLifetime = Duration.seconds(60)
+
+    /// Returns the publication of an event on `G/event`.
+    func event(
+        _ type: EventDocument.Kind,
+        id: TagID? = nil,
+        serial: String? = nil,
+        address: String? = nil,
+        adapter: String? = nil,
+        text: String? = nil,
+        at now: Moment
+    ) -> Publication {
+        let document = EventDocument(
+            type: type, id: id?.text, serial: serial, address: address, adapter: adapter, text: text,
+            bridge: configuration.instance, time: now.text)
+        return Publication(
+            topic: topics.event, payload: JSONText.bytes(of: document), kind: .event(lifetime: Self.eventLifetime))
+    }
+
+    /// Returns all metrics in the text format of Prometheus. The Operations article explains each of them.
+    ///
+    /// - Parameters:
+    ///   - measurement: the measurements of the process.
+    ///   - now: the current time.
+    /// - Returns: UTF-8 text that ends with a newline.
+    public func metrics(_ measurement: HealthMeasurement, at now: Moment) -> String {
+        BridgeMetrics(bridge: self, measurement: measurement, now: now).text
     }
 }

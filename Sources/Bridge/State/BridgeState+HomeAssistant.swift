@@ -5,25 +5,38 @@ import Time
 // MARK: Events
 
 extension BridgeState {
-    /// The broker is connected and the subscriptions are made.
-    public mutating func brokerConnected(at now: Moment) -> [BridgeAction] {
-        guard !isStopped else { return [] }
-        defer { updateDeadline() }
+    mutating func brokerConnected(at now: Moment) -> [BridgeAction] {
         discovery?.life.brokerConnected(at: now.instant.sinceBoot)
         former.brokerConnected(at: now.instant)
-        health.brokerConnected()
-        return publish(healthChanged(at: now))
+        return healthEvent(at: now) { $0.brokerConnected() }
     }
 
-    /// Receives a message that can be Home Assistant's, or an earlier run's.
-    ///
-    /// - Returns: whether it is.
-    mutating func receivedForDiscovery(_ message: IncomingMessage, at now: Moment) -> Bool {
-        let isDiscovery = discovery?.life.received(
-            message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
-        guard isDiscovery == true else { return false }
-        updateDeadline()
-        return true
+    /// Applies changed settings. The list of configured tags is only stored.
+    mutating func adopt(
+        _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Moment
+    ) -> [BridgeAction] {
+        let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
+        configuration = new
+        pendingCommands.commandsPerTag = new.commandsPerTag
+        guard isDiscoveryChanged else { return [] }
+        return discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+    }
+
+    /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
+    /// off.
+    private mutating func discoveryChanged(isBrokerConnected: Bool, at now: Moment) -> [BridgeAction] {
+        let old = discovery
+        let ids = tags.map(\.entry.id.text)
+        discovery = HomeAssistantDiscovery(configuration, topics: topics)
+        guard discovery != nil else {
+            return publish(
+                (old?.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init) ?? [])
+                    + topics.ofHomeAssistant.map { .noFact($0) })
+        }
+        discovery?.setTags(ids)
+        if let old { discovery?.takeOver(from: old, tags: ids) }
+        if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
+        return [.subscribe(discovery?.life.filters ?? [])] + publish(connectedTagsFact + pairingFact + foundFact)
     }
 }
 
@@ -86,7 +99,7 @@ struct ConnectedTagsDocument: Encodable {
     let connected: Int
     let known: Int
 
-    init(_ tags: [TagMirror]) {
+    init(_ tags: TagTable) {
         connected = tags.count { $0.isConnected }
         known = tags.count
     }

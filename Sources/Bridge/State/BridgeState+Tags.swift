@@ -1,131 +1,162 @@
+import HomeAssistant
+import JSON
+import JacquardProtocol
 import Time
 
-// MARK: Adding and removing tags
-
-/// A removed tag, or a former instance name of the bridge, whose retained topics are not cleared yet.
-struct Departure: Sendable {
-    /// The request that removed the tag and gets the result.
-    struct Request: Sendable {
-        let token: UInt64
-        let data: CommandData
-    }
-
-    /// The tag; nil for a former instance name.
-    let entry: TagEntry?
-    /// The former instance name; nil for a tag.
-    let formerInstance: String?
-    /// nil if the tag was removed from the configuration rather than by a request.
-    var request: Request?
-    let retainedTopics: [String]
-    let due: Instant
-
-    init(entry: TagEntry, request: Request?, retainedTopics: [String], due: Instant) {
-        self.entry = entry
-        formerInstance = nil
-        self.request = request
-        self.retainedTopics = retainedTopics
-        self.due = due
-    }
-
-    init(formerInstance: String, retainedTopics: [String], due: Instant) {
-        entry = nil
-        self.formerInstance = formerInstance
-        self.retainedTopics = retainedTopics
-        self.due = due
-    }
-
-    /// How long Home Assistant has to remove a device before the topics of its entities are cleared.
-    static let delay = Duration.seconds(1)
-}
+// MARK: Events of tags
 
 extension BridgeState {
-    /// The known tags, each with its latest address.
-    public var knownTags: [(entry: TagEntry, address: String?)] {
-        tags.map { ($0.entry, $0.sighting.address) }
+    mutating func tagReported(_ event: TagEvent, by id: TagID, at now: Moment) -> [BridgeAction] {
+        guard let position = tags.position(of: id) else { return [] }
+        if case .commandEnded(let token, let result) = event {
+            return commandEnded(token, result, of: position, at: now)
+        }
+        let wasConnected = tags[position].isConnected
+        let publications = tags[position].handle(event, at: now)
+        switch event {
+        case .connection:
+            let counts = tags[position].isConnected == wasConnected ? [] : [infoFact] + connectedTagsFact
+            return publish(publications + healthChanged(at: now) + counts) + settle(position, at: now)
+                + sendWaiting(of: position, at: now)
+        case .information:
+            return publish(publications + healthChanged(at: now) + discoveryFacts(ofTag: position))
+        case .gear, .battery: return publish(publications) + settle(position, at: now)
+        default: return publish(publications)
+        }
     }
 
-    /// Adds a tag; ignored if its id exists.
-    ///
-    /// - Parameters:
-    ///   - entry: the tag.
-    ///   - record: its stored record; nil for a new tag.
-    ///   - now: the current time.
-    /// - Returns: the actions to perform.
-    public mutating func add(_ entry: TagEntry, record: TagRecord? = nil, at now: Moment) -> [BridgeAction] {
-        guard !isStopped, position(of: entry.id) == nil else { return [] }
-        defer { updateDeadline() }
-        return insert(entry, record: record, TagSighting(address: record?.address, name: record?.name), at: now)
+    mutating func sighted(_ id: TagID, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+        guard let position = tags.position(of: id) else { return [] }
+        let name = tags[position].sighting.name
+        let publications = tags[position].sighted(sighting, at: now)
+        let announcement = tags[position].sighting.name == name ? [] : discoveryFacts(ofTag: position)
+        return publish(publications + announcement) + settle(position, at: now)
+    }
+
+    /// Stores a received tag, and publishes it during a requested scan.
+    mutating func advertised(_ tag: TagAdvertisement, at now: Moment) -> [BridgeAction] {
+        seen.received(tag, at: now)
+        let publications = found(tag, at: now)
+        guard !tag.isConnected, scan.admits(tag.address) else { return publish(publications) }
+        let document = AdvertisementDocument(tag, isKnown: tags.contains(serial: tag.serial))
+        let advertisement = Publication(
+            topic: topics.advertisement, payload: JSONText.bytes(of: document), qos: 0, kind: .stream)
+        return publish([advertisement] + publications)
+    }
+
+    /// Adds a tag to the list of found tags. Publishes the list now, or after the minimum interval of one second.
+    private mutating func found(_ tag: TagAdvertisement, at now: Moment) -> [Publication] {
+        guard discovery != nil, scan.isScanning, !tag.isConnected else { return [] }
+        return found.received(tag, at: now.instant) ? foundFact : []
+    }
+
+    mutating func duplicateSerial(_ serial: String, at addresses: [String], at now: Moment) -> [BridgeAction] {
+        guard seen.duplicated(serial, at: now), !tags.isShared(serial: serial) else { return [] }
+        let stranger = addresses.first { address in
+            !tags.contains { $0.entry.serial == serial && $0.sighting.address == address }
+        }
+        let text = "Several devices show the serial \(serial): \(addresses.joined(separator: ", "))"
+        let event = event(.duplicateSerial, serial: serial, address: stranger ?? addresses.last, text: text, at: now)
+        return publish([event] + healthChanged(at: now))
+    }
+
+    /// Disconnects an on-demand tag after a time without commands.
+    mutating func restIfIdle(_ position: Int, at now: Moment) -> [BridgeAction] {
+        let isBusy = pendingCommands.isBusy(with: tags[position].entry.id)
+        guard tags[position].link.restIfIdle(isBusy: isBusy, at: now.instant) else { return [] }
+        return settle(position, at: now)
+    }
+
+    /// Handles a change of a tag's circumstances: connects or disconnects it, and rejects queued commands that can no
+    /// longer succeed.
+    mutating func settle(_ position: Int, at now: Moment) -> [BridgeAction] {
+        let isHeld = tags[position].link.intent.isHeld
+        let obsolete = pendingCommands.waiting(for: tags[position].entry.id)
+            .filter { $0.request.goal == (isHeld ? .connected : .disconnected) }
+            .compactMap { pendingCommands.remove($0.token) }
+        let refused = obsolete.flatMap { failed($0, isHeld ? tags[position].heldFailure : .askedToConnect, at: now) }
+        return refused + tags[position].settle(at: now)
+    }
+}
+
+// MARK: Adding and changing tags
+
+extension BridgeState {
+    mutating func add(_ entry: TagEntry, record: TagRecord?, at now: Moment) -> [BridgeAction] {
+        guard tags.position(of: entry.id) == nil else { return [] }
+        return insert(entry, record: record, nil, at: now)
     }
 
     /// Handles a new bond: adds the tag if it is new, and connects it according to its policy.
-    mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
-        guard let position = position(of: entry.id) else {
+    mutating func addPaired(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+        guard let position = tags.position(of: entry.id) else {
             return insert(entry, record: nil, sighting, at: now)
         }
-        tags[position].failure = nil
-        tags[position].intent.askAgain()
-        return publish(tags[position].sighted(sighting, at: now) + healthChanged(at: now)) + settle(position, at: now)
+        return publish(tags[position].paired(sighting, at: now) + healthChanged(at: now)) + settle(position, at: now)
     }
 
     private mutating func insert(
-        _ entry: TagEntry, record: TagRecord?, _ sighting: TagSighting, at now: Moment
+        _ entry: TagEntry, record: TagRecord?, _ sighting: TagSighting?, at now: Moment
     ) -> [BridgeAction] {
-        let emptied = finishDepartures(at: now) { $0.entry?.id == entry.id }
+        let emptied = finish(departures.take(entry.id), at: now)
         var tag = TagMirror(
-            entry, record: record, topics: topics, bridge: configuration.instance, statsPayload: statsPayload,
-            startedAt: now)
-        tag.sighting = sighting
-        tag.knownAddress = sighting.address
-        tag.remembered = tag.record
-        tag.isOutOfService = isOutOfService
-        tag.publishedAvailability = tag.isAvailable
+            entry, record: record, sighting: sighting, isOutOfService: stack.isOutOfService, in: tagContext, at: now)
+        let stored = tag.storeAlways()
         tags.append(tag)
-        findPositions()
+        tagListChanged()
         let announcement = discoveryFacts(ofTag: tags.count - 1) + connectedTagsFact
         let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement)
-        let known: [BridgeAction] = [.addTag(entry), .remember(tag.record)]
-        return emptied + facts + known + settle(tags.count - 1, at: now)
+        return emptied + facts + [.addTag(entry), stored] + settle(tags.count - 1, at: now)
+    }
+
+    mutating func change(_ entry: TagEntry, at now: Moment) -> [BridgeAction] {
+        guard let position = tags.position(of: entry.id) else { return [] }
+        return publish(tags[position].change(entry) + discoveryFacts(ofTag: position)) + settle(position, at: now)
+    }
+
+    /// Applies a changed list of tags to discovery.
+    mutating func tagListChanged() {
+        discovery?.setTags(tags.map(\.entry.id.text))
+    }
+}
+
+// MARK: Removing tags
+
+extension BridgeState {
+    mutating func release(_ id: TagID, at now: Moment) -> [BridgeAction] {
+        guard let position = tags.position(of: id) else { return [] }
+        return [.disconnect(id)] + depart(position, publishing: [], for: nil, at: now)
     }
 
     /// Handles a removed bond: removes the tag, its discovery immediately and its topics a second later.
-    mutating func forgot(_ entry: TagEntry, token: UInt64, at now: Moment) -> [BridgeAction] {
+    mutating func forgotten(_ entry: TagEntry, token: UInt64, at now: Moment) -> [BridgeAction] {
         // A reload may have removed the tag meanwhile, and may have given its id to another tag.
-        let position = position(of: entry.id).flatMap { tags[$0].entry.serial == entry.serial ? $0 : nil }
+        let position = tags.position(of: entry.id).flatMap { tags[$0].entry.serial == entry.serial ? $0 : nil }
         let document = ForgottenDocument(entry, isConfigured: position != nil && isConfigured(entry.id))
         let event = event(
             .tagForgotten, id: entry.id, serial: entry.serial, address: position.flatMap { tags[$0].sighting.address },
             text: document.note, at: now)
         let request = Departure.Request(token: token, data: CommandData(document))
-        guard let position else { return publish([event]) + departed(entry, request, at: now) }
-        // A reload may have listed the tag again meanwhile, and it may be connected again.
-        return [.disconnect(entry.id)] + depart(position, telling: [event], of: request, at: now)
-    }
-
-    /// Handles a request for a tag that was already removed: the result follows when its topics are cleared.
-    private mutating func departed(
-        _ entry: TagEntry, _ request: Departure.Request, at now: Moment
-    ) -> [BridgeAction] {
-        guard let index = departures.firstIndex(where: { $0.entry?.serial == entry.serial && $0.request == nil }) else {
-            return finish(request.token, data: request.data, at: now)
+        if let position {
+            // A reload may have listed the tag again meanwhile, and it may be connected again.
+            return [.disconnect(entry.id)] + depart(position, publishing: [event], for: request, at: now)
         }
-        departures[index].request = request
-        return []
+        // The tag was already removed: the result follows when its topics are cleared.
+        let isDeparting = departures.join(request, serial: entry.serial)
+        return publish([event]) + (isDeparting ? [] : succeed(token, data: request.data, at: now))
     }
 
     /// Removes a tag: ends its commands, removes its discovery immediately and its topics a second later.
-    mutating func depart(
-        _ position: Int, telling events: [Publication], of request: Departure.Request?, at now: Moment
+    private mutating func depart(
+        _ position: Int, publishing events: [Publication], for request: Departure.Request?, at now: Moment
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
         let tag = tags.remove(at: position)
-        findPositions()
-        departures.append(
-            Departure(
-                entry: tag.entry, request: request, retainedTopics: tag.topics.retained,
-                due: now.instant + Departure.delay))
+        tagListChanged()
+        departures.append(.tag(tag.entry, request), retainedTopics: tag.topics.retained, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact
         return refused + [.removeTag(id)] + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }
@@ -135,19 +166,35 @@ extension BridgeState {
         configuration.tags.contains { $0.id == id }
     }
 
-    /// Clears the retained topics of removed tags and completes the requests.
-    mutating func finishDepartures(at now: Moment, where isDue: (Departure) -> Bool) -> [BridgeAction] {
-        let due = departures.filter(isDue)
-        departures.removeAll(where: isDue)
-        return due.flatMap { departure in
-            publish(departure.retainedTopics.map(Publication.noFact))
-                + (departure.request.map { finish($0.token, data: $0.data, at: now) } ?? [])
-                + (departure.formerInstance.map { leave(formerInstance: $0) } ?? [])
+    /// Clears the retained topics of removed tags and former names, and completes the requests.
+    mutating func finish(_ departures: [Departure], at now: Moment) -> [BridgeAction] {
+        departures.flatMap { departure in
+            let cleared = publish(departure.retainedTopics.map(Publication.noFact))
+            switch departure.origin {
+            case .tag(_, let request):
+                return cleared + (request.map { succeed($0.token, data: $0.data, at: now) } ?? [])
+            case .formerInstance(let name):
+                former.cleared(name)
+                return cleared + [.forgetInstance(name)]
+            }
         }
     }
 
-    private mutating func leave(formerInstance name: String) -> [BridgeAction] {
-        former.cleared(name)
-        return [.forgetInstance(name)]
+    /// Clears the topics of earlier runs: discovery immediately, everything else a second later.
+    mutating func clearFormerTopics(at now: Moment) -> [BridgeAction] {
+        guard let findings = former.takeDue(at: now.instant) else { return [] }
+        let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
+        for entry in unknown {
+            departures.append(.tag(entry, nil), retainedTopics: topics.tag(entry.id).retained, at: now.instant)
+        }
+        for name in findings.instances {
+            let retained = BridgeTopics(base: topics.base, instance: name).retained
+            departures.append(.formerInstance(name), retainedTopics: retained, at: now.instant)
+        }
+        let documents = HomeAssistantDiscovery(withdrawing: configuration, topics: topics).documents
+        let messages =
+            unknown.flatMap { documents.withdrawalInBothForms(ofTag: $0.id.text) }
+            + findings.instances.flatMap { documents.withdrawalInBothForms(ofBridge: $0) }
+        return publish(messages.map(Publication.init))
     }
 }

@@ -1,4 +1,3 @@
-import HomeAssistant
 import JSON
 import Time
 
@@ -54,7 +53,7 @@ struct FormerTopics: Sendable {
     private let instance: ExactText
     private var former: [ExactText: [String]]
     private let areTagsKnown: Bool
-    private var listensUntil: Instant?
+    private var collectsUntil: Instant?
     private var bytesRead = 0
     /// The serial of each tag, and the bridge named in its `T/info`.
     private var tags: [TagID: (serial: String, bridge: ExactText)] = [:]
@@ -68,11 +67,11 @@ struct FormerTopics: Sendable {
     }
 
     /// When the collection ends.
-    var deadline: Instant? { listensUntil }
+    var deadline: Instant? { collectsUntil }
 
     /// Starts the collection, after a connection and its subscriptions are made.
     mutating func brokerConnected(at now: Instant) {
-        listensUntil = now + Self.pause
+        collectsUntil = now + Self.pause
         (bytesRead, tags, found) = (0, [:], [])
     }
 
@@ -95,8 +94,8 @@ struct FormerTopics: Sendable {
 
     /// Returns the findings once the collection has ended.
     mutating func takeDue(at now: Instant) -> Findings? {
-        guard let until = listensUntil, until <= now else { return nil }
-        listensUntil = nil
+        guard let until = collectsUntil, until <= now else { return nil }
+        collectsUntil = nil
         defer { (tags, found) = ([:], []) }
         let tags = tags.filter { $0.value.bridge == instance || found.contains($0.value.bridge) }
             .map { TagEntry(id: $0.key, serial: $0.value.serial) }
@@ -109,37 +108,8 @@ struct FormerTopics: Sendable {
     }
 
     private mutating func mayRead(_ bytes: [UInt8]) -> Bool {
-        guard listensUntil != nil, bytesRead + bytes.count <= Self.mostBytesRead else { return false }
+        guard collectsUntil != nil, bytesRead + bytes.count <= Self.mostBytesRead else { return false }
         bytesRead += bytes.count
         return true
-    }
-}
-
-// MARK: Clearing
-
-extension BridgeState {
-    /// Reads the retained document of a tag, unless the bridge knows the tag.
-    mutating func received(tagInfo message: IncomingMessage, of tag: Substring) {
-        guard message.isRetained, let id = TagID(String(tag)), position(of: id) == nil else { return }
-        former.received(info: message.payload, of: id)
-    }
-
-    /// Clears the topics of earlier runs: discovery immediately, everything else a second later.
-    mutating func clearFormerTopics(at now: Moment) -> [BridgeAction] {
-        guard let findings = former.takeDue(at: now.instant) else { return [] }
-        let unknown = findings.tags.filter { position(of: $0.id) == nil && !peers.isKnown($0.id) }
-        let due = now.instant + Departure.delay
-        departures += unknown.map {
-            Departure(entry: $0, request: nil, retainedTopics: topics.tag($0.id).retained, due: due)
-        }
-        departures += findings.instances.map { name in
-            let topics = BridgeTopics(base: topics.base, instance: name)
-            return Departure(formerInstance: name, retainedTopics: topics.retained, due: due)
-        }
-        let documents = HomeAssistantDiscovery(withdrawing: configuration, topics: topics).documents
-        let messages =
-            unknown.flatMap { documents.withdrawalInBothForms(ofTag: $0.id.text) }
-            + findings.instances.flatMap { documents.withdrawalInBothForms(ofBridge: $0) }
-        return publish(messages.map(Publication.init))
     }
 }

@@ -1,50 +1,5 @@
 import Time
 
-/// A condition that needs attention.
-struct Problem: Hashable, Sendable {
-    /// The kind of problem.
-    enum Code: String, Sendable, CaseIterable {
-        case notPermitted = "not_permitted"
-        case noAdapter = "no_adapter"
-        case adapterNotReady = "adapter_not_ready"
-        case scanSilent = "scan_silent"
-        case badFirmware = "bad_firmware"
-        case tagUnusable = "tag_unusable"
-        case inUse = "in_use"
-        case subscriptionStuck = "subscription_stuck"
-        case lostBond = "peer_removed_pairing_info"
-        case duplicateSerial = "duplicate_serial"
-        case eventsDropped = "events_dropped"
-        case brokerRefuses = "broker_refuses"
-        case brokerStalled = "broker_stalled"
-        case stateNotSaved = "state_not_saved"
-        case metricsNotWritten = "metrics_not_written"
-    }
-
-    /// Identifies a problem over time, independent of its text.
-    struct Key: Hashable, Sendable {
-        let code: Code
-        /// The adapter, tag or serial; empty for the bridge itself.
-        let subject: ExactText
-    }
-
-    let key: Key
-    let text: String
-
-    init(_ code: Code, about subject: String = "", _ text: String) {
-        key = Key(code: code, subject: ExactText(subject))
-        self.text = text
-    }
-
-    /// Whether the problem prevents all publications.
-    var isFatal: Bool {
-        switch key.code {
-        case .notPermitted, .noAdapter, .brokerStalled: true
-        default: false
-        }
-    }
-}
-
 /// Tracks the bridge's own health.
 struct HealthMonitor: Sendable {
     private var problems: [Problem: Moment] = [:]
@@ -53,7 +8,7 @@ struct HealthMonitor: Sendable {
     private var base: (measurement: HealthMeasurement, at: Instant)?
     private var losses = LossCounters()
     /// What the broker refuses.
-    var rejectedTopics = RejectedTopics()
+    private var rejectedTopics = RejectedTopics()
     private var isStalled = false
 
     /// How long lost and refused messages count as a problem.
@@ -79,6 +34,16 @@ struct HealthMonitor: Sendable {
     mutating func brokerConnected() {
         rejectedTopics.brokerConnected()
         isStalled = false
+    }
+
+    /// Handles a refused subscription.
+    mutating func refused(subscription filter: String) {
+        rejectedTopics.refused(subscription: filter)
+    }
+
+    /// Handles a refused message.
+    mutating func refused(messageTo topic: String, _ reason: String, at now: Instant) {
+        rejectedTopics.refused(messageTo: topic, reason, at: now)
     }
 
     /// Handles lost messages.
@@ -111,45 +76,5 @@ struct HealthMonitor: Sendable {
     func document(startedAt: Moment, at now: Moment) -> HealthDocument {
         HealthDocument(
             problems, measurement: measurement, uptime: now.instant - startedAt.instant)
-    }
-}
-
-extension Problem {
-    /// Creates the problem of a file that cannot be written.
-    fileprivate init(_ file: UnwritableFile) {
-        switch file.purpose {
-        case .state:
-            self.init(
-                .stateNotSaved,
-                "Known tags cannot be saved in \(file.path): \(file.reason). Changes since then are lost at a restart")
-        case .metrics:
-            self.init(.metricsNotWritten, "Metrics cannot be written to \(file.path): \(file.reason)")
-        }
-    }
-
-    private static let notPermitted = Problem(
-        .notPermitted,
-        "The D-Bus policy of this host does not let the bridge use the Bluetooth service (org.bluez): no tag can be "
-            + "reached. Run jacquard2mqtt doctor as the bridge's user; install the policy of the package, or add the "
-            + "user to the group bluetooth, then restart the bridge")
-
-    /// Returns the problems of the adapters: each one that is not ready or receives nothing, and the absence of a ready
-    /// one. Before the first list there is no problem.
-    static func problems(of adapters: [AdapterFacts]?) -> [Problem] {
-        guard let adapters else { return [] }
-        // Report the cause only, not its consequences.
-        guard !adapters.contains(where: { $0.state == .unauthorized }) else { return [notPermitted] }
-        var problems = adapters.compactMap { adapter -> Problem? in
-            let name = "Bluetooth adapter \(adapter.id)"
-            guard adapter.state == .poweredOn else {
-                return Problem(.adapterNotReady, about: adapter.id, "\(name) is \(adapter.state.text)")
-            }
-            return adapter.isSilent
-                ? Problem(.scanSilent, about: adapter.id, "\(name) scans and has heard nothing for long") : nil
-        }
-        if !adapters.contains(where: { $0.state == .poweredOn }) {
-            problems.append(Problem(.noAdapter, "No Bluetooth adapter is ready: no tag can be reached"))
-        }
-        return problems
     }
 }

@@ -1,8 +1,26 @@
-/// The progress of the latest pairing, and the serial for the next one.
+/// The pairings in progress, the state of the latest one, and the serial for the next one.
 struct PairingProgress: Sendable {
     /// The state of a pairing; the raw value is published in `G/pairing`.
     enum State: String, Sendable, CaseIterable, Encodable {
         case idle, searching, found, pairing, connecting, paired, failed
+    }
+
+    /// An event of a pairing.
+    enum Event: Sendable {
+        /// The serial of the next request was set or cleared.
+        case requestSerial(String?)
+        /// The driver pairs a tag.
+        case began(TagEntry)
+        /// A pairing has reached a stage.
+        case reached(PairingStage, serial: String)
+        /// The tag is bonded.
+        case succeeded(TagEntry, address: String)
+        /// A pairing has failed.
+        case failed(TagEntry, CommandFailure)
+        /// A request was refused before it began.
+        case refused(CommandFailure)
+        /// The bridge stops.
+        case stopped
     }
 
     /// The serial of a request to pair that does not contain one; set by `request/pair_serial`.
@@ -12,9 +30,50 @@ struct PairingProgress: Sendable {
     private(set) var address: String?
     private(set) var failure: CommandFailure?
     private(set) var time: Moment?
+    /// The serials of the tags that are being paired.
+    private var active: Set<String> = []
 
-    /// Whether a pairing is in progress.
-    var isActive: Bool {
+    /// Whether no tag is being paired.
+    var isEmpty: Bool { active.isEmpty }
+
+    /// Returns whether a tag is being paired.
+    func isPairing(_ serial: String) -> Bool { active.contains(serial) }
+
+    /// Handles an event.
+    ///
+    /// - Returns: false if it is ignored: a stage of a tag that is not being paired, a refusal during another pairing,
+    ///   or a stop while no pairing is in progress.
+    mutating func handle(_ event: Event, at now: Moment) -> Bool {
+        switch event {
+        case .requestSerial(let serial): setRequestSerial(serial, at: now)
+        case .began(let entry):
+            active.insert(entry.serial)
+            set(.searching, serial: entry.serial, at: now)
+            address = nil
+        case .reached(let stage, let serial):
+            guard isPairing(serial) else { return false }
+            reached(stage, serial: serial, at: now)
+        case .succeeded(let entry, let address):
+            active.remove(entry.serial)
+            set(.paired, serial: entry.serial, at: now)
+            self.address = address
+            // The serial is not used for another request.
+            if requestSerial == entry.serial { requestSerial = nil }
+        case .failed(let entry, let failure):
+            active.remove(entry.serial)
+            fail(failure, serial: entry.serial, at: now)
+        case .refused(let failure):
+            guard isEmpty else { return false }
+            fail(failure, serial: nil, at: now)
+        case .stopped:
+            guard isInProgress else { return false }
+            fail(.stoppedAfterSending, serial: serial, at: now)
+        }
+        return true
+    }
+
+    /// Whether the latest pairing is in progress.
+    private var isInProgress: Bool {
         switch state {
         case .idle, .paired, .failed: false
         case .searching, .found, .pairing, .connecting: true
@@ -22,21 +81,14 @@ struct PairingProgress: Sendable {
     }
 
     /// Sets or clears the serial of the next request. The result of an earlier pairing is removed.
-    mutating func setRequestSerial(_ serial: String?, at now: Moment) {
+    private mutating func setRequestSerial(_ serial: String?, at now: Moment) {
         requestSerial = serial
-        guard !isActive else { return }
+        guard !isInProgress else { return }
         set(.idle, serial: nil, at: now)
         address = nil
     }
 
-    /// Starts a pairing.
-    mutating func begin(_ serial: String, at now: Moment) {
-        set(.searching, serial: serial, at: now)
-        address = nil
-    }
-
-    /// Handles a stage of the pairing.
-    mutating func reached(_ stage: PairingStage, serial: String, at now: Moment) {
+    private mutating func reached(_ stage: PairingStage, serial: String, at now: Moment) {
         switch stage {
         case .found(let address):
             set(.found, serial: serial, at: now)
@@ -46,15 +98,7 @@ struct PairingProgress: Sendable {
         }
     }
 
-    /// Completes the pairing. Its serial is not used for another request.
-    mutating func succeed(_ serial: String, address: String, at now: Moment) {
-        set(.paired, serial: serial, at: now)
-        self.address = address
-        if requestSerial == serial { requestSerial = nil }
-    }
-
-    /// Handles a pairing that failed or was refused before it began.
-    mutating func fail(_ failure: CommandFailure, serial: String?, at now: Moment) {
+    private mutating func fail(_ failure: CommandFailure, serial: String?, at now: Moment) {
         set(.failed, serial: serial, at: now)
         self.failure = failure
     }
@@ -106,12 +150,4 @@ struct PairingDocument: Encodable {
 struct PairingErrorDocument: Encodable {
     let code: CommandFailure.Code
     let text: String
-}
-
-extension BridgeState {
-    /// `G/pairing`; published while discovery is on.
-    var pairingFact: [Publication] {
-        guard discovery != nil else { return [] }
-        return [.fact(topics.pairing, PairingDocument(pairingProgress))]
-    }
 }

@@ -18,7 +18,7 @@ struct SeenTags: Sendable {
 
     private var tags: [String: SeenTag] = [:]
     /// The duplicate serials, with the time of the last report.
-    private var doubles: [String: Moment] = [:]
+    private var duplicates: [String: Moment] = [:]
     /// When to remove expired tags next.
     private var nextCleaning = Instant(sinceBoot: .zero)
 
@@ -26,7 +26,7 @@ struct SeenTags: Sendable {
     var all: [SeenTag] { tags.values.sorted { ($0.tag.serial, $0.tag.address) < ($1.tag.serial, $1.tag.address) } }
 
     /// Adds or updates a tag.
-    mutating func heard(_ tag: TagAdvertisement, at now: Moment) {
+    mutating func received(_ tag: TagAdvertisement, at now: Moment) {
         tags[tag.address] = SeenTag(tag: tag, at: now)
         if now.instant >= nextCleaning {
             nextCleaning = now.instant + Self.silence / 60
@@ -40,17 +40,17 @@ struct SeenTags: Sendable {
     /// Handles a duplicate serial.
     ///
     /// - Returns: whether it is new.
-    mutating func doubled(_ serial: String, at now: Moment) -> Bool {
-        if doubles.count >= Self.most { _ = doubledSerials(at: now) }
-        guard doubles[serial] != nil || doubles.count < Self.most else { return false }
-        defer { doubles[serial] = now }
-        return !isDoubled(serial, at: now)
+    mutating func duplicated(_ serial: String, at now: Moment) -> Bool {
+        if duplicates.count >= Self.most { _ = duplicateSerials(at: now) }
+        guard duplicates[serial] != nil || duplicates.count < Self.most else { return false }
+        defer { duplicates[serial] = now }
+        return !isDuplicate(serial, at: now)
     }
 
     /// Removes expired reports and returns the duplicate serials.
-    mutating func doubledSerials(at now: Moment) -> [String] {
-        doubles = doubles.filter { isDoubled($0.key, at: now) }
-        return doubles.keys.sorted()
+    mutating func duplicateSerials(at now: Moment) -> [String] {
+        duplicates = duplicates.filter { isDuplicate($0.key, at: now) }
+        return duplicates.keys.sorted()
     }
 
     /// Removes all tags, after the Bluetooth stack has removed its devices.
@@ -58,7 +58,7 @@ struct SeenTags: Sendable {
         tags = [:]
     }
 
-    private func isDoubled(_ serial: String, at now: Moment) -> Bool {
-        doubles[serial].map { now.instant - $0.instant < Self.memory } ?? false
+    private func isDuplicate(_ serial: String, at now: Moment) -> Bool {
+        duplicates[serial].map { now.instant - $0.instant < Self.memory } ?? false
     }
 }

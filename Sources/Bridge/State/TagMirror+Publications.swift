@@ -10,13 +10,13 @@ extension TagMirror {
     }
 
     var availabilityFact: Publication {
-        .fact(topics.availability, word: isAvailable ? "online" : "offline")
+        .fact(topics.availability, word: link.isAvailable ? "online" : "offline")
     }
 
     func connectionFact(at now: Moment) -> Publication {
         .fact(
             topics.connection,
-            ConnectionDocument(connection, since: since, sighting: sighting, lastSeen: lastSeen, at: now))
+            ConnectionDocument(link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen, at: now))
     }
 
     var batteryFacts: [Publication] {

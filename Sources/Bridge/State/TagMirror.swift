@@ -1,121 +1,299 @@
 import JacquardProtocol
 import Time
 
-/// The state of one tag.
+/// The state of one tag: its connection, and the latest facts that the tag or the Bluetooth stack has reported.
 struct TagMirror: Sendable {
-    var entry: TagEntry {
-        didSet { intent.policy = entry.connect }
-    }
+    private(set) var entry: TagEntry
     let topics: TagTopics
     /// The bridge's instance name.
     let bridge: String
 
-    /// Whether the tag should be connected, and whether the driver was instructed to connect it.
-    var intent: ConnectionIntent
-    /// The tag's record in the state file; nil if there is none.
-    var remembered: TagRecord?
-
-    var connection: TagConnection
-    /// When the connection entered its state.
-    var since: Moment
-    /// Why the last attempt failed; nil after a successful one.
-    var failure: TagConnectionError?
-    var wasEverConnected = false
+    var link: TagLink
     /// The latest facts from the Bluetooth stack.
-    var sighting = TagSighting()
+    private(set) var sighting: TagSighting
     /// The device information of the tag, once received.
-    var component: Component?
+    private(set) var component: Component?
     /// The latest battery level, possibly from before a restart.
-    var battery: Timestamped<BatteryStatus>?
-    /// The battery level in the state file.
-    var keptBattery: TagRecord.Battery?
-    /// The address of the last connection; nil before the first. The address in ``sighting`` may come from an
-    /// advertisement.
-    var knownAddress: String?
+    private(set) var battery: Timestamped<BatteryStatus>?
     /// The latest signal strength of the current link, or since the last one.
-    var measuredSignal: Timestamped<Int>?
-    /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
-    var isUnreached = false
+    private(set) var measuredSignal: Timestamped<Int>?
     /// nil until the tag reports whether gear is attached.
-    var gear: Timestamped<Component?>?
+    private(set) var gear: Timestamped<Component?>?
     /// The gear that was last attached.
-    var lastGear: TagRecord.Gear?
+    private(set) var lastGear: TagRecord.Gear?
     /// The session sets gear to gesture mode whenever it is attached.
-    var touchMode = TouchMode.gesture
-    var tagLED = LEDMirror()
-    var gearLED = LEDMirror()
-    var counters = TagCounters()
+    private(set) var touchMode = TouchMode.gesture
+    private(set) var tagLED = LEDState()
+    private var gearLED = LEDState()
+    private(set) var counters = TagCounters()
     /// Encodes the counters.
     let statsPayload: StatsPayload
     /// When the tag was last received; nil if not since the start.
-    var lastSeen: Moment?
-    /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.
-    var isOutOfService = false
-    /// The last value of `T/availability`.
-    var publishedAvailability = false
+    private(set) var lastSeen: Moment?
 
-    /// Connection progress is published at most ten times a second.
-    var progress = Throttle(every: .milliseconds(100))
+    /// The tag's record in the state file; nil if there is none.
+    private var stored: TagRecord?
+    /// The battery level in the state file.
+    private var storedBattery: TagRecord.Battery?
+    /// The address of the last connection; nil before the first. The address in ``sighting`` may come from an
+    /// advertisement.
+    private var knownAddress: String?
+
     /// Statistics are published at most once a second.
-    var stats = Throttle(every: .seconds(1))
-    var signal = SignalThrottle()
+    private var statsThrottle = Throttle(every: .seconds(1))
+    private var signalThrottle = SignalThrottle()
     /// The battery level is stored at most once in ten seconds.
-    var keeping = Throttle(every: .seconds(10))
+    private var batteryThrottle = Throttle(every: .seconds(10))
 
+    /// - Parameters:
+    ///   - entry: the tag.
+    ///   - record: its stored record; nil for a new tag.
+    ///   - sighting: facts from the Bluetooth stack that are newer than the record; nil if there are none.
+    ///   - isOutOfService: whether Bluetooth is off.
+    ///   - context: the values that all tags share.
+    ///   - now: the current time.
     init(
-        _ entry: TagEntry, record: TagRecord?, topics: BridgeTopics, bridge: String, statsPayload: StatsPayload,
-        startedAt: Moment
+        _ entry: TagEntry, record: TagRecord?, sighting: TagSighting? = nil, isOutOfService: Bool = false,
+        in context: Context, at now: Moment
     ) {
         self.entry = entry
-        self.topics = topics.tag(entry.id)
-        self.bridge = bridge
-        self.statsPayload = statsPayload
-        intent = ConnectionIntent(entry.connect, isHeld: record?.isHeld ?? false)
-        remembered = record
-        connection = TagConnection(state: intent.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
-        since = startedAt
+        topics = context.topics.tag(entry.id)
+        bridge = context.topics.instance
+        statsPayload = context.statsPayload
+        link = TagLink(
+            entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
+        stored = record
         battery = record?.battery.map {
-            let at = Moment(instant: startedAt.instant, unixMilliseconds: $0.unixMilliseconds)
+            let at = Moment(instant: now.instant, unixMilliseconds: $0.unixMilliseconds)
             return Timestamped(value: BatteryStatus(level: UInt32($0.level), isCharging: $0.isCharging), at: at)
         }
-        keptBattery = record?.battery
-        knownAddress = record?.address
-        sighting.address = record?.address
-        sighting.name = record?.name
+        storedBattery = record?.battery
+        self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name)
+        knownAddress = self.sighting.address
         lastGear = record?.lastGear
-        publishedAvailability = isAvailable
+    }
+
+    /// The values that all tags of a bridge share.
+    struct Context: Sendable {
+        let topics: BridgeTopics
+        let statsPayload: StatsPayload
     }
 
     /// Whether the tag is connected.
-    var isConnected: Bool { connection.state == .connected }
+    var isConnected: Bool { link.isConnected }
 
-    /// Whether commands can reach the tag: it is connected, or connects when a command arrives.
-    var isAvailable: Bool {
-        guard !isOutOfService else { return false }
-        return isConnected || (entry.connect == .onDemand && !intent.isHeld && failure == nil && !isUnreached)
-    }
+    /// Whether a held-back publication of statistics is due later.
+    var isHoldingStats: Bool { statsThrottle.isHolding }
 
     /// The LED of the tag or its gear.
-    subscript(target: TagCommand.Target) -> LEDMirror {
+    subscript(led target: TagCommand.Target) -> LEDState {
         get { target == .tag ? tagLED : gearLED }
         set { if target == .tag { tagLED = newValue } else { gearLED = newValue } }
     }
 
     /// When the tag's next timeout is due.
     var deadline: Instant? {
-        var deadline = progress.due
-        deadline.lower(to: stats.due)
-        deadline.lower(to: keeping.due)
+        var deadline = link.deadline
+        deadline.lower(to: statsThrottle.due)
+        deadline.lower(to: batteryThrottle.due)
         deadline.lower(to: tagLED.darkAt)
         deadline.lower(to: gearLED.darkAt)
-        deadline.lower(to: intent.neededUntil)
         return deadline
     }
 
     /// The record for the state file.
-    var record: TagRecord {
+    private var record: TagRecord {
         TagRecord(
-            id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name, isHeld: intent.isHeld,
-            lastGear: lastGear, battery: keptBattery)
+            id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name, isHeld: link.intent.isHeld,
+            lastGear: lastGear, battery: storedBattery)
+    }
+
+    /// Returns an action that stores the record, if it has changed.
+    mutating func store() -> [BridgeAction] {
+        guard record != stored ?? TagRecord(id: entry.id, serial: entry.serial) else { return [] }
+        return [storeAlways()]
+    }
+
+    /// Returns an action that stores the record.
+    mutating func storeAlways() -> BridgeAction {
+        let record = record
+        stored = record
+        return .remember(record)
+    }
+}
+
+// MARK: Events of the tag
+
+extension TagMirror {
+    /// Handles a session event, except gestures and responses.
+    mutating func handle(_ event: TagEvent, at now: Moment) -> [Publication] {
+        if isConnected { lastSeen = now }
+        switch event {
+        case .connection(let connection): return connectionChanged(to: connection, at: now)
+        case .information(let component): return informationReported(component)
+        case .battery(let battery): return batteryReported(battery, at: now)
+        case .gear(let gear): return gearReported(gear, at: now)
+        case .touchMode(let mode): return touchModeReported(mode)
+        case .touch(let touch): return [touchSample(touch, at: now)]
+        case .fragmentsLost:
+            counters.lostFragments += 1
+            return statsChanged(at: now)
+        case .gesture, .commandEnded: return []
+        }
+    }
+
+    /// Counts a gesture and returns its sequence number.
+    mutating func countGesture(_ name: GestureName, at now: Moment) -> UInt64 {
+        lastSeen = now
+        counters.lastSequence += 1
+        counters.gestures.add(name)
+        return counters.lastSequence
+    }
+
+    private mutating func connectionChanged(to new: TagConnection, at now: Moment) -> [Publication] {
+        // The link is down: its measurements do not apply to the next one.
+        if link.connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }
+        let change = link.changed(to: new, at: now)
+        if isConnected { lastSeen = now }
+        switch change {
+        case .none: return []
+        case .progress: return [connectionFact(at: now)]
+        case .state(let isReconnect):
+            if isConnected { knownAddress = sighting.address ?? knownAddress }
+            if isReconnect { counters.reconnects += 1 }
+            return [availabilityFact, connectionFact(at: now)] + (isReconnect ? statsChanged(at: now) : [])
+        }
+    }
+
+    /// Handles device information from a notification or a response.
+    mutating func informationReported(_ component: Component) -> [Publication] {
+        self.component = component
+        return [infoFact]
+    }
+
+    /// Handles the battery level from a notification or a response.
+    mutating func batteryReported(_ battery: BatteryStatus, at now: Moment) -> [Publication] {
+        self.battery = Timestamped(value: battery, at: now)
+        if batteryThrottle.admits(at: now.instant) { storeBattery() }
+        return batteryFacts
+    }
+
+    /// Adds the current battery level to the record, so that it survives a restart.
+    private mutating func storeBattery() {
+        storedBattery = battery.map {
+            TagRecord.Battery(
+                level: $0.value.level, isCharging: $0.value.isCharging, unixMilliseconds: $0.at.unixMilliseconds)
+        }
+    }
+
+    /// Handles the gear from a notification or a response.
+    mutating func gearReported(_ component: Component?, at now: Moment) -> [Publication] {
+        gear = Timestamped(value: component, at: now)
+        if let component { lastGear = TagRecord.Gear(component) } else { gearLED.turnOff() }
+        return [gearFact]
+    }
+
+    /// Handles the touch mode of the gear.
+    mutating func touchModeReported(_ mode: TouchMode) -> [Publication] {
+        touchMode = mode
+        return [touchModeFact]
+    }
+}
+
+// MARK: Other events
+
+extension TagMirror {
+    /// Handles facts from the Bluetooth stack.
+    mutating func sighted(_ new: TagSighting, at now: Moment) -> [Publication] {
+        lastSeen = now
+        link.received()
+        let adapter = sighting.adapter
+        sighting.address = new.address ?? sighting.address
+        sighting.adapter = new.adapter ?? sighting.adapter
+        sighting.name = new.name ?? sighting.name
+        sighting.isPaired = new.isPaired ?? sighting.isPaired
+        var publications = [infoFact]
+        if let rssi = new.rssi, rssi != TagSighting.signalNotAvailable {
+            sighting.rssi = rssi
+            measuredSignal = Timestamped(value: rssi, at: now)
+            publications += signalThrottle.admits(rssi, at: now.instant) ? [rssiFact] : []
+        }
+        publications += adapter == sighting.adapter ? [] : [connectionFact(at: now)]
+        return publications
+    }
+
+    /// Handles a requested signal strength, which is always published.
+    mutating func signalRead(_ rssi: Int, at now: Moment) -> [Publication] {
+        sighting.rssi = rssi
+        signalThrottle.published(rssi, at: now.instant)
+        return [rssiFact]
+    }
+
+    /// Handles a new bond.
+    mutating func paired(_ sighting: TagSighting, at now: Moment) -> [Publication] {
+        link.paired()
+        return sighted(sighting, at: now)
+    }
+
+    /// Handles a changed name or policy of the configuration.
+    mutating func change(_ new: TagEntry) -> [Publication] {
+        entry = new
+        link.setPolicy(new.connect)
+        return [infoFact]
+    }
+
+    /// Counts gestures that expired while the broker was away.
+    mutating func gesturesExpired(_ count: Int, at now: Moment) -> [Publication] {
+        counters.expired += UInt64(clamping: count)
+        return statsChanged(at: now)
+    }
+
+    /// Handles changed statistics: publishes them now or when they are due.
+    mutating func statsChanged(at now: Moment) -> [Publication] {
+        statsThrottle.admits(at: now.instant) ? [statsFact(at: now)] : []
+    }
+
+    /// Handles elapsed time.
+    mutating func deadlineReached(at now: Moment) -> [Publication] {
+        var publications: [Publication] = []
+        if link.deadlineReached(at: now) { publications.append(connectionFact(at: now)) }
+        if statsThrottle.isDue(at: now.instant) { publications.append(statsFact(at: now)) }
+        if batteryThrottle.isDue(at: now.instant) { storeBattery() }
+        if let darkAt = gearLED.darkAt, darkAt <= now.instant { gearLED.turnOff() }
+        if let darkAt = tagLED.darkAt, darkAt <= now.instant {
+            tagLED.turnOff()
+            publications.append(ledFact)
+        }
+        return publications
+    }
+
+    /// Handles the end of the bridge.
+    mutating func stop(at now: Moment) -> [Publication] {
+        storeBattery()
+        link.stop(at: now)
+        return [availabilityFact, connectionFact(at: now)]
+    }
+
+    /// Returns the actions that follow from a changed intent: connect or disconnect, publish, and store.
+    mutating func settle(at now: Moment) -> [BridgeAction] {
+        let settlement = link.settle(at: now)
+        var actions: [BridgeAction] = []
+        if let isToConnect = settlement.isToConnect {
+            actions.append(isToConnect ? .connect(entry.id) : .disconnect(entry.id))
+        }
+        if settlement.isDisconnected {
+            actions += [.publish(availabilityFact), .publish(connectionFact(at: now))]
+        }
+        if settlement.isAvailabilityChanged { actions.append(.publish(availabilityFact)) }
+        return actions + store()
+    }
+}
+
+extension TagRecord.Gear {
+    /// Creates the stored form of gear.
+    init(_ component: Component) {
+        self.init(
+            vendorID: component.vendor.id.description, productID: component.product.id.description,
+            name: [component.vendor.name, component.product.name].filter { !$0.isEmpty }.joined(separator: " "))
     }
 }

@@ -36,7 +36,7 @@ extension BridgeService {
     /// Reports the result of an action in a later turn, after the other actions of the same event.
     func answer(_ token: UInt64, _ result: Result<RequestAnswer, RequestError>) {
         EventLoop.shared.atEndOfTurn { [weak self] in
-            self?.carryOut { bridge, now in bridge.requestEnded(token: token, result, at: now) }
+            self?.handle(.requestEnded(token: token, result))
         }
     }
 
@@ -70,7 +70,7 @@ extension BridgeService {
         if let tag = candidate.advertised { sighted(tag, isPaired: true) }
         for event in candidate.events {
             logLife(event, of: entry.id, at: nil)
-            carryOut { bridge, now in bridge.tag(entry.id, event, at: now) }
+            handle(.tag(entry.id, event))
         }
     }
 

@@ -5,7 +5,7 @@ import MQTT
 
 /// The connection to the broker.
 extension BridgeService {
-    func handle(_ event: MQTTEvent) {
+    func brokerReported(_ event: MQTTEvent) {
         switch event {
         case .acknowledged(let ticket): acknowledged(ticket)
         case .message(let message): received(message)
@@ -14,7 +14,7 @@ extension BridgeService {
             outbox.disconnected(isClosedByBroker: error.mayBeCausedByMessage, at: .now)
         case .rejected(let ticket, let error): rejected(ticket, error)
         case .subscriptionRefused(let filter, _):
-            carryOut { bridge, now in bridge.brokerRefused(subscription: filter.description, at: now) }
+            handle(.subscriptionRefused(filter: filter.description))
         }
     }
 
@@ -31,7 +31,7 @@ extension BridgeService {
 
     private func received(_ message: MQTTMessage) {
         guard outbox.takesCommand() else { return }
-        carryOut { bridge, now in bridge.received(IncomingMessage(message), at: now) }
+        handle(.message(IncomingMessage(message)))
     }
 
     /// Without a connection this does nothing; the next connection makes all subscriptions.
@@ -68,7 +68,7 @@ extension BridgeService {
         let variables: [Logger.Metadata] = [(.topic, topic.shortened), (.error, error.description)]
         guard !isChosenByRequester else { return log.debug("the broker refuses a response", variables) }
         log.warning("the broker refuses a message", variables)
-        carryOut { bridge, now in bridge.brokerRefused(messageTo: topic, error.code.name, at: now) }
+        handle(.messageRefused(topic: topic, reason: error.code.name))
     }
 
     private func acknowledged(_ ticket: UInt64) {
@@ -81,8 +81,8 @@ extension BridgeService {
     private func connected(_ session: MQTTSession) {
         reconnects += 1
         subscribe(to: bridge.subscriptions)
-        carryOut { bridge, now in bridge.brokerConnected(at: now) }
-        carryOut { bridge, _ in bridge.broker(protocolVersion: session.version == .v5 ? 5 : 4) }
+        handle(.brokerConnected)
+        handle(.brokerProtocol(session.version == .v5 ? 5 : 4))
         send(outbox.connected(receiveMaximum: client.receiveMaximum, at: .now))
         reportLosses()
     }

@@ -10,21 +10,21 @@ import Time
 
 /// Events of the radio.
 extension BridgeService {
-    func handle(_ event: JacquardManager.Event) {
+    func radioReported(_ event: JacquardManager.Event) {
         switch event {
         case .tag(let identity, let event):
             guard let id = registry.id(identity) else { return candidates.take(event, of: identity) }
             logLife(event, of: id, at: .now)
-            carryOut { bridge, now in bridge.tag(id, event, at: now) }
+            handle(.tag(id, event))
         case .advertised(let tag, _): advertised(tag)
         case .adapters(let adapters):
-            carryOut { bridge, now in bridge.adapters(adapters.map { AdapterFacts($0) }, at: now) }
+            handle(.adapters(adapters.map { AdapterFacts($0) }))
         case .centralState(let state): bluetooth(state)
         case .scanning(let isScanning):
-            if !isScanning { carryOut { bridge, now in bridge.scanEnded(at: now) } }
+            if !isScanning { handle(.scanEnded) }
         case .duplicateSerial(let serial, let addresses):
             let addresses = addresses.map(\.description)
-            carryOut { bridge, now in bridge.duplicateSerial(serial.description, at: addresses, at: now) }
+            handle(.duplicateSerial(serial.description, addresses: addresses))
         case .pairing(let identity, let stage): pairing(identity, stage)
         case .paired(let identity, let error): paired(identity, error)
         case .forgotten(let identity, let error):
@@ -60,7 +60,7 @@ extension BridgeService {
             log.change(.warning, "Bluetooth cannot be used: no tag can be reached", [(.state, "\(state)")])
         case .unknown, .resetting, .poweredOn: log.change(.notice, "Bluetooth has changed", [(.state, "\(state)")])
         }
-        carryOut { bridge, now in bridge.bluetooth(AdapterFacts.State(state), at: now) }
+        handle(.bluetooth(AdapterFacts.State(state)))
     }
 
     private func advertised(_ tag: AdvertisedTag) {
@@ -70,7 +70,7 @@ extension BridgeService {
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
             name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi, isConnected: tag.isConnected)
-        carryOut { bridge, now in bridge.advertised(advertisement, at: now) }
+        handle(.advertisement(advertisement))
     }
 
     /// Handles a received tag, which may be a known one.
@@ -79,7 +79,7 @@ extension BridgeService {
             address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
             isPaired: isPaired)
         for id in registry.heard(tag, where: { manager.isTag($0, tag) }) {
-            carryOut { bridge, now in bridge.sighted(id, sighting, at: now) }
+            handle(.sighting(id, sighting))
         }
     }
 
@@ -91,9 +91,7 @@ extension BridgeService {
             case .bonded: [.connecting]
             }
         for stage in stages {
-            carryOut { bridge, now in
-                bridge.pairing(serial: identity.serial?.description ?? "", stage: stage, at: now)
-            }
+            handle(.pairing(serial: identity.serial?.description ?? "", stage))
         }
     }
 

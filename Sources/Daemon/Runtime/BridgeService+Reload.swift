@@ -20,9 +20,7 @@ extension BridgeService {
         // Stored even if no tag is added or removed, because commands check whether a tag is listed.
         let isConnected = client.isConnected
         for change in changes where change.isDeparture { await make(change) }
-        carryOut { bridge, now in
-            bridge.adopt(configuration.bridge, isBrokerConnected: isConnected, at: now)
-        }
+        handle(.configurationChanged(configuration.bridge, isBrokerConnected: isConnected))
         for change in changes where !change.isDeparture { await make(change) }
         return changes.count
     }
@@ -31,7 +29,7 @@ extension BridgeService {
         switch change {
         case .tagRemoved(let id):
             reloadLog.notice("a tag is not listed any more", [(.tag, id)])
-            withTagID(id) { id in carryOut { bridge, now in bridge.release(id, at: now) } }
+            withTagID(id) { handle(.tagRemoved($0)) }
         case .settings: reloadLog.notice("settings have changed")
         case .gear:
             reloadLog.notice("gear configuration changed")
@@ -39,7 +37,7 @@ extension BridgeService {
         case .tagChanged(let tag):
             reloadLog.notice("a tag is listed otherwise", [(.tag, tag.id)])
             guard let entry = tag.entry else { return }
-            carryOut { bridge, now in bridge.change(entry, at: now) }
+            handle(.tagChanged(entry))
         case .tagAdded(let tag): add(tag)
         case .logLevel(let level):
             sink.level = LogLevel(level)
@@ -64,7 +62,7 @@ extension BridgeService {
         let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? $0.record : nil }
         registry.add(entry.id, serial: entry.serial, address: tag.address.flatMap { BluetoothAddress($0) })
         if let record { expect(record) }
-        carryOut { bridge, now in bridge.add(entry, record: record, at: now) }
+        handle(.tagAdded(entry, record: record))
     }
 
     private var reloadLog: Logger { log.labelled(ConfigurationReload.logLabel) }
@@ -86,7 +84,7 @@ extension BridgeService {
         await client.stop()
         guard !isStopping else { return }
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
-        client.onEvent = { [unowned self] in handle($0) }
+        client.onEvent = { [unowned self] in brokerReported($0) }
         client.start()
     }
 }

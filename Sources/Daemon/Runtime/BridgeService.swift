@@ -41,7 +41,7 @@ final class BridgeService {
     /// Whether the service is stopping. A change of the broker connection in progress is then discarded.
     private(set) var isStopping = false
     private lazy var bridgeTimer = LoopTimer { [unowned self] in
-        carryOut { bridge, now in bridge.deadlineReached(at: now) }
+        handle(.deadlineReached)
     }
     private(set) lazy var metrics = MetricsWriter(log: log) { [unowned self] in
         bridge.metrics(measurement, at: .now)
@@ -100,11 +100,11 @@ final class BridgeService {
 
     /// Starts the service; returns after the first request to the bus.
     func start() async {
-        manager.onEvent = { [unowned self] in handle($0) }
-        client.onEvent = { [unowned self] in handle($0) }
+        manager.onEvent = { [unowned self] in radioReported($0) }
+        client.onEvent = { [unowned self] in brokerReported($0) }
         store.onChange = { [unowned self] in measureFiles() }
         metrics.onChange = { [unowned self] in measureFiles() }
-        carryOut { bridge, now in bridge.start(at: now) }
+        handle(.started)
         client.start()
         measure()
         metrics.follow(configuration.metrics)
@@ -116,7 +116,7 @@ final class BridgeService {
     private func askVersion() async {
         let output = await HelperThread.shared.run(.programs) { BlueZVersionCheck.probe() }
         guard let version = BlueZVersionCheck.version(in: output) else { return }
-        carryOut { bridge, _ in bridge.bluez(version: version) }
+        handle(.bluezVersion(version))
     }
 
     /// Stops the service: at most 3 s for the radio and, at the same time, 2 s for the broker and the state file.
@@ -125,7 +125,7 @@ final class BridgeService {
         healthTimer.disarm()
         metrics.stop()
         manager.onEvent = nil
-        carryOut { bridge, now in bridge.stop(at: now) }
+        handle(.stopping)
         async let radio: Void = central.stop()
         async let file: Void = store.finish()
         await client.stop()
@@ -134,9 +134,9 @@ final class BridgeService {
     }
 
     /// Passes an event to the bridge and performs the resulting actions.
-    func carryOut(_ event: (inout BridgeState, Moment) -> [BridgeAction]) {
+    func handle(_ event: BridgeEvent) {
         let now = Moment.now
-        let due = event(&bridge, now)
+        let due = bridge.handle(event, at: now)
         // Actions that result from an action are performed after the waiting ones, because their event came later.
         guard !isActing else { return actions += due }
         isActing = true
@@ -162,11 +162,11 @@ final class BridgeService {
 
     /// Writing a file has begun to fail, or works again.
     private func measureFiles() {
-        carryOut { bridge, now in bridge.measured(measurement, at: now) }
+        handle(.measured(measurement))
     }
 
     private func measure() {
-        carryOut { bridge, now in bridge.measured(measurement, at: now) }
+        handle(.measured(measurement))
         reportLosses()
         healthTimer.arm(at: .now + Self.healthInterval, accuracy: .seconds(5))
     }
@@ -178,7 +178,7 @@ final class BridgeService {
             log.warning(
                 "message dropped: the broker closed two connections with it in flight", [(.topic, topic.shortened)])
         }
-        carryOut { bridge, now in bridge.lost(losses, at: now) }
+        handle(.messagesLost(losses))
     }
 }
 

@@ -29,26 +29,32 @@ private struct BridgePlay {
     }
 
     mutating func run() {
-        take(bridge.start(at: now))
+        take(bridge.handle(.started, at: now))
         while !input.isAtEnd { step() }
-        take(bridge.stop(at: now))
+        take(bridge.handle(.stopping, at: now))
         require(owed == 0, "\(owed) commands have no final result")
     }
 
     private mutating func step() {
         let id = input.pick(Self.ids)
         switch input.byte() % 12 {
-        case 0: take(bridge.tag(id, .connection(TagConnection(state: input.pick(Self.states), attempt: 1)), at: now))
-        case 1: take(bridge.tag(id, .gesture(Gesture(rawValue: UInt32(input.byte()))), at: now))
-        case 2: take(bridge.tag(id, .battery(BatteryStatus(level: UInt32(input.byte()), isCharging: true)), at: now))
+        case 0:
+            take(
+                bridge.handle(.tag(id, .connection(TagConnection(state: input.pick(Self.states), attempt: 1))), at: now)
+            )
+        case 1: take(bridge.handle(.tag(id, .gesture(Gesture(rawValue: UInt32(input.byte())))), at: now))
+        case 2:
+            take(
+                bridge.handle(.tag(id, .battery(BatteryStatus(level: UInt32(input.byte()), isCharging: true))), at: now)
+            )
         case 3: now = now + .milliseconds(Int(input.byte()) * 100)
         case 4:
             if let deadline = bridge.deadline, deadline > now.instant {
                 now = now + (deadline - now.instant)
             }
-            take(bridge.deadlineReached(at: now))
+            take(bridge.handle(.deadlineReached, at: now))
         case 5, 6: endErrand()
-        case 7: take(bridge.scanEnded(at: now))
+        case 7: take(bridge.handle(.scanEnded, at: now))
         default: command(id)
         }
     }
@@ -71,8 +77,9 @@ private struct BridgePlay {
             }
         owed += 1
         take(
-            bridge.received(
-                IncomingMessage(topic: topic, payload: input.bytes(), isRetained: input.byte() % 16 == 0), at: now))
+            bridge.handle(
+                .message(IncomingMessage(topic: topic, payload: input.bytes(), isRetained: input.byte() % 16 == 0)),
+                at: now))
     }
 
     private mutating func endErrand() {
@@ -84,7 +91,7 @@ private struct BridgePlay {
                 .success(.configValue(nil)), .failure(.notConnected), .failure(.timeout), .failure(.linkLost),
                 .failure(.malformedResponse),
             ]
-            take(bridge.tag(id, .commandEnded(token: token, input.pick(results)), at: now))
+            take(bridge.handle(.tag(id, .commandEnded(token: token, input.pick(results))), at: now))
         case .scan(_, let token), .stopScan(let token), .forget(_, let token): end(token, .done)
         case .pair(_, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
         case .measure(let token):
@@ -97,7 +104,7 @@ private struct BridgePlay {
         let results: [Result<RequestAnswer, RequestError>] = [
             .success(answer), .success(.done), .failure(.notConnected), .failure(.timeout), .failure(.notFound),
         ]
-        take(bridge.requestEnded(token: token, input.pick(results), at: now))
+        take(bridge.handle(.requestEnded(token: token, input.pick(results)), at: now))
     }
 
     private mutating func take(_ actions: [BridgeAction]) {

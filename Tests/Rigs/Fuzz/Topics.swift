@@ -10,7 +10,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let tags = [TagID("0001")].compactMap(\.self).map { TagEntry(id: $0, serial: "0001") }
     var bridge = BridgeState(
         configuration: BridgeConfiguration(instance: "attic", version: "1", tags: tags), boot: "9f3c", startedAt: now)
-    _ = bridge.start(at: now)
+    _ = bridge.handle(.started, at: now)
     var (messages, finals) = (0, 0)
     while !input.isAtEnd {
         let prefix = input.pick([
@@ -18,9 +18,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         ])
         let message = IncomingMessage(topic: prefix + input.text(), payload: input.bytes())
         messages += 1
-        finals += results(bridge.received(message, at: now))
+        finals += results(bridge.handle(.message(message), at: now))
     }
-    finals += results(bridge.stop(at: now))
+    finals += results(bridge.handle(.stopping, at: now))
     require(finals <= messages, "\(messages) messages have \(finals) final results")
     return 0
 }

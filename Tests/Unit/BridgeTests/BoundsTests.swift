@@ -163,7 +163,7 @@ struct BoundsTests {
         var seen = SeenTags()
         for number in 0..<300 {
             let tag = TagAdvertisement(address: "\(number)", serial: "0001", name: nil, rssi: -60)
-            seen.heard(tag, at: Scene.beginning + .seconds(number))
+            seen.received(tag, at: Scene.beginning + .seconds(number))
         }
         #expect(Set(seen.all.map(\.tag.address)) == Set((44..<300).map { "\($0)" }))
     }

@@ -31,9 +31,9 @@ struct BridgeFactsTests {
         var state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Scene.beginning)
         #expect(state.will.topic == "home/up/bridge/attic/state")
         let message = IncomingMessage(topic: "home/up/tag/003R/led/set", payload: [])
-        #expect(state.received(message, at: Scene.beginning).count == 1)
+        #expect(state.handle(.message(message), at: Scene.beginning).count == 1)
         let other = IncomingMessage(topic: "home/tag/003R/led/set", payload: [])
-        #expect(state.received(other, at: Scene.beginning).isEmpty)
+        #expect(state.handle(.message(other), at: Scene.beginning).isEmpty)
     }
 
     @Test("counts a tag that is listed twice once")
@@ -44,9 +44,9 @@ struct BridgeFactsTests {
     @Test("reports the versions of what it talks to")
     func versions() {
         var scene = Scene()
-        scene.note(scene.state.bluez(version: "5.66"))
+        scene.handle(.bluezVersion("5.66"))
         #expect(
-            scene.note(scene.state.broker(protocolVersion: 5)) == [
+            scene.handle(.brokerProtocol(5)) == [
                 #"jacquard/bridge/attic/info {"bluez":"5.66","boot":"9f3c","connected":[],"contract":1,"instance":"attic","#
                     + #""mqtt":5,"started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#
             ])
@@ -60,7 +60,7 @@ struct BridgeFactsTests {
             AdapterFacts(id: "hci0", address: "F0:00:00:00:00:01", state: .poweredOn, connectedCount: 2),
         ]
         #expect(
-            scene.note(scene.state.adapters(list, at: scene.now)) == [
+            scene.handle(.adapters(list)) == [
                 "jacquard/bridge/attic/adapter "
                     + #"[{"address":"F0:00:00:00:00:01","connected":2,"discovering":false,"id":"hci0","#
                     + #""state":"powered_on"},{"address":null,"connected":0,"discovering":true,"id":"hci1","#
@@ -89,10 +89,10 @@ struct BridgeFactsTests {
             "text":"No Bluetooth adapter is ready: no tag can be reached"}],\#
             "queue":0,"rss_kb":null,"status":"failed","uptime_s":0}
             """#
-        #expect(scene.note(scene.state.adapters([off], at: scene.now)).last == health)
+        #expect(scene.handle(.adapters([off])).last == health)
         let on = AdapterFacts(id: "hci0", address: nil, state: .poweredOn)
-        #expect(scene.note(scene.state.adapters([on], at: scene.now)).last?.contains(#""status":"ok""#) == true)
-        #expect(scene.note(scene.state.adapters([on], at: scene.now)).count == 1)
+        #expect(scene.handle(.adapters([on])).last?.contains(#""status":"ok""#) == true)
+        #expect(scene.handle(.adapters([on])).count == 1)
     }
 
     @Test("has a problem while a tag has firmware that is known to be bad")
@@ -112,7 +112,7 @@ struct BridgeFactsTests {
         scene.now = scene.now + .seconds(12)
         let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 1, dropped: 2, brokerReconnects: 3)
         #expect(
-            scene.note(scene.state.measured(measurement, at: scene.now)) == [
+            scene.handle(.measured(measurement)) == [
                 #"jacquard/bridge/attic/health {"broker_reconnects":3,"dropped":2,"problems":[],"queue":1,"#
                     + #""rss_kb":9120,"status":"ok","uptime_s":12}"#
             ])

@@ -11,7 +11,7 @@ struct BridgeRequestTests {
     func tags() {
         var scene = Scene.connected()
         let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: "", rssi: 127, isConnected: true)
-        scene.note(scene.state.advertised(seen, at: scene.now))
+        scene.handle(.advertisement(seen))
         scene.tell(.gear(.jacket))
         let line = #"""
             jacquard/bridge/attic/response/tags {"bridge":"attic","data":{"known":[{"address":null,\#
@@ -28,10 +28,10 @@ struct BridgeRequestTests {
     func agreement() {
         var scene = Scene()
         let heard = TagAdvertisement(address: "F0:01", serial: "003R", name: "old", rssi: -70)
-        scene.note(scene.state.advertised(heard, at: scene.now))
+        scene.handle(.advertisement(heard))
         scene.wait(.seconds(5))
         let sighting = TagSighting(address: "F0:01", adapter: "hci0", rssi: -50, name: "Sleeve", isPaired: true)
-        scene.note(scene.state.sighted(.tag003R, sighting, at: scene.now))
+        scene.handle(.sighting(.tag003R, sighting))
         scene.tell(.connection(TagConnection(state: .connected, attempt: 1)))
         let line = scene.send("bridge/attic/request/tags", "").last ?? ""
         let same = #""last_seen":"2026-11-20T10:15:07.114Z","name":"Sleeve","#
@@ -43,8 +43,8 @@ struct BridgeRequestTests {
     func noDevices() {
         var scene = Scene()
         let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: nil)
-        scene.note(scene.state.advertised(seen, at: scene.now))
-        scene.note(scene.state.bluetooth(.poweredOff, at: scene.now))
+        scene.handle(.advertisement(seen))
+        scene.handle(.bluetooth(.poweredOff))
         #expect(scene.send("bridge/attic/request/tags", "").last?.contains(#""seen":[]"#) == true)
     }
 
@@ -53,7 +53,7 @@ struct BridgeRequestTests {
         var seen = SeenTags()
         for number in 0..<300 {
             let now = Scene.beginning + .seconds(number)
-            seen.heard(
+            seen.received(
                 TagAdvertisement(address: "\(number)", serial: "\(number)", name: nil, rssi: nil), at: now)
         }
         #expect(seen.all.count == 256)

@@ -205,7 +205,7 @@ struct CommandTests {
         scene.send(led, #"{"state":"ON","id":"sent"}"#)
         scene.disconnect()
         scene.send(led, #"{"state":"ON","id":"waiting"}"#)
-        let lines = scene.note(scene.state.stop(at: scene.now))
+        let lines = scene.handle(.stopping)
         #expect(scene.results.map(\.id) == ["sent", "waiting"])
         #expect(scene.results.map(\.error?.code) == ["link_lost", "tag_offline"])
         #expect(lines[2] == "jacquard/tag/003R/availability offline")
@@ -213,7 +213,7 @@ struct CommandTests {
         #expect(lines.last == "jacquard/bridge/attic/state offline")
         #expect(scene.send(led, "on") == [])
         #expect(scene.tell(.gesture(.doubleTap)) == [])
-        #expect(scene.note(scene.state.stop(at: scene.now)) == [])
+        #expect(scene.handle(.stopping) == [])
         #expect(scene.state.deadline == nil)
     }
 }

@@ -20,7 +20,7 @@ struct ConnectionPolicyTests {
             (.always, [.connect(.tag003R)]), (.onDemand, []), (.never, []),
         ] as [(TagEntry.ConnectPolicy, [BridgeAction])] {
             var scene = Scene(tags: [.tag003R(policy)])
-            #expect(scene.state.start(at: scene.now).contains(.connect(.tag003R)) == false)
+            #expect(scene.state.handle(.started, at: scene.now).contains(.connect(.tag003R)) == false)
             scene.powerOn()
             #expect(scene.takeActions() == expected)
         }
@@ -30,7 +30,7 @@ struct ConnectionPolicyTests {
     func again() {
         var scene = Scene()
         for state in [AdapterFacts.State.unknown, .poweredOn, .poweredOff, .poweredOn] {
-            scene.note(scene.state.bluetooth(state, at: scene.now))
+            scene.handle(.bluetooth(state))
             #expect(scene.takeActions() == [.connect(.tag003R)])
         }
     }
@@ -67,7 +67,7 @@ struct ConnectionPolicyTests {
     func restart() {
         let record = TagRecord(id: .tag003R, serial: "003R", address: "F0", name: "Sleeve", isHeld: true)
         var scene = Scene(records: [record])
-        let lines = scene.note(scene.state.start(at: scene.now))
+        let lines = scene.handle(.started)
         #expect(lines.contains { $0.contains(#""state":"disconnected""#) })
         #expect(lines.contains { $0.contains(#""address":"F0""#) && $0.contains(#""tag_name":"Sleeve""#) })
         scene.powerOn()
@@ -170,7 +170,7 @@ struct ConnectionPolicyTests {
         let lost = scene.now.text
         scene.tell(gone)
         scene.wait(.seconds(5))
-        let last = scene.note(scene.state.stop(at: scene.now)).last { $0.hasPrefix("jacquard/tag/003R/connection ") }
+        let last = scene.handle(.stopping).last { $0.hasPrefix("jacquard/tag/003R/connection ") }
         #expect(last?.contains(#""since":"\#(lost)""#) == true)
     }
 }

@@ -30,12 +30,12 @@ struct DocumentationTests {
         let timeout = TagConnectionError(
             .connectionTimeout, "No link within 60 s", stackName: "org.bluez.Error.Failed")
         let retry = scene.now.instant + .milliseconds(1_500)
-        scene.note(scene.state.start(at: scene.now))
-        scene.note(scene.state.bluez(version: "5.66"))
-        scene.note(scene.state.broker(protocolVersion: 5))
-        scene.note(scene.state.adapters([adapter], at: scene.now))
-        scene.note(scene.state.measured(measurement, at: scene.now))
-        scene.note(scene.state.sighted(.tag003R, sighting, at: scene.now))
+        scene.handle(.started)
+        scene.handle(.bluezVersion("5.66"))
+        scene.handle(.brokerProtocol(5))
+        scene.handle(.adapters([adapter]))
+        scene.handle(.measured(measurement))
+        scene.handle(.sighting(.tag003R, sighting))
         scene.tell(.connection(TagConnection(state: .initializing(step: 6), attempt: 1)))
         scene.tell(
             .connection(TagConnection(state: .preparingToConnect, attempt: 2, error: timeout, retryAt: retry)))
@@ -58,27 +58,27 @@ struct DocumentationTests {
         scene.powerOn()
         scene.send("bridge/attic/request/scan", "")
         scene.done()
-        scene.note(scene.state.advertised(stranger, at: scene.now))
+        scene.handle(.advertisement(stranger))
         scene.send("bridge/attic/request/tags", "")
         scene.send("bridge/attic/request/pair", "0001")
-        scene.note(scene.state.pairing(serial: "0001", stage: .found(address: stranger.address), at: scene.now))
+        scene.handle(.pairing(serial: "0001", .found(address: stranger.address)))
         return scene
     }
 
     /// A life of the facts that are published while discovery is on.
     private func lifeWithDiscovery() -> Scene {
         var scene = Scene.announcing()
-        scene.note(scene.state.start(at: scene.now))
+        scene.handle(.started)
         scene.powerOn()
         scene.connect()
         scene.send("bridge/attic/request/scan", "")
         scene.done()
         let stranger = TagAdvertisement(
             address: "F0:00:00:00:00:03", serial: "0001", name: "Jacquard-0001", rssi: -70)
-        scene.note(scene.state.advertised(stranger, at: scene.now))
+        scene.handle(.advertisement(stranger))
         let now = scene.now
         scene.now = now + .seconds(1)
-        scene.note(scene.state.deadlineReached(at: scene.now))
+        scene.handle(.deadlineReached)
         scene.now = now
         scene.send("bridge/attic/request/pair_serial", "0001")
         scene.send("bridge/attic/request/pair", "")
@@ -117,7 +117,7 @@ struct DocumentationTests {
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))
             var scene = Scene.connected()
             scene.powerOn()
-            scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -61), at: scene.now))
+            scene.handle(.sighting(.tag003R, TagSighting(rssi: -61)))
             scene.send(String(match.1), String(match.2 ?? ""))
             let isTaken = !scene.tokens.isEmpty || scene.results.contains { $0.status == "ok" }
             let isDisconnect = scene.takeActions().contains(.disconnect(.tag003R))
@@ -135,7 +135,7 @@ struct DocumentationTests {
         }
         let words =
             CommandFailure.Code.allCases.map(\.rawValue) + Problem.Code.allCases.map(\.rawValue)
-            + BridgeEvent.allCases.map(\.rawValue)
+            + EventDocument.Kind.allCases.map(\.rawValue)
         for word in words {
             #expect(article.contains("\n| `\(word)` |"), "\(word)")
         }

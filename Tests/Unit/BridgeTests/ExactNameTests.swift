@@ -20,7 +20,7 @@ struct ExactNameTests {
         scene.send("tag/\(Self.decomposed)/led/set", "on")
         #expect(scene.performed.count == 1)
         let unknown = Scene(tags: [tags[0]])
-        #expect(unknown.state.position(of: tags[1].id) == nil)
+        #expect(unknown.state.tags.position(of: tags[1].id) == nil)
     }
 
     @Test("are two command ids")

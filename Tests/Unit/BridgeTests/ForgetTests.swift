@@ -86,7 +86,7 @@ struct ForgetTests {
     func released(seconds: Int) {
         var scene = scene()
         scene.send(topic, "003R")
-        scene.note(scene.state.release(.tag003R, at: scene.now))
+        scene.handle(.tagRemoved(.tag003R))
         scene.wait(.seconds(seconds))
         #expect(scene.done().first?.contains(#""type":"tag_forgotten""#) == true)
         #expect((scene.results.last?.status == "ok") == (seconds == 5), "topics are emptied before")
@@ -100,8 +100,8 @@ struct ForgetTests {
     func replaced() {
         var scene = scene()
         scene.send(topic, "003R")
-        scene.note(scene.state.release(.tag003R, at: scene.now))
-        scene.note(scene.state.add(TagEntry(id: .tag003R, serial: "0099"), at: scene.now))
+        scene.handle(.tagRemoved(.tag003R))
+        scene.handle(.tagAdded(TagEntry(id: .tag003R, serial: "0099")))
         scene.done()
         #expect(scene.results.last?.status == "ok")
         #expect(scene.state.tags.map(\.entry.serial) == ["0099"])
@@ -112,7 +112,7 @@ struct ForgetTests {
         var scene = scene()
         scene.send(topic, "003R")
         scene.done()
-        let lines = scene.note(scene.state.stop(at: scene.now))
+        let lines = scene.handle(.stopping)
         #expect(lines.count == Self.retained.count + 2)
         #expect(scene.results.last?.status == "ok")
     }
@@ -164,7 +164,7 @@ struct ForgetTests {
             #expect((scene.takeActions().first { $0.token != nil } != nil) == isAgain)
             scene.done()
             scene.wait(.seconds(1))
-            scene.note(scene.state.add(.tag003R, at: scene.now))
+            scene.handle(.tagAdded(.tag003R))
             _ = scene.takeActions()
         }
         #expect(scene.results.filter(\.final).map(\.id) == ["003R", "f", "f"])

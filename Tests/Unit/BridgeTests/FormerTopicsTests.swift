@@ -74,7 +74,7 @@ struct FormerTopicsTests {
         var scene = scene()
         scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
         scene.wait(.milliseconds(1_500))
-        let lines = scene.note(scene.state.add(TagEntry(id: .known("0001"), serial: "0001"), at: scene.now))
+        let lines = scene.handle(.tagAdded(TagEntry(id: .known("0001"), serial: "0001")))
         let availability = lines.filter { $0.hasPrefix("jacquard/tag/0001/availability") }
         #expect(availability == ["jacquard/tag/0001/availability ", "jacquard/tag/0001/availability offline"])
         #expect(cleared(scene.wait(.seconds(5))) == [])
@@ -86,7 +86,7 @@ struct FormerTopicsTests {
         scene.wait(.seconds(2))
         scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
         #expect(cleared(scene.wait(.seconds(5))) == [])
-        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.handle(.brokerConnected)
         scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
         #expect(cleared(scene.wait(.seconds(1))).contains(Self.device))
     }
@@ -109,7 +109,7 @@ struct FormerTopicsTests {
         #expect(rest.filter { $0.hasPrefix("jacquard/bridge/old/") }.count == 8)
         #expect(rest.last == "jacquard/bridge/old/state")
         #expect(scene.takeActions() == [.forgetInstance("old")])
-        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.handle(.brokerConnected)
         scene.hear("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
         #expect(cleared(scene.wait(.seconds(5))) == [])
     }

@@ -59,7 +59,7 @@ struct GestureTests {
     @Test("that were dropped, and fragments that were lost, are in the sum")
     func losses() {
         var scene = Scene.connected()
-        scene.note(scene.state.lost(.init(events: ["jacquard/tag/003R/gesture": 4, "other": 9]), at: scene.now))
+        scene.handle(.messagesLost(.init(events: ["jacquard/tag/003R/gesture": 4, "other": 9])))
         #expect(scene.publications.first { $0.topic.hasSuffix("stats") }?.text.contains(#""expired":4,"#) == true)
         scene.tell(.fragmentsLost)
         scene.wait(.seconds(1))
@@ -92,8 +92,8 @@ struct GestureTests {
         let name = GestureName(Gesture(rawValue: number))
         let document = Document(
             boot: boot, bridge: bridge, eventType: name.rawValue, gesture: number, seq: sequence, time: now.text)
-        var payload = GesturePayload(boot: boot, bridge: bridge)
-        let bytes = payload.bytes(name: name, number: number, sequence: sequence, at: now)
+        var encoder = GestureEncoder(boot: boot, bridge: bridge, lifetime: .seconds(5))
+        let bytes = encoder.payload(name, number: number, sequence: sequence, at: now)
         #expect(bytes == JSONText.bytes(of: document))
     }
 }

@@ -16,24 +16,24 @@ struct HealthTests {
     @Test("an adapter that goes and comes has an event each, the first list none")
     func adapters() {
         var scene = Scene()
-        #expect(scene.note(scene.state.adapters([adapter(.poweredOn)], at: scene.now)).count == 1)
-        let off = scene.note(scene.state.adapters([adapter(.poweredOff)], at: scene.now))
+        #expect(scene.handle(.adapters([adapter(.poweredOn)])).count == 1)
+        let off = scene.handle(.adapters([adapter(.poweredOff)]))
         #expect(off[1].contains(#""text":"Bluetooth adapter hci0 is powered off""#))
         #expect(off[1].contains(#""type":"adapter_lost""#))
-        let on = scene.note(scene.state.adapters([adapter(.poweredOn)], at: scene.now))
+        let on = scene.handle(.adapters([adapter(.poweredOn)]))
         #expect(on[1].contains(#""type":"adapter_back""#))
-        let gone = scene.note(scene.state.adapters([], at: scene.now))
+        let gone = scene.handle(.adapters([]))
         #expect(gone[1].contains(#""text":"Bluetooth adapter hci0 is gone""#))
     }
 
     @Test("what the broker refuses is a problem until the next connection")
     func refusals() {
         var scene = Scene()
-        scene.note(scene.state.brokerRefused(subscription: "jacquard/tag/+/+/set", at: scene.now))
+        scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
         #expect(health(scene).contains(#""code":"broker_refuses""#))
         #expect(health(scene).contains("the subscription jacquard/tag/+/+/set"))
         #expect(health(scene).contains(#""status":"degraded""#))
-        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.handle(.brokerConnected)
         #expect(health(scene).contains(#""status":"ok""#))
     }
 
@@ -41,12 +41,12 @@ struct HealthTests {
     func deafness() {
         var scene = Scene()
         for number in 0..<20 {
-            scene.note(scene.state.brokerRefused(messageTo: "\(number)", "not_authorized", at: scene.now))
+            scene.handle(.messageRefused(topic: "\(number)", reason: "not_authorized"))
         }
-        scene.note(scene.state.brokerRefused(subscription: "jacquard/tag/+/+/set", at: scene.now))
+        scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
         scene.wait(.seconds(700))
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
-        scene.note(scene.state.measured(measurement, at: scene.now))
+        scene.handle(.measured(measurement))
         #expect(health(scene).contains("the subscription jacquard/tag/+/+/set"))
         #expect(!health(scene).contains("refuses messages"))
     }
@@ -55,18 +55,18 @@ struct HealthTests {
     func refusedMessages() {
         var scene = Scene()
         for number in 10..<40 {
-            scene.note(scene.state.brokerRefused(messageTo: "\(number)", "not_authorized", at: scene.now))
+            scene.handle(.messageRefused(topic: "\(number)", reason: "not_authorized"))
         }
         scene.wait(.seconds(500))
-        scene.note(scene.state.brokerRefused(messageTo: "10", "not_authorized", at: scene.now))
+        scene.handle(.messageRefused(topic: "10", reason: "not_authorized"))
         scene.wait(.seconds(500))
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
-        scene.note(scene.state.measured(measurement, at: scene.now))
+        scene.handle(.measured(measurement))
         #expect(health(scene).contains("such as to 10 (not_authorized): `jacquard2mqtt doctor`"))
-        scene.note(scene.state.brokerRefused(messageTo: "50", "not_authorized", at: scene.now))
+        scene.handle(.messageRefused(topic: "50", reason: "not_authorized"))
         #expect(health(scene).contains("such as to 10 "), "the first of them")
         scene.wait(.seconds(101))
-        scene.note(scene.state.measured(measurement, at: scene.now))
+        scene.handle(.measured(measurement))
         #expect(health(scene).contains("such as to 50 "))
     }
 
@@ -99,37 +99,37 @@ struct HealthTests {
         var scene = Scene()
         let first = HealthMeasurement(
             residentKilobytes: 1, queued: 2, dropped: 0, acknowledged: 7, brokerReconnects: 0)
-        scene.note(scene.state.measured(first, at: scene.now))
+        scene.handle(.measured(first))
         scene.wait(.seconds(30))
-        scene.note(scene.state.measured(second, at: scene.now))
+        scene.handle(.measured(second))
         #expect(!health(scene).contains("broker_stalled"), "half a minute says nothing")
         scene.wait(.seconds(25))
-        scene.note(scene.state.measured(second, at: scene.now))
+        scene.handle(.measured(second))
         #expect(health(scene).contains(#""code":"broker_stalled""#) == isStalled)
         #expect(health(scene).contains(#""status":"failed""#) == isStalled)
         let third = HealthMeasurement(residentKilobytes: 1, queued: 3, dropped: 0, acknowledged: 9, brokerReconnects: 0)
-        scene.note(scene.state.measured(third, at: scene.now))
+        scene.handle(.measured(third))
         #expect(!health(scene).contains("broker_stalled"), "it is over with the first that is acknowledged")
     }
 
     @Test("a Bluetooth service that may not be used is the one problem, says what to do, and has failed")
     func unauthorized() {
         var scene = Scene()
-        scene.note(scene.state.adapters([adapter(.unauthorized)], at: scene.now))
+        scene.handle(.adapters([adapter(.unauthorized)]))
         #expect(health(scene).contains(#""status":"failed""#))
         #expect(health(scene).contains(#""code":"not_permitted""#))
         #expect(health(scene).contains("jacquard2mqtt doctor"))
         #expect(!health(scene).contains("no_adapter") && !health(scene).contains("adapter_not_ready"))
-        scene.note(scene.state.adapters([adapter(.poweredOn)], at: scene.now))
+        scene.handle(.adapters([adapter(.poweredOn)]))
         #expect(health(scene).contains(#""status":"ok""#))
     }
 
     @Test("a scan that hears nothing for long is a problem")
     func silentScan() {
         var scene = Scene()
-        scene.note(scene.state.adapters([adapter(.poweredOn, isSilent: true)], at: scene.now))
+        scene.handle(.adapters([adapter(.poweredOn, isSilent: true)]))
         #expect(health(scene).contains(#""code":"scan_silent""#))
-        scene.note(scene.state.adapters([adapter(.poweredOn)], at: scene.now))
+        scene.handle(.adapters([adapter(.poweredOn)]))
         #expect(health(scene).contains(#""status":"ok""#))
     }
 
@@ -158,7 +158,7 @@ struct HealthTests {
     @Test("lost results, and commands that were not taken, are a problem each")
     func lostResults() {
         var scene = Scene()
-        scene.note(scene.state.lost(.init(results: 2, commands: 7), at: scene.now))
+        scene.handle(.messagesLost(.init(results: 2, commands: 7)))
         #expect(health(scene).contains("2 results were lost since the start"))
         #expect(health(scene).contains("7 commands were not taken since the start"))
         #expect(health(scene).contains(#""status":"degraded""#))
@@ -168,14 +168,14 @@ struct HealthTests {
     func closingMessage() {
         var scene = Scene()
         let topic = String(repeating: "a/", count: 5_000)
-        scene.note(scene.state.lost(.init(refused: 1, closing: [topic]), at: scene.now))
-        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.handle(.messagesLost(.init(refused: 1, closing: [topic])))
+        scene.handle(.brokerConnected)
         #expect(health(scene).contains("closes the connection when it receives a message to a/a/"))
         #expect(health(scene).contains(#""code":"broker_refuses""#))
         #expect(health(scene).utf8.count < 1_000)
         scene.wait(.seconds(601))
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 1, brokerReconnects: 0)
-        scene.note(scene.state.measured(measurement, at: scene.now))
+        scene.handle(.measured(measurement))
         #expect(health(scene).contains(#""problems":[]"#))
     }
 
@@ -183,15 +183,15 @@ struct HealthTests {
     func drops() {
         var scene = Scene()
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 5, brokerReconnects: 0)
-        scene.note(scene.state.lost(.init(events: ["x": 2]), at: scene.now))
+        scene.handle(.messagesLost(.init(events: ["x": 2])))
         scene.wait(.seconds(60))
-        scene.note(scene.state.lost(.init(events: ["x": 3]), at: scene.now))
+        scene.handle(.messagesLost(.init(events: ["x": 3])))
         #expect(
             health(scene).contains(
                 #"{"code":"events_dropped","since":"2026-11-20T10:15:02.114Z","#
                     + #""text":"5 events were lost since the start: the broker was away too long"}"#))
         scene.wait(.seconds(600))
-        scene.note(scene.state.measured(measurement, at: scene.now))
+        scene.handle(.measured(measurement))
         #expect(health(scene).contains(#""problems":[]"#))
     }
 }

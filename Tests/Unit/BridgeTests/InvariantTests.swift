@@ -68,7 +68,7 @@ struct InvariantTests {
             }
             open += scene.tokens[known...]
         }
-        scene.note(scene.state.stop(at: scene.now))
+        scene.handle(.stopping)
         #expect(scene.results.filter(\.final).count == commands)
         #expect(scene.state.departures.isEmpty)
     }
@@ -76,16 +76,16 @@ struct InvariantTests {
     /// An event without a preceding request.
     private func happen(_ scene: inout Scene, using generator: inout SeededGenerator) {
         switch Int.random(in: 0..<5, using: &generator) {
-        case 4: scene.note(scene.state.duplicateSerial("003R", at: ["F0", "F1"], at: scene.now))
+        case 4: scene.handle(.duplicateSerial("003R", addresses: ["F0", "F1"]))
         case 0:
             let state = AdapterFacts.State.allCases.randomElement(using: &generator) ?? .unknown
-            scene.note(scene.state.bluetooth(state, at: scene.now))
-        case 1: scene.note(scene.state.scanEnded(at: scene.now))
-        case 2: scene.note(scene.state.add(TagEntry(id: .known("0001"), serial: "0001"), at: scene.now))
+            scene.handle(.bluetooth(state))
+        case 1: scene.handle(.scanEnded)
+        case 2: scene.handle(.tagAdded(TagEntry(id: .known("0001"), serial: "0001")))
         default:
             let tag = TagAdvertisement(
                 address: "F\(Int.random(in: 0..<3, using: &generator))", serial: "003R", name: nil, rssi: nil)
-            scene.note(scene.state.advertised(tag, at: scene.now))
+            scene.handle(.advertisement(tag))
         }
     }
 
@@ -94,9 +94,9 @@ struct InvariantTests {
         let end = Self.ends.randomElement(using: &generator) ?? .success(.done)
         for tag in Self.tags { scene.tell(.commandEnded(token: token, end), of: tag) }
         let answer = Self.answers.randomElement(using: &generator) ?? .success(.done)
-        scene.note(scene.state.requestEnded(token: token, answer, at: scene.now))
+        scene.handle(.requestEnded(token: token, answer))
         scene.tell(.commandEnded(token: UInt64.max, .success(.done)))
-        scene.note(scene.state.requestEnded(token: UInt64.max, .success(.done), at: scene.now))
+        scene.handle(.requestEnded(token: UInt64.max, .success(.done)))
     }
 
     private static func tag(using generator: inout SeededGenerator) -> TagID {

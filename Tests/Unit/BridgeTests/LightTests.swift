@@ -133,7 +133,7 @@ struct LightTests {
     func addedTag() {
         var scene = Scene.connected()
         _ = told(#"{"state":"ON","flash":1}"#, in: &scene)
-        scene.note(scene.state.add(TagEntry(id: .known("0004"), serial: "0004"), at: scene.now))
+        scene.handle(.tagAdded(TagEntry(id: .known("0004"), serial: "0004")))
         #expect(scene.wait(.seconds(1)).contains(light("OFF")))
     }
 }

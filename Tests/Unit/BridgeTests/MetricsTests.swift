@@ -45,7 +45,7 @@ struct MetricsTests {
     @Test("report each problem by its code")
     func problems() {
         var scene = Scene()
-        scene.note(scene.state.adapters([], at: scene.now))
+        scene.handle(.adapters([]))
         let lines = lines(scene)
         #expect(lines.contains(#"jacquard_bridge_health{status="failed"} 1"#))
         #expect(lines.contains(#"jacquard_bridge_problems{code="no_adapter"} 1"#))
@@ -84,8 +84,8 @@ struct MetricsTests {
         scene.tell(.battery(BatteryStatus(level: 87, isCharging: true)))
         scene.tell(.gesture(.doubleTap))
         let adapter = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
-        scene.note(scene.state.adapters([adapter], at: scene.now))
-        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -60), at: scene.now))
+        scene.handle(.adapters([adapter]))
+        scene.handle(.sighting(.tag003R, TagSighting(rssi: -60)))
         let written = Set(lines(scene).compactMap { $0.firstMatch(of: #/^jacquard_\w+/#).map { String($0.0) } })
         #expect(named.subtracting(written).isEmpty)
         if document.hasSuffix(".md") { #expect(written.subtracting(named).isEmpty, "not explained") }
@@ -108,9 +108,9 @@ struct MetricsTests {
     @Test("give each family its type, also those that have no sample in most cases")
     func types() {
         var scene = Scene()
-        scene.note(scene.state.adapters([], at: scene.now))
+        scene.handle(.adapters([]))
         #expect(lines(scene).contains("# TYPE jacquard_bridge_problems gauge"))
-        scene.note(scene.state.adapters([AdapterFacts(id: "hci0", address: nil, state: .poweredOn)], at: scene.now))
+        scene.handle(.adapters([AdapterFacts(id: "hci0", address: nil, state: .poweredOn)]))
         #expect(lines(scene).contains("# TYPE jacquard_adapter_powered gauge"))
     }
 }

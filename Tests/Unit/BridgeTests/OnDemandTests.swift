@@ -54,7 +54,7 @@ struct OnDemandTests {
     @Test("is available while a command would reach it: not after a failure, and not without Bluetooth")
     func whenAvailable() {
         var scene = scene()
-        #expect(scene.note(scene.state.start(at: scene.now)).contains(availability + "online"))
+        #expect(scene.handle(.started).contains(availability + "online"))
         let timeout = TagConnectionError(.connectionTimeout, "No link")
         #expect(
             scene.tell(.connection(TagConnection(state: .connecting(step: 0), attempt: 1))).first
@@ -67,7 +67,7 @@ struct OnDemandTests {
         scene.connect()
         #expect(
             scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1))).first == availability + "online")
-        #expect(scene.note(scene.state.bluetooth(.poweredOff, at: scene.now)) == [availability + "offline"])
+        #expect(scene.handle(.bluetooth(.poweredOff)) == [availability + "offline"])
         #expect(scene.powerOn() == [availability + "online"])
         scene.send("tag/003R/connection/set", "disconnect")
         #expect(scene.publications.contains { $0.line == availability + "offline" })
@@ -82,7 +82,7 @@ struct OnDemandTests {
         #expect(lines.contains(availability + "offline"))
         scene.wait(.seconds(60))
         if isHeard {
-            let lines = scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -60), at: scene.now))
+            let lines = scene.handle(.sighting(.tag003R, TagSighting(rssi: -60)))
             #expect(lines.contains(availability + "online"))
         } else {
             scene.connect()

@@ -29,7 +29,7 @@ struct PairTests {
             (.found(address: "F0"), event("pair_found", address: #""F0""#)), (.pairing, event("pair_pairing")),
             (.connecting, event("pair_connecting")),
         ] as [(PairingStage, String)] {
-            #expect(scene.note(scene.state.pairing(serial: "0001", stage: stage, at: scene.now)) == [line])
+            #expect(scene.handle(.pairing(serial: "0001", stage)) == [line])
         }
         let lines = scene.done(.paired(address: "F0", name: "Jacquard-0001"))
         let entry = TagEntry(id: .known("0001"), serial: "0001")
@@ -41,7 +41,7 @@ struct PairTests {
         #expect(
             lines.last?.contains(#""data":{"address":"F0","id":"0001","name":"Jacquard-0001","serial":"0001"}"#) == true
         )
-        #expect(scene.note(scene.state.pairing(serial: "0001", stage: .pairing, at: scene.now)) == [])
+        #expect(scene.handle(.pairing(serial: "0001", .pairing)) == [])
         #expect(scene.state.knownTags.map(\.address) == [nil, "F0"])
     }
 
@@ -110,8 +110,7 @@ struct PairTests {
         #expect(scene.powerOn().contains { $0.contains("pair_started") })
         #expect(scene.takeActions().contains(.pair(serial: "0001", timeout: .seconds(60), token: 1)))
         #expect(scene.lastError?.code == "busy")
-        scene.note(
-            scene.state.requestEnded(token: 1, .success(.paired(address: "F0", name: nil)), at: scene.now))
+        scene.handle(.requestEnded(token: 1, .success(.paired(address: "F0", name: nil))))
         #expect(scene.results.map(\.status) == ["error", "ok"])
     }
 
@@ -119,7 +118,7 @@ struct PairTests {
     func bluetooth() {
         var off = Scene()
         off.send(topic, "0001")
-        off.note(off.state.bluetooth(.poweredOff, at: off.now))
+        off.handle(.bluetooth(.poweredOff))
         #expect(off.lastError?.text == "Bluetooth is powered off")
         var silent = Scene()
         silent.send(topic, #"{"serial":"0001","ttl_ms":2000}"#)
@@ -156,9 +155,9 @@ struct PairTests {
     func add() {
         var scene = scene()
         let entry = TagEntry(id: .known("0001"), serial: "0001")
-        #expect(scene.note(scene.state.add(entry, at: scene.now)).count == 10)
+        #expect(scene.handle(.tagAdded(entry)).count == 10)
         #expect(scene.takeActions().last == .connect(entry.id))
-        #expect(scene.note(scene.state.add(entry, at: scene.now)) == [])
+        #expect(scene.handle(.tagAdded(entry)) == [])
         scene.tell(.connection(TagConnection(state: .connected, attempt: 1)), of: entry.id)
         scene.send("tag/0001/led/set", "on")
         #expect(scene.performed.count == 1)

@@ -110,7 +110,7 @@ struct PeerBridgesTests {
         #expect(carriedOut.results.map(\.status) == ["ok"])
         var stopped = shared(peer)
         stopped.send("tag/003R/led/set", Self.led)
-        stopped.note(stopped.state.stop(at: stopped.now))
+        stopped.handle(.stopping)
         #expect(stopped.results.count == results)
     }
 

@@ -14,7 +14,7 @@ struct ReloadTests {
     ) -> [String] {
         var configuration = scene.state.configuration
         change(&configuration)
-        return scene.note(scene.state.adopt(configuration, isBrokerConnected: isConnected, at: scene.now))
+        return scene.handle(.configurationChanged(configuration, isBrokerConnected: isConnected))
     }
 
     @Test("releases a tag: its discovery goes at once, its topics a second later, its bond stays")
@@ -22,7 +22,7 @@ struct ReloadTests {
         var scene = Scene.announced()
         scene.powerOn()
         _ = scene.takeActions()
-        let lines = scene.note(scene.state.release(.tag003R, at: scene.now))
+        let lines = scene.handle(.tagRemoved(.tag003R))
         #expect(scene.takeActions() == [.disconnect(.tag003R), .removeTag(.tag003R)])
         #expect(lines.contains("\(Self.device) "))
         #expect(!lines.contains { $0.contains("tag_forgotten") })
@@ -37,18 +37,18 @@ struct ReloadTests {
     func commands() {
         var scene = Scene.connected()
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"sent"}"#)
-        scene.note(scene.state.release(.tag003R, at: scene.now))
+        scene.handle(.tagRemoved(.tag003R))
         #expect(scene.lastError?.code == "link_lost")
-        #expect(scene.note(scene.state.release(.tag003R, at: scene.now)) == [])
+        #expect(scene.handle(.tagRemoved(.tag003R)) == [])
     }
 
     @Test("a released tag that is listed again at once keeps its topics")
     func again() {
         var scene = Scene.connected()
-        scene.note(scene.state.release(.tag003R, at: scene.now))
+        scene.handle(.tagRemoved(.tag003R))
         _ = scene.takeActions()
         let record = TagRecord(id: .tag003R, serial: "003R", name: "Jacket", isHeld: true)
-        let lines = scene.note(scene.state.add(.tag003R, record: record, at: scene.now))
+        let lines = scene.handle(.tagAdded(.tag003R, record: record))
         let availability = lines.filter { $0.hasPrefix("jacquard/tag/003R/availability") }
         #expect(availability == ["jacquard/tag/003R/availability ", "jacquard/tag/003R/availability offline"])
         #expect(!scene.takeActions().contains(.connect(.tag003R)), "it is held")
@@ -60,7 +60,7 @@ struct ReloadTests {
         var scene = Scene.announced()
         var entry = TagEntry.sleeve
         entry.name = "Right sleeve"
-        let lines = scene.note(scene.state.change(entry, at: scene.now))
+        let lines = scene.handle(.tagChanged(entry))
         #expect(lines.count == 2)
         #expect(lines.allSatisfy { $0.contains(#""name":"Right sleeve""#) })
     }
@@ -73,10 +73,10 @@ struct ReloadTests {
         _ = scene.takeActions()
         var entry = TagEntry.tag003R
         entry.connect = policy
-        scene.note(scene.state.change(entry, at: scene.now))
+        scene.handle(.tagChanged(entry))
         #expect(scene.takeActions() == (policy == .always ? [] : [.disconnect(.tag003R)]))
         entry.connect = .always
-        scene.note(scene.state.change(entry, at: scene.now))
+        scene.handle(.tagChanged(entry))
         #expect(scene.takeActions() == (policy == .always ? [] : [.connect(.tag003R)]))
     }
 
@@ -129,7 +129,7 @@ struct ReloadTests {
         var scene = Scene.announced()
         _ = adopt(&scene, isConnected: false) { $0.homeAssistant?.prefix = "ha" }
         #expect(scene.wait(.seconds(60)).discoveryTopics == [])
-        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.handle(.brokerConnected)
         #expect(scene.wait(.seconds(1)).discoveryTopics.count == 4)
     }
 
@@ -149,10 +149,10 @@ struct ReloadTests {
         var scene = Scene.announced()
         var other = TagEntry.sleeve
         other.id = .known("other")
-        #expect(scene.state.change(other, at: scene.now) == [])
-        scene.note(scene.state.stop(at: scene.now))
-        #expect(scene.state.change(.sleeve, at: scene.now) == [])
-        #expect(scene.state.release(.tag003R, at: scene.now) == [])
+        #expect(scene.state.handle(.tagChanged(other), at: scene.now) == [])
+        scene.handle(.stopping)
+        #expect(scene.state.handle(.tagChanged(.sleeve), at: scene.now) == [])
+        #expect(scene.state.handle(.tagRemoved(.tag003R), at: scene.now) == [])
         #expect(adopt(&scene) { $0.homeAssistant = nil } == [])
     }
 }

@@ -21,7 +21,7 @@ struct ScanTests {
     }
 
     private func heard(_ tag: TagAdvertisement, in scene: inout Scene) -> [String] {
-        scene.note(scene.state.advertised(tag, at: scene.now))
+        scene.handle(.advertisement(tag))
     }
 
     @Test("publishes the state, an event and a result when the scan runs")
@@ -61,18 +61,18 @@ struct ScanTests {
         #expect(lines.count == 2)
         #expect(scene.takeActions() == [.stopScan(token: 2)])
         #expect(scene.done() == [])
-        #expect(scene.note(scene.state.scanEnded(at: scene.now)) == [])
+        #expect(scene.handle(.scanEnded) == [])
     }
 
     @Test("follows the truth when Bluetooth ends the scan, or goes off")
     func ended() {
         var scene = scene(scanning: "")
-        #expect(scene.note(scene.state.scanEnded(at: scene.now)).count == 2)
-        #expect(scene.note(scene.state.scanEnded(at: scene.now)) == [])
+        #expect(scene.handle(.scanEnded).count == 2)
+        #expect(scene.handle(.scanEnded) == [])
         #expect(scene.wait(.seconds(60)) == [])
         scene = self.scene(scanning: "")
         #expect(
-            scene.note(scene.state.bluetooth(.poweredOff, at: scene.now)).last?
+            scene.handle(.bluetooth(.poweredOff)).last?
                 .contains(#""text":"Bluetooth is powered off""#) == true)
     }
 
@@ -82,9 +82,9 @@ struct ScanTests {
         #expect(scene.send(topic, "stop") == [])
         #expect(scene.send(topic, "stop") == [])
         #expect(scene.takeActions() == [.stopScan(token: 2), .stopScan(token: 3)])
-        #expect(scene.note(scene.state.scanEnded(at: scene.now)).count == 1)
+        #expect(scene.handle(.scanEnded).count == 1)
         for token in [2, 3] as [UInt64] {
-            let lines = scene.note(scene.state.requestEnded(token: token, .success(.done), at: scene.now))
+            let lines = scene.handle(.requestEnded(token: token, .success(.done)))
             #expect(lines.count == 2)
             #expect(lines.first?.contains("scan_stopped") == true)
         }
@@ -100,7 +100,7 @@ struct ScanTests {
         #expect(scene.send(topic, "stop") == [])
         #expect(scene.takeActions() == [.scan(allowsDuplicates: false, token: 1), .stopScan(token: 2)])
         for token in [1, 2] as [UInt64] {
-            scene.note(scene.state.requestEnded(token: token, .success(.done), at: scene.now))
+            scene.handle(.requestEnded(token: token, .success(.done)))
         }
         #expect(!scene.state.scan.isScanning)
         #expect(scene.results.map(\.status) == ["ok", "ok"])
@@ -162,7 +162,7 @@ struct ScanTests {
             ]))
     func bluetoothOff(state: AdapterFacts.State, said: (text: String, isRetryable: Bool)) {
         var scene = Scene()
-        scene.note(scene.state.bluetooth(state, at: scene.now))
+        scene.handle(.bluetooth(state))
         _ = scene.takeActions()
         scene.send(topic, "")
         if state == .unknown { scene.wait(.seconds(10)) }
@@ -201,9 +201,9 @@ struct ScanTests {
     @Test("a serial that several devices show is an event once, and a problem until ten minutes after the last report")
     func duplicateSerial() {
         var scene = scene()
-        scene.note(scene.state.sighted(.tag003R, TagSighting(address: "F0:01"), at: scene.now))
+        scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
         func report() -> [String] {
-            scene.note(scene.state.duplicateSerial("003R", at: ["F0:01", "F0:03"], at: scene.now))
+            scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"]))
         }
         let lines = report()
         #expect(lines.first?.contains(#""type":"duplicate_serial""#) == true)
@@ -214,7 +214,7 @@ struct ScanTests {
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)
         for (seconds, status) in [(599, "degraded"), (1, "ok")] {
             scene.wait(.seconds(seconds))
-            let lines = scene.note(scene.state.measured(measurement, at: scene.now))
+            let lines = scene.handle(.measured(measurement))
             #expect(lines.last?.contains(#""status":"\#(status)""#) == true)
         }
     }
@@ -222,7 +222,7 @@ struct ScanTests {
     @Test("a serial that two configured tags share is no problem")
     func sharedSerial() {
         var scene = Scene(tags: ["left", "right"].map { TagEntry(id: .known($0), serial: "003R") })
-        #expect(scene.note(scene.state.duplicateSerial("003R", at: ["F0:01", "F0:03"], at: scene.now)) == [])
+        #expect(scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"])) == [])
     }
 
     @Test("tags that are silent for an hour are no longer listed")

@@ -54,6 +54,12 @@ struct Scene {
         return lines
     }
 
+    /// Passes an event to the bridge and returns its publications as lines.
+    @discardableResult
+    mutating func handle(_ event: BridgeEvent) -> [String] {
+        note(state.handle(event, at: now))
+    }
+
     mutating func connect() {
         tell(.connection(TagConnection(state: .connected, attempt: 1)))
     }
@@ -64,7 +70,7 @@ struct Scene {
 
     @discardableResult
     mutating func tell(_ event: TagEvent, of tag: TagID = .tag003R) -> [String] {
-        note(state.tag(tag, event, at: now))
+        handle(.tag(tag, event))
     }
 
     @discardableResult
@@ -74,7 +80,7 @@ struct Scene {
 
     @discardableResult
     mutating func receive(_ message: IncomingMessage) -> [String] {
-        note(state.received(message, at: now))
+        handle(.message(message))
     }
 
     /// The tag answers the command that was handed to it last.
@@ -92,13 +98,13 @@ struct Scene {
     /// What was asked of the driver last was done.
     @discardableResult
     mutating func done(_ answer: RequestAnswer = .done) -> [String] {
-        note(state.requestEnded(token: tokens.last ?? 0, .success(answer), at: now))
+        handle(.requestEnded(token: tokens.last ?? 0, .success(answer)))
     }
 
     /// What was asked of the driver last was not done.
     @discardableResult
     mutating func notDone(_ error: RequestError) -> [String] {
-        note(state.requestEnded(token: tokens.last ?? 0, .failure(error), at: now))
+        handle(.requestEnded(token: tokens.last ?? 0, .failure(error)))
     }
 
     /// Takes what is to be done besides publications and commands to tags.
@@ -110,7 +116,7 @@ struct Scene {
     /// Bluetooth becomes ready.
     @discardableResult
     mutating func powerOn() -> [String] {
-        note(state.bluetooth(.poweredOn, at: now))
+        handle(.bluetooth(.poweredOn))
     }
 
     /// Time passes, and what is due happens when it is due.
@@ -120,7 +126,7 @@ struct Scene {
         var lines: [String] = []
         while let deadline = state.deadline, deadline <= end.instant {
             now = now + max(.zero, deadline - now.instant)
-            lines += note(state.deadlineReached(at: now))
+            lines += handle(.deadlineReached)
         }
         now = end
         return lines

@@ -51,7 +51,7 @@ struct TagCareCommandTests {
         ])
     func wrongValues(command: String, payload: String, text: String) {
         var scene = Scene.connected()
-        scene.note(scene.state.sighted(.tag003R, TagSighting(name: "Old"), at: scene.now))
+        scene.handle(.sighting(.tag003R, TagSighting(name: "Old")))
         _ = scene.takeActions()
         scene.send("tag/003R/" + command, payload)
         #expect(scene.performed == [])
@@ -80,8 +80,8 @@ struct TagCareCommandTests {
     @Test("the signal strength is that of the last measurement, with its time, also long after it")
     func signal() {
         var scene = Scene()
-        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -63), at: scene.now))
-        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: 127), at: scene.now))
+        scene.handle(.sighting(.tag003R, TagSighting(rssi: -63)))
+        scene.handle(.sighting(.tag003R, TagSighting(rssi: 127)))
         scene.wait(.seconds(3600))
         scene.connect()
         let lines = scene.send("tag/003R/rssi/get", "")
@@ -97,7 +97,7 @@ struct TagCareCommandTests {
     @Test("the signal strength is unsupported if it was not measured for this link")
     func noSignal() {
         var scene = Scene()
-        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -63), at: scene.now))
+        scene.handle(.sighting(.tag003R, TagSighting(rssi: -63)))
         scene.connect()
         scene.disconnect()
         scene.connect()
@@ -108,7 +108,7 @@ struct TagCareCommandTests {
                     code: "unsupported", text: "The signal of tag 003R has not been measured for this link",
                     hint: "Bluetooth measures advertisements, and a connected tag sends none", retryable: false))
         scene.disconnect()
-        scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: -70), at: scene.now))
+        scene.handle(.sighting(.tag003R, TagSighting(rssi: -70)))
         scene.send("tag/003R/rssi/get", "")
         scene.connect()
         #expect(scene.results.last?.status == "ok")

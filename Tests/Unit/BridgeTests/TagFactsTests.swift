@@ -9,7 +9,7 @@ struct TagFactsTests {
     func start() {
         var scene = Scene()
         #expect(
-            scene.note(scene.state.start(at: scene.now)) == [
+            scene.handle(.started) == [
                 "jacquard/bridge/attic/state online",
                 #"jacquard/bridge/attic/info {"bluez":null,"boot":"9f3c","connected":[],"contract":1,"instance":"attic","#
                     + #""mqtt":null,"started":"2026-11-20T10:15:02.114Z","tags":["003R"],"version":"0.1.0"}"#,
@@ -40,7 +40,7 @@ struct TagFactsTests {
     @Test("are retained with QoS 1, the signal strength with QoS 0")
     func qos() {
         var scene = Scene()
-        scene.note(scene.state.start(at: scene.now))
+        scene.handle(.started)
         #expect(scene.publications.allSatisfy { $0.isRetained })
         #expect(scene.publications.filter { $0.qos != 1 }.map(\.topic) == ["jacquard/tag/003R/rssi"])
     }
@@ -59,7 +59,7 @@ struct TagFactsTests {
     func keptBattery() {
         let battery = TagRecord.Battery(level: 42, isCharging: true, unixMilliseconds: 1_795_169_642_114)
         var scene = Scene(records: [TagRecord(id: .tag003R, serial: "003R", battery: battery)])
-        let lines = scene.note(scene.state.start(at: scene.now))
+        let lines = scene.handle(.started)
         #expect(
             lines.contains(
                 #"jacquard/tag/003R/battery {"charging":true,"level":42,"time":"2026-11-20T10:14:02.114Z"}"#))
@@ -84,7 +84,7 @@ struct TagFactsTests {
         note(&scene)
         #expect(kept == [90, 88])
         scene.tell(.battery(BatteryStatus(level: 87, isCharging: false)))
-        scene.note(scene.state.stop(at: scene.now))
+        scene.handle(.stopping)
         note(&scene)
         #expect(kept == [90, 88, 87])
     }
@@ -92,7 +92,7 @@ struct TagFactsTests {
     @Test("keep the address at which the tag was connected, and none at which it was only seen")
     func keptAddress() {
         var scene = Scene()
-        scene.note(scene.state.sighted(.tag003R, TagSighting(address: "F0:01"), at: scene.now))
+        scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
         #expect(scene.takeActions().contains { if case .remember = $0 { true } else { false } } == false)
         scene.connect()
         #expect(scene.takeActions() == [.remember(TagRecord(id: .tag003R, serial: "003R", address: "F0:01"))])
@@ -135,7 +135,7 @@ struct TagFactsTests {
         scene.tell(.information(.tag))
         let sighting = TagSighting(
             address: "F0:00:00:00:00:01", adapter: "hci0", rssi: -63, name: "Sleeve", isPaired: true)
-        let lines = scene.note(scene.state.sighted(.tag003R, sighting, at: scene.now))
+        let lines = scene.handle(.sighting(.tag003R, sighting))
         #expect(
             lines == [
                 #"jacquard/tag/003R/info {"address":"F0:00:00:00:00:01","bridge":"attic","firmware":"1.2.3","#
@@ -152,7 +152,7 @@ struct TagFactsTests {
     @Test("show the configured name, and the tag's own beside it")
     func names() {
         var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")])
-        let lines = scene.note(scene.state.sighted(.tag003R, TagSighting(name: "Sleeve"), at: scene.now))
+        let lines = scene.handle(.sighting(.tag003R, TagSighting(name: "Sleeve")))
         #expect(lines.first?.contains(#""name":"Left sleeve""#) == true)
         #expect(lines.first?.contains(#""tag_name":"Sleeve""#) == true)
     }
@@ -172,7 +172,7 @@ struct TagFactsTests {
         ]
         for step in steps {
             scene.now = scene.now + .seconds(step.after)
-            let lines = scene.note(scene.state.sighted(.tag003R, TagSighting(rssi: step.rssi), at: scene.now))
+            let lines = scene.handle(.sighting(.tag003R, TagSighting(rssi: step.rssi)))
             #expect(lines.contains("jacquard/tag/003R/rssi \(step.rssi)") == step.isPublished, "\(step)")
         }
     }
@@ -182,7 +182,7 @@ struct TagFactsTests {
         var scene = Scene()
         let other = TagID.known("0001")
         #expect(scene.tell(.gesture(.doubleTap), of: other) == [])
-        #expect(scene.note(scene.state.sighted(other, TagSighting(rssi: -1), at: scene.now)) == [])
+        #expect(scene.handle(.sighting(other, TagSighting(rssi: -1))) == [])
     }
 
     @Test("stream touch samples without retaining them")

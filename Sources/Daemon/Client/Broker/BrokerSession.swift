@@ -65,7 +65,7 @@ final class BrokerSession {
 
     /// Connects, and says what became of it.
     func connect() async -> BrokerContact {
-        client.onEvent = { [unowned self] in handle($0) }
+        client.onEvent = { [unowned self] in brokerReported($0) }
         client.start()
         let deadline = Instant.now + Self.patience
         var contact = BrokerContact.silent
@@ -138,7 +138,7 @@ final class BrokerSession {
         await client.stop(within: .seconds(1))
     }
 
-    private func handle(_ event: MQTTEvent) {
+    private func brokerReported(_ event: MQTTEvent) {
         switch event {
         case .connected(let session): mailbox.put(.connected(session.version))
         case .disconnected(let error, _): mailbox.put(.lost(error))

@@ -30,8 +30,8 @@ extension Scene {
 
     /// The bridge starts and reaches its broker.
     mutating func begin() {
-        note(state.start(at: now))
-        note(state.brokerConnected(at: now))
+        handle(.started)
+        handle(.brokerConnected)
     }
 
     /// Something is heard outside of the base topic.

@@ -76,10 +76,10 @@ struct DiscoveryFormTests {
         func shown(_ scene: Scene) -> JSONValue? { scene.announcements.last?.document["device"]?["name"] }
         var scene = Scene.announced(tags: [.tag003R])
         #expect(shown(scene) == .string("Jacquard 003R"))
-        scene.note(scene.state.sighted(.tag003R, TagSighting(name: "Sleeve"), at: scene.now))
+        scene.handle(.sighting(.tag003R, TagSighting(name: "Sleeve")))
         #expect(shown(scene) == .string("Sleeve"))
         var named = Scene.announced()
-        named.note(named.state.sighted(.tag003R, TagSighting(name: "Sleeve"), at: named.now))
+        named.handle(.sighting(.tag003R, TagSighting(name: "Sleeve")))
         #expect(shown(named) == .string("Left sleeve"))
     }
 

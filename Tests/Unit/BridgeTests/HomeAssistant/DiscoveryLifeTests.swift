@@ -19,7 +19,7 @@ struct DiscoveryLifeTests {
         #expect(scene.wait(.milliseconds(1)).discoveryTopics.last == Self.device)
         #expect(scene.wait(.seconds(1)) == ["jacquard/tag/003R/touch_mode gesture"])
         #expect(scene.state.deadline == nil)
-        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.handle(.brokerConnected)
         #expect(scene.wait(.seconds(5)) == [])
     }
 
@@ -120,7 +120,7 @@ struct DiscoveryLifeTests {
         var scene = Scene.announced(tags: [.tag003R])
         scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
         let token = scene.tokens.last ?? 0
-        let lines = scene.note(scene.state.requestEnded(token: token, .success(.done), at: scene.now))
+        let lines = scene.handle(.requestEnded(token: token, .success(.done)))
         #expect(lines.contains(Self.device + " "))
         #expect(lines.last { $0.contains("/tags ") } == #"jacquard/bridge/attic/tags {"connected":0,"known":0}"#)
         #expect(!lines.contains("jacquard/tag/003R/availability "))
@@ -130,7 +130,7 @@ struct DiscoveryLifeTests {
     @Test("comes with a tag that comes later")
     func added() {
         var scene = Scene.announced(tags: [])
-        let lines = scene.note(scene.state.add(.tag003R, at: scene.now))
+        let lines = scene.handle(.tagAdded(.tag003R))
         #expect(lines.discoveryTopics == [Self.device])
         #expect(lines.last == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
     }
@@ -140,7 +140,7 @@ struct DiscoveryLifeTests {
         var scene = Scene.announced(tags: [.tag003R])
         scene.hear("homeassistant/status", "online")
         scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
-        scene.note(scene.state.requestEnded(token: scene.tokens.last ?? 0, .success(.done), at: scene.now))
+        scene.handle(.requestEnded(token: scene.tokens.last ?? 0, .success(.done)))
         let announced = scene.wait(.seconds(3)).filter { $0.hasPrefix(Self.device + " {") }
         #expect(announced == [])
     }
@@ -218,9 +218,9 @@ struct DiscoveryLifeTests {
     func stop() {
         var scene = Scene.announcing()
         scene.begin()
-        scene.note(scene.state.stop(at: scene.now))
+        scene.handle(.stopping)
         #expect(scene.state.deadline == nil)
-        #expect(scene.note(scene.state.brokerConnected(at: scene.now)) == [])
+        #expect(scene.handle(.brokerConnected) == [])
         #expect(scene.hear("homeassistant/status", "online") == [])
     }
 
@@ -230,7 +230,7 @@ struct DiscoveryLifeTests {
         scene.begin()
         scene.hear(Self.battery, Self.ours, isRetained: true)
         scene.wait(.seconds(5))
-        scene.note(scene.state.brokerConnected(at: scene.now))
+        scene.handle(.brokerConnected)
         #expect(scene.wait(.seconds(1)) == [])
         #expect(scene.state.deadline == nil)
         #expect(scene.wait(.seconds(5)) == [])

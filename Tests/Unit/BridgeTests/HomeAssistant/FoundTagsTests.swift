@@ -26,7 +26,7 @@ struct FoundTagsTests {
     private func lines(of lines: [String]) -> [String] { lines.filter { $0.hasPrefix(Self.topic + " ") } }
 
     private func heard(_ tag: TagAdvertisement, in scene: inout Scene) -> [String] {
-        lines(of: scene.note(scene.state.advertised(tag, at: scene.now)))
+        lines(of: scene.handle(.advertisement(tag)))
     }
 
     private func last(_ scene: Scene) -> [UInt8] { scene.publications.last { $0.topic == Self.topic }?.payload ?? [] }
@@ -88,11 +88,11 @@ struct FoundTagsTests {
     @Test("is not published without discovery, and is cleared when a reload switches it off")
     func withoutDiscovery() {
         var scene = Scene()
-        scene.note(scene.state.start(at: scene.now))
+        scene.handle(.started)
         #expect(!scene.publications.contains { $0.topic == Self.topic })
         scene = self.scene()
         let off = BridgeConfiguration(instance: "attic", version: "0.1.0", tags: [.sleeve])
-        scene.note(scene.state.adopt(off, isBrokerConnected: true, at: scene.now))
+        scene.handle(.configurationChanged(off, isBrokerConnected: true))
         #expect(last(scene) == [])
         #expect(scene.publications.last { $0.topic == "jacquard/bridge/attic/pairing" }?.payload == [])
     }

@@ -50,7 +50,7 @@ struct PairingInHomeAssistantTests {
         for (stage, state) in [
             (.found(address: "F0"), "found"), (.pairing, "pairing"), (.connecting, "connecting"),
         ] as [(PairingStage, String)] {
-            scene.note(scene.state.pairing(serial: "0001", stage: stage, at: scene.now))
+            scene.handle(.pairing(serial: "0001", stage))
             #expect(pairing(scene, "state", "address", "hint") == [state, "F0", "null"])
         }
         scene.done(.paired(address: "F0", name: "Jacquard-0001"))
@@ -75,7 +75,7 @@ struct PairingInHomeAssistantTests {
     @Test("shows a request that was refused, with one result", arguments: [true, false])
     func refused(isBluetoothOn: Bool) {
         var scene = Scene.announced()
-        scene.note(scene.state.bluetooth(isBluetoothOn ? .poweredOn : .poweredOff, at: scene.now))
+        scene.handle(.bluetooth(isBluetoothOn ? .poweredOn : .poweredOff))
         if !isBluetoothOn { scene.send("bridge/attic/request/pair_serial", "0001") }
         let count = scene.results.count
         scene.send("bridge/attic/request/pair", "{}")
@@ -120,7 +120,7 @@ struct PairingInHomeAssistantTests {
     func stop() {
         var scene = scene()
         scene.send("bridge/attic/request/pair", "0001")
-        scene.note(scene.state.stop(at: scene.now))
+        scene.handle(.stopping)
         #expect(pairing(scene, "state") == ["failed"])
     }
 }

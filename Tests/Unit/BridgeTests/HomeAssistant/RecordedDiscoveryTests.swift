@@ -24,12 +24,12 @@ struct RecordedDiscoveryTests {
     private static func messages(_ form: HomeAssistantConfiguration.Form) -> [Publication] {
         var scene = Scene.announcing(form, tags: tags)
         scene.tell(.information(.tag))
-        scene.note(scene.state.sighted(.known("ä b"), TagSighting(name: "Jacket"), at: scene.now))
+        scene.handle(.sighting(.known("ä b"), TagSighting(name: "Jacket")))
         scene.begin()
         scene.wait(.seconds(2))
         var off = scene.state.configuration
         off.homeAssistant = nil
-        scene.note(scene.state.adopt(off, isBrokerConnected: true, at: scene.now))
+        scene.handle(.configurationChanged(off, isBrokerConnected: true))
         return scene.publications.filter { $0.topic.hasSuffix("/config") }
     }
 

@@ -45,11 +45,11 @@ struct LEDEffect: Hashable, Sendable {
 }
 
 /// The last commanded state of one LED, and when it ends.
-struct LEDMirror: Sendable {
+struct LEDState: Sendable {
     /// The current state, or the one when the LED was last on.
-    private(set) var look = LightState.initial
+    private(set) var light = LightState.initial
     /// The state after all pending commands have succeeded; an "on" without other keys starts from here.
-    var expectedState = LightState.initial
+    private(set) var expected = LightState.initial
     /// The pattern that is playing.
     private var running: LEDPattern?
     /// When the LED turns off without a command.
@@ -59,21 +59,54 @@ struct LEDMirror: Sendable {
     var isOn: Bool { running != nil }
 
     /// Handles a pattern that the tag plays. Repeating a pattern of the type "toggle" stops it.
-    mutating func plays(_ pattern: LEDPattern, look: LightState, at now: Instant) {
-        self.look = look
-        guard pattern.playType == .play || running != pattern else { return goDark() }
+    mutating func plays(_ pattern: LEDPattern, _ light: LightState, at now: Instant) {
+        self.light = light
+        guard pattern.playType == .play || running != pattern else { return turnOff() }
         running = pattern
         darkAt = now + .milliseconds(pattern.durationMilliseconds)
     }
 
+    /// Handles a pending command that sets this state.
+    mutating func expect(_ light: LightState) {
+        expected = light
+    }
+
     /// Handles the LED turning off.
-    mutating func goDark() {
+    mutating func turnOff() {
         running = nil
         darkAt = nil
     }
 
     /// Discards the expected state after a failed command.
-    mutating func forgetOrder() {
-        expectedState = look
+    mutating func commandFailed() {
+        expected = light
     }
+}
+
+/// `T/led`: the state of a light in Home Assistant's JSON schema.
+struct LightDocument: Encodable {
+    let state: String
+    let colorMode = "rgb"
+    let color: ColorDocument
+    let brightness: UInt8
+    let effect: String
+
+    init(_ led: LEDState) {
+        state = led.isOn ? "ON" : "OFF"
+        color = ColorDocument(r: led.light.color.red, g: led.light.color.green, b: led.light.color.blue)
+        brightness = led.light.brightness
+        effect = led.light.effect.word
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case state, color, brightness, effect
+        case colorMode = "color_mode"
+    }
+}
+
+/// A colour in `T/led`, not scaled by the brightness.
+struct ColorDocument: Encodable {
+    let r: UInt8
+    let g: UInt8
+    let b: UInt8
 }

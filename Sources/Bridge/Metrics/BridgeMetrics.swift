@@ -1,31 +1,28 @@
 import JacquardProtocol
 
-// MARK: Metrics
+/// All metrics of the bridge. The Operations article explains each of them.
+struct BridgeMetrics {
+    let bridge: BridgeState
+    /// The measurements of the process.
+    let measurement: HealthMeasurement
+    let now: Moment
 
-extension BridgeState {
-    /// Returns all metrics in the text format of Prometheus. The Operations article explains each of them.
-    ///
-    /// - Parameters:
-    ///   - measurement: the measurements of the process.
-    ///   - now: the current time.
-    /// - Returns: UTF-8 text that ends with a newline.
-    public func metrics(_ measurement: HealthMeasurement, at now: Moment) -> String {
-        (bridgeMetrics(measurement, at: now) + tagMetrics(at: now)).map(\.text).joined()
-    }
+    /// UTF-8 text in the format of Prometheus, with a final newline.
+    var text: String { (bridgeFamilies + tagFamilies).map(\.text).joined() }
 
-    private func bridgeMetrics(_ measurement: HealthMeasurement, at now: Moment) -> [MetricFamily] {
-        let document = healthDocument(at: now)
+    private var bridgeFamilies: [MetricFamily] {
+        let document = bridge.healthDocument(at: now)
         let identity = [
-            MetricFamily.Label(name: "instance_name", value: configuration.instance),
-            MetricFamily.Label(name: "version", value: configuration.version),
-            MetricFamily.Label(name: "bluez", value: stack.bluezVersion ?? ""),
+            MetricFamily.Label(name: "instance_name", value: bridge.configuration.instance),
+            MetricFamily.Label(name: "version", value: bridge.configuration.version),
+            MetricFamily.Label(name: "bluez", value: bridge.stack.bluezVersion ?? ""),
         ]
         return [
             MetricFamily(
                 name: "bridge_info", help: "What runs; always 1.", kind: .gauge,
                 samples: [.init(labels: identity, value: 1)]),
             .one(
-                "bridge_start_time_seconds", .gauge, startedAt.unixMilliseconds / 1000,
+                "bridge_start_time_seconds", .gauge, bridge.startedAt.unixMilliseconds / 1000,
                 "When the bridge was started, in seconds since 1970."),
             .one("bridge_resident_bytes", .gauge, Int64(measurement.residentKilobytes) * 1024, "Memory in use."),
             .one(
@@ -51,23 +48,23 @@ extension BridgeState {
                     .map { .init(labels: [.init(name: "code", value: $0)], value: Int64($1.count)) }),
             MetricFamily(
                 name: "adapter_powered", help: "Whether a Bluetooth adapter is ready.", kind: .gauge,
-                samples: (adapters ?? []).map {
+                samples: (bridge.stack.adapters ?? []).map {
                     .init(labels: [.init(name: "adapter", value: $0.id)], value: $0.state == .poweredOn ? 1 : 0)
                 }),
         ]
     }
 
-    private func tagMetrics(at now: Moment) -> [MetricFamily] {
+    private var tagFamilies: [MetricFamily] {
         func family(
             _ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: (TagMirror) -> Int64?
         ) -> MetricFamily {
             MetricFamily(
                 name: "tag_" + name, help: help, kind: kind,
-                samples: tags.compactMap { tag in value(tag).map { .init(labels: [tag.label], value: $0) } })
+                samples: bridge.tags.compactMap { tag in value(tag).map { .init(labels: [tag.label], value: $0) } })
         }
         return [
             family("connected", .gauge, "Whether the tag is connected.") { $0.isConnected ? 1 : 0 },
-            family("wanted", .gauge, "Whether the tag is to be connected.") { $0.intent.isWanted ? 1 : 0 },
+            family("wanted", .gauge, "Whether the tag is to be connected.") { $0.link.intent.isWanted ? 1 : 0 },
             family("battery_percent", .gauge, "The battery's level when the tag told it last.") {
                 $0.battery.map { Int64($0.value.level) }
             },
@@ -86,7 +83,7 @@ extension BridgeState {
             },
             MetricFamily(
                 name: "tag_gestures_total", help: "Gestures, by name.", kind: .counter,
-                samples: tags.flatMap { tag in
+                samples: bridge.tags.flatMap { tag in
                     tag.counters.gestures.made.map { name in
                         .init(
                             labels: [tag.label, .init(name: "gesture", value: name.rawValue)],
@@ -99,4 +96,67 @@ extension BridgeState {
 
 extension TagMirror {
     fileprivate var label: MetricFamily.Label { .init(name: "tag", value: entry.id.text) }
+}
+
+/// A metric with all its samples.
+///
+/// Source: prometheus.io, "Exposition formats", text format 0.0.4.
+struct MetricFamily: Hashable, Sendable {
+    /// The type of the metric.
+    enum Kind: String, Sendable {
+        /// Increases and decreases.
+        case gauge
+        /// Only increases; starts at 0.
+        case counter
+    }
+
+    /// One value.
+    struct Sample: Hashable, Sendable {
+        /// Names and values, in output order.
+        let labels: [Label]
+        let value: Int64
+    }
+
+    /// Distinguishes the samples of a family.
+    struct Label: Hashable, Sendable {
+        let name: String
+        let value: String
+    }
+
+    /// Without the common prefix.
+    let name: String
+    let help: String
+    let kind: Kind
+    let samples: [Sample]
+
+    /// Returns a family with one sample and no labels.
+    static func one(_ name: String, _ kind: Kind, _ value: Int64, _ help: String) -> MetricFamily {
+        MetricFamily(name: name, help: help, kind: kind, samples: [Sample(labels: [], value: value)])
+    }
+
+    /// The lines of the family; empty without samples.
+    var text: String {
+        guard !samples.isEmpty else { return "" }
+        let full = "jacquard_" + name
+        return samples.reduce("# HELP \(full) \(help)\n# TYPE \(full) \(kind.rawValue)\n") { text, sample in
+            text + "\(full)\(Self.braced(sample.labels)) \(sample.value)\n"
+        }
+    }
+
+    private static func braced(_ labels: [Label]) -> String {
+        guard !labels.isEmpty else { return "" }
+        return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
+    }
+
+    /// Works on Unicode scalars: a quotation mark with a combining accent is one `Character`, but must be escaped.
+    private static func escaped(_ value: String) -> String {
+        value.unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
 }

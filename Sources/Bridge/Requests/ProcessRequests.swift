@@ -1,0 +1,40 @@
+/// `request/health`: measures the process and returns the document of `G/health`.
+struct HealthRequest: BridgeRequest {
+    static let name = "health"
+
+    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+        _ = try CommandArguments(emptyOrObject: payload)
+    }
+
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+        .underWay([.action(.measure(token: token))])
+    }
+
+    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep {
+        guard case .measured(let measurement) = answer else { return .failed(.neverEnded) }
+        return .done(.health, [.measured(measurement)])
+    }
+}
+
+/// `request/log_level`: a level, or an object with `level`. It lasts until the next start.
+struct LogLevelRequest: BridgeRequest {
+    static let name = "log_level"
+
+    private let level: LogThreshold
+
+    private static let words = LogThreshold.allCases.map { Word($0.rawValue, $0) }
+
+    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+        let level: LogThreshold? =
+            switch payload {
+            case .empty: nil
+            case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
+            case .object(let object): try CommandArguments(object).word("level", of: Self.words)
+            }
+        self.level = try CommandArguments.required(level, "level", mayBe: Self.words.listed())
+    }
+
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+        .done(.data(CommandData(["level": level.rawValue])), [.action(.setLogLevel(level))])
+    }
+}

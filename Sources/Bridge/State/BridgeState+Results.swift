@@ -1,0 +1,191 @@
+import JacquardProtocol
+
+// MARK: Commands to tags
+
+extension BridgeState {
+    /// Sends the queued commands whose goal the tag has reached.
+    mutating func sendWaiting(of position: Int, at now: Moment) -> [BridgeAction] {
+        var actions: [BridgeAction] = []
+        for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
+        where request.goal.isReached(by: tags[position]) {
+            if let command = request.command {
+                pendingCommands.sent(token, at: now)
+                actions.append(.perform(command, on: tags[position].entry.id, token: token))
+            } else {
+                if request.goal == .connected { pendingCommands.answer(token) }
+                actions += succeeded(token, .done, at: now)
+            }
+        }
+        return actions
+    }
+
+    mutating func commandEnded(
+        _ token: UInt64, _ result: Result<TagCommandAnswer, TagCommandError>, of position: Int, at now: Moment
+    ) -> [BridgeAction] {
+        guard let command = pendingCommands.command(token), command.tag == tags[position].entry.id else { return [] }
+        switch result {
+        case .success(let answer): return succeeded(token, answer, at: now)
+        case .failure(.notConnected): return waitAgain(command, at: now)
+        case .failure(let error): return fail(token, CommandFailure(error, tag: tags[position], at: now), at: now)
+        }
+    }
+
+    /// Queues a command again that was not sent because the tag was disconnected. Applies also if the tag has
+    /// reconnected.
+    private mutating func waitAgain(_ command: PendingCommand, at now: Moment) -> [BridgeAction] {
+        guard let position = command.tag.flatMap(tags.position) else { return [] }
+        guard now.instant < command.reachableUntil else {
+            return fail(command.token, tags[position].offlineFailure(at: now), at: now)
+        }
+        pendingCommands.waitAgain(command.token, isThere: tags[position].isConnected, at: now)
+        tags[position].link.need(at: now.instant)
+        return settle(position, at: now)
+    }
+
+    /// Completes a command to a tag, which has answered.
+    private mutating func succeeded(_ token: UInt64, _ answer: TagCommandAnswer, at now: Moment) -> [BridgeAction] {
+        guard let command = pendingCommands.command(token), case .tag(let id, let request) = command.work,
+            let position = tags.position(of: id)
+        else { return [] }
+        _ = pendingCommands.remove(token)
+        let outcome = request.succeeded(answer, on: &tags[position], at: now)
+        if let failure = outcome.failure { return failed(command, failure, at: now) }
+        tags[position].link.commandEnded(at: now.instant)
+        return publish(pendingCommands.succeed(command, data: outcome.data, at: now) + outcome.publications)
+            + settle(position, at: now)
+    }
+
+    /// Handles an expired command: its tag or Bluetooth was unavailable for too long, or no response arrived.
+    mutating func expired(_ command: PendingCommand, at now: Moment) -> [BridgeAction] {
+        switch command.work {
+        case _ where command.isSent: return failed(command, .neverEnded, at: now)
+        case .bridge(let request): return refused(command, request, .bluetooth(is: .unknown), at: now)
+        case .tag(let id, let request):
+            guard let position = tags.position(of: id) else { return failed(command, .neverEnded, at: now) }
+            guard request.goal == .connected else { return failed(command, .stillConnected, at: now) }
+            tags[position].link.commandExpired()
+            return failed(command, tags[position].expiredFailure(at: now), at: now) + settle(position, at: now)
+        }
+    }
+
+    /// Completes a failed command that was removed from the pending ones.
+    mutating func failed(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [BridgeAction] {
+        let effects: [BridgeAction]
+        switch command.work {
+        case .tag(let id, let request):
+            effects = []
+            guard let position = tags.position(of: id) else { break }
+            request.failed(on: &tags[position])
+            tags[position].link.commandEnded(at: now.instant)
+        case .bridge(let request): effects = perform(request.failed(failure), at: now)
+        }
+        return effects + publish(pendingCommands.fail(command, failure, at: now))
+    }
+
+    private mutating func fail(_ token: UInt64, _ failure: CommandFailure, at now: Moment) -> [BridgeAction] {
+        pendingCommands.remove(token).map { failed($0, failure, at: now) } ?? []
+    }
+
+    /// Completes a command successfully.
+    mutating func succeed(_ token: UInt64, data: CommandData, at now: Moment) -> [BridgeAction] {
+        guard let command = pendingCommands.remove(token) else { return [] }
+        return publish(pendingCommands.succeed(command, data: data, at: now))
+    }
+}
+
+// MARK: Requests to the bridge
+
+extension BridgeState {
+    /// Begins a request, or queues it until the state of Bluetooth is known.
+    mutating func begin(
+        _ request: any BridgeRequest, _ requester: Requester, within timeToLive: Duration, at now: Moment
+    ) throws(CommandFailure) -> [BridgeAction] {
+        let isWaiting = request.needsBluetooth && !stack.isBluetoothKnown && timeToLive > .zero
+        if !isWaiting { try check(request) }
+        let token = pendingCommands.add(request, requester: requester, within: timeToLive, at: now)
+        return isWaiting ? [] : begin(request, token, at: now)
+    }
+
+    /// Begins or rejects the requests that waited for the state of Bluetooth.
+    mutating func beginWaitingRequests(at now: Moment) -> [BridgeAction] {
+        guard stack.isBluetoothKnown else { return [] }
+        return pendingCommands.waitingRequests.flatMap { token, request in
+            do throws(CommandFailure) {
+                try check(request)
+                return begin(request, token, at: now)
+            } catch {
+                return pendingCommands.remove(token).map { refused($0, request, error, at: now) } ?? []
+            }
+        }
+    }
+
+    /// Throws if a request cannot begin now.
+    private func check(_ request: any BridgeRequest) throws(CommandFailure) {
+        if request.needsBluetooth { try stack.checkBluetooth() }
+        try request.checkBeginning(in: self)
+    }
+
+    private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Moment) -> [BridgeAction] {
+        pendingCommands.sent(token, answeredWithin: request.answerLimit, at: now)
+        return perform(request.begin(in: self, token: token), of: token, at: now)
+    }
+
+    mutating func requestEnded(
+        _ token: UInt64, _ result: Result<RequestAnswer, RequestError>, at now: Moment
+    ) -> [BridgeAction] {
+        guard let command = pendingCommands.command(token) else { return [] }
+        switch (result, command.work) {
+        case (.success, .tag): return succeeded(token, .done, at: now)
+        case (.success(let answer), .bridge(let request)):
+            return perform(request.answered(answer, token: token), of: token, at: now)
+        case (.failure(.notConnected), _): return waitAgain(command, at: now)
+        case (.failure(let error), _): return fail(token, CommandFailure(error), at: now)
+        }
+    }
+
+    /// Completes a request that was refused before it began.
+    private mutating func refused(
+        _ command: PendingCommand, _ request: any BridgeRequest, _ failure: CommandFailure, at now: Moment
+    ) -> [BridgeAction] {
+        perform(type(of: request).refused(failure), at: now)
+            + publish(pendingCommands.fail(command, failure, at: now))
+    }
+
+    /// Performs the effects of a request, and completes it if the driver does not have to answer.
+    private mutating func perform(_ step: BridgeRequestStep, of token: UInt64, at now: Moment) -> [BridgeAction] {
+        switch step {
+        case .underWay(let effects): return perform(effects, at: now)
+        case .done(let result, let effects):
+            let actions = perform(effects, at: now)
+            return actions + succeed(token, data: data(of: result, at: now), at: now)
+        case .failed(let failure): return fail(token, failure, at: now)
+        }
+    }
+
+    private func data(of result: BridgeRequestResult, at now: Moment) -> CommandData {
+        switch result {
+        case .data(let data): data
+        case .scan: CommandData(ScanDocument(scan))
+        case .health: CommandData(healthDocument(at: now))
+        }
+    }
+
+    /// Performs the effects of a request in order.
+    mutating func perform(_ effects: [BridgeRequestEffect], at now: Moment) -> [BridgeAction] {
+        effects.flatMap { perform($0, at: now) }
+    }
+
+    private mutating func perform(_ effect: BridgeRequestEffect, at now: Moment) -> [BridgeAction] {
+        switch effect {
+        case .action(let action): return [action]
+        case .scan(let event): return publish(scanChanged(event, at: now))
+        case .pairing(let event): return publish(pairingChanged(event, at: now))
+        case .paired(let entry, let sighting): return paired(entry, sighting, at: now)
+        case .forgetting(let id, let isForgetting):
+            departures.setForgetting(id, isForgetting)
+            return []
+        case .forgotten(let entry, let token): return forgotten(entry, token: token, at: now)
+        case .measured(let measurement): return measured(measurement, at: now)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import JacquardProtocol
+import Time
+
+/// The connection of one tag: its state, whether it should be connected, and what was published about it.
+struct TagLink: Sendable {
+    /// The effect of a connection event.
+    enum Change: Sendable {
+        /// Progress that is not published now.
+        case none
+        /// Progress that is published now.
+        case progress
+        /// A new state; `isReconnect` if the tag is connected, and was before.
+        case state(isReconnect: Bool)
+    }
+
+    /// The effects of a changed intent.
+    struct Settlement: Sendable {
+        /// The instruction for the driver: true to connect, false to disconnect, nil if it is unchanged.
+        let isToConnect: Bool?
+        /// Whether the state became `disconnected`.
+        let isDisconnected: Bool
+        /// Whether the tag's availability differs from the published one.
+        let isAvailabilityChanged: Bool
+    }
+
+    private(set) var connection: TagConnection
+    /// When the connection entered its state.
+    private(set) var since: Moment
+    /// Why the last attempt failed; nil after a successful one.
+    private(set) var failure: TagConnectionError?
+    /// Whether the tag should be connected, and whether the driver was instructed to connect it.
+    private(set) var intent: ConnectionIntent
+    private var wasEverConnected = false
+    /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
+    private var isUnreached = false
+    /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.
+    private var isOutOfService = false
+    /// The last value of `T/availability`.
+    private var publishedAvailability = false
+    /// Connection progress is published at most ten times a second.
+    private var progress = Throttle(every: .milliseconds(100))
+
+    init(_ policy: TagEntry.ConnectPolicy, isHeld: Bool, isOutOfService: Bool, at now: Moment) {
+        intent = ConnectionIntent(policy, isHeld: isHeld)
+        connection = TagConnection(state: intent.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
+        since = now
+        self.isOutOfService = isOutOfService
+        publishedAvailability = isAvailable
+    }
+
+    /// Whether the tag is connected.
+    var isConnected: Bool { connection.state == .connected }
+
+    /// Whether commands can reach the tag: it is connected, or connects when a command arrives.
+    var isAvailable: Bool {
+        guard !isOutOfService else { return false }
+        return isConnected || (intent.policy == .onDemand && !intent.isHeld && failure == nil && !isUnreached)
+    }
+
+    /// When the next timeout is due.
+    var deadline: Instant? {
+        var deadline = progress.due
+        deadline.lower(to: intent.neededUntil)
+        return deadline
+    }
+}
+
+// MARK: Events
+
+extension TagLink {
+    /// Handles a connection event: a new state is published immediately, progress within a state at most ten times a
+    /// second.
+    mutating func changed(to new: TagConnection, at now: Moment) -> Change {
+        let isProgress = new.state.word == connection.state.word
+        connection = new
+        failure = new.error ?? (isConnected ? nil : failure)
+        if isProgress { return progress.admits(at: now.instant) ? .progress : .none }
+        progress.happened(at: now.instant)
+        since = now
+        publishedAvailability = isAvailable
+        guard isConnected else { return .state(isReconnect: false) }
+        defer { wasEverConnected = true }
+        isUnreached = false
+        return .state(isReconnect: wasEverConnected)
+    }
+
+    /// Handles any sign of life.
+    mutating func received() {
+        isUnreached = false
+    }
+
+    /// Handles a command that expired because the tag could not be reached.
+    mutating func commandExpired() {
+        isUnreached = !isConnected
+    }
+
+    /// Handles a changed state of Bluetooth, which affects all connections.
+    mutating func bluetoothChanged(isOutOfService: Bool) {
+        self.isOutOfService = isOutOfService
+        intent.askAgain()
+    }
+
+    /// Handles a new bond.
+    mutating func paired() {
+        failure = nil
+        intent.askAgain()
+    }
+
+    /// Handles the end of the bridge.
+    mutating func stop(at now: Moment) {
+        isOutOfService = true
+        disconnected(at: now)
+    }
+
+    /// Handles elapsed time.
+    ///
+    /// - Returns: whether progress is to be published.
+    mutating func deadlineReached(at now: Moment) -> Bool {
+        progress.isDue(at: now.instant)
+    }
+
+    /// Sets the state to disconnected. Needed where no connection was begun, because no session reports it.
+    private mutating func disconnected(at now: Moment) {
+        if connection.state != .disconnected { since = now }
+        connection = TagConnection(state: .disconnected, attempt: connection.attempt, error: connection.error)
+        publishedAvailability = isAvailable
+    }
+}
+
+// MARK: Intent
+
+extension TagLink {
+    /// Handles a changed policy of the configuration.
+    mutating func setPolicy(_ policy: TagEntry.ConnectPolicy) {
+        intent.policy = policy
+    }
+
+    /// Handles a disconnect by the user.
+    mutating func hold() {
+        intent.hold()
+    }
+
+    /// Handles a connect by the user, regardless of earlier attempts.
+    mutating func release() {
+        intent.release()
+        if connection.state == .disconnected { intent.askAgain() }
+    }
+
+    /// Keeps the tag connected for a command.
+    mutating func need(at now: Instant) {
+        intent.need(at: now)
+        if connection.state == .disconnected { intent.askAgain() }
+    }
+
+    /// Keeps the tag connected after a command has ended.
+    mutating func commandEnded(at now: Instant) {
+        intent.need(at: now)
+    }
+
+    /// Disconnects an on-demand tag after a time without commands.
+    ///
+    /// - Returns: whether that time has passed.
+    mutating func restIfIdle(isBusy: Bool, at now: Instant) -> Bool {
+        guard let until = intent.neededUntil, until <= now else { return false }
+        intent.deadlineReached(at: now, isBusy: isBusy)
+        return true
+    }
+
+    /// Applies a changed intent.
+    mutating func settle(at now: Moment) -> Settlement {
+        let isToConnect = intent.change()
+        let isDisconnected =
+            !intent.isWanted && connection.state == .preparingToConnect && connection.attempt == 0
+        if isDisconnected { disconnected(at: now) }
+        let isAvailabilityChanged = publishedAvailability != isAvailable
+        publishedAvailability = isAvailable
+        return Settlement(
+            isToConnect: isToConnect, isDisconnected: isDisconnected, isAvailabilityChanged: isAvailabilityChanged)
+    }
+}

@@ -1,0 +1,128 @@
+import JacquardProtocol
+
+/// A condition that needs attention.
+struct Problem: Hashable, Sendable {
+    /// The kind of problem.
+    enum Code: String, Sendable, CaseIterable {
+        case notPermitted = "not_permitted"
+        case noAdapter = "no_adapter"
+        case adapterNotReady = "adapter_not_ready"
+        case scanSilent = "scan_silent"
+        case badFirmware = "bad_firmware"
+        case tagUnusable = "tag_unusable"
+        case inUse = "in_use"
+        case subscriptionStuck = "subscription_stuck"
+        case lostBond = "peer_removed_pairing_info"
+        case duplicateSerial = "duplicate_serial"
+        case eventsDropped = "events_dropped"
+        case brokerRefuses = "broker_refuses"
+        case brokerStalled = "broker_stalled"
+        case stateNotSaved = "state_not_saved"
+        case metricsNotWritten = "metrics_not_written"
+    }
+
+    /// Identifies a problem over time, independent of its text.
+    struct Key: Hashable, Sendable {
+        let code: Code
+        /// The adapter, tag or serial; empty for the bridge itself.
+        let subject: ExactText
+    }
+
+    let key: Key
+    let text: String
+
+    init(_ code: Code, about subject: String = "", _ text: String) {
+        key = Key(code: code, subject: ExactText(subject))
+        self.text = text
+    }
+
+    /// Whether the problem prevents all publications.
+    var isFatal: Bool {
+        switch key.code {
+        case .notPermitted, .noAdapter, .brokerStalled: true
+        default: false
+        }
+    }
+}
+
+extension Problem {
+    /// Creates the problem of a file that cannot be written.
+    init(_ file: UnwritableFile) {
+        switch file.purpose {
+        case .state:
+            self.init(
+                .stateNotSaved,
+                "Known tags cannot be saved in \(file.path): \(file.reason). Changes since then are lost at a restart")
+        case .metrics:
+            self.init(.metricsNotWritten, "Metrics cannot be written to \(file.path): \(file.reason)")
+        }
+    }
+
+    private static let notPermitted = Problem(
+        .notPermitted,
+        "The D-Bus policy of this host does not let the bridge use the Bluetooth service (org.bluez): no tag can be "
+            + "reached. Run jacquard2mqtt doctor as the bridge's user; install the policy of the package, or add the "
+            + "user to the group bluetooth, then restart the bridge")
+
+    /// Returns the problem of several devices with the serial of one tag.
+    static func duplicate(_ serial: String) -> Problem {
+        Problem(
+            .duplicateSerial, about: serial,
+            "Several devices show the serial \(serial); the bridge stays with the one it knows. If both are your tags, "
+                + "list both in the configuration, with address and id. If the tag has another address now, forget it and "
+                + "pair it again")
+    }
+
+    /// Returns the problems of the adapters: each one that is not ready or receives nothing, and the absence of a ready
+    /// one. Before the first list there is no problem.
+    static func problems(of adapters: [AdapterFacts]?) -> [Problem] {
+        guard let adapters else { return [] }
+        // Report the cause only, not its consequences.
+        guard !adapters.contains(where: { $0.state == .unauthorized }) else { return [notPermitted] }
+        var problems = adapters.compactMap { adapter -> Problem? in
+            let name = "Bluetooth adapter \(adapter.id)"
+            guard adapter.state == .poweredOn else {
+                return Problem(.adapterNotReady, about: adapter.id, "\(name) is \(adapter.state.text)")
+            }
+            return adapter.isSilent
+                ? Problem(.scanSilent, about: adapter.id, "\(name) scans and has heard nothing for long") : nil
+        }
+        if !adapters.contains(where: { $0.state == .poweredOn }) {
+            problems.append(Problem(.noAdapter, "No Bluetooth adapter is ready: no tag can be reached"))
+        }
+        return problems
+    }
+}
+
+extension TagMirror {
+    /// Problems that need attention. A disconnected tag is not one, unless it cannot reconnect without help.
+    var problems: [Problem] {
+        var problems: [Problem] = []
+        if let version = component?.version, version.isKnownBad {
+            let text = "Tag \(entry.id) has firmware \(version), which is known to be bad"
+            problems.append(Problem(.badFirmware, about: entry.id.text, text))
+        }
+        if let failure = link.failure, let code = Problem.Code(failure.code), !link.intent.isHeld {
+            problems.append(
+                Problem(code, about: entry.id.text, "Tag \(entry.id): \(failure.text). \(failure.code.hint)"))
+        }
+        return problems
+    }
+}
+
+extension Problem.Code {
+    /// Creates the problem of a failed connection; nil for failures that end without intervention.
+    fileprivate init?(_ code: TagConnectionError.Code) {
+        switch code {
+        case .peerRemovedPairingInfo: self = .lostBond
+        case .inUse: self = .inUse
+        case .subscriptionStuck: self = .subscriptionStuck
+        case .serviceDiscoveryError, .characteristicDiscoveryError, .bluetoothNotificationUpdateError,
+            .unconnectableTag, .jacquardInitializationError, .malformedResponseError:
+            self = .tagUnusable
+        case .internalError, .unknownBluetoothError, .bluetoothConnectionError, .bluetoothDeviceNotFound,
+            .bluetoothPowerOff, .connectionTimeout:
+            return nil
+        }
+    }
+}
