@@ -1,6 +1,6 @@
 /// The topics of one bridge and its tags, as the MQTT contract defines them.
 ///
-/// The tables of entities in `HomeAssistant` name the last levels of these topics, too; tests compare them.
+/// `HomeAssistant` has the last levels of these topics in its tables of entities; tests compare both.
 public struct BridgeTopics: Hashable, Sendable {
     /// The prefix of all topics.
     public let base: String

@@ -133,3 +133,46 @@ struct CommandArguments: Hashable, Sendable {
         throw CommandFailure(.invalidArgument, "\(key.quoted) is missing; it may be \(allowed)")
     }
 }
+
+/// An allowed word of a value, and its meaning.
+struct Word<Meaning> {
+    let text: String
+    let meaning: Meaning
+
+    init(_ text: String, _ meaning: Meaning) {
+        self.text = text
+        self.meaning = meaning
+    }
+}
+
+extension Word: Sendable where Meaning: Sendable {}
+
+extension Array {
+    /// The words, for error texts.
+    func listed<Meaning>() -> String where Element == Word<Meaning> {
+        map(\.text).joined(separator: ", ")
+    }
+}
+
+extension JSONValue {
+    /// The value for an error text: shortened, and only what the sender wrote.
+    var quoted: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): String(value)
+        case .integer(let value): String(value)
+        case .unsigned(let value): String(value)
+        case .number(let value): String(value)
+        case .string(let value): value.quoted
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}
+
+extension String {
+    /// The text in quotation marks, cut after 40 characters so that an error text has a bounded size.
+    var quoted: String {
+        count > 40 ? "\"\(prefix(40))…\"" : "\"\(self)\""
+    }
+}

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Time
 
 /// The error in a command's result.
 struct CommandFailure: Error, Hashable, Sendable {
@@ -62,5 +63,166 @@ extension CommandFailure: Encodable {
         try container.encode(text, forKey: .text)
         try container.encode(OrNull(wrappedValue: hint), forKey: .hint)
         try container.encode(isRetryable, forKey: .retryable)
+    }
+}
+
+extension CommandFailure {
+    /// The bridge stops before the command was sent.
+    static let stoppedBeforeSending = CommandFailure(
+        .tagOffline, "The bridge stops; nothing was sent", hint: "Send it again when the bridge is online")
+    /// The bridge stops after the command was sent.
+    static let stoppedAfterSending = CommandFailure(
+        .linkLost, "The bridge stops before the answer; whether it was carried out is not known")
+    /// The driver did not complete a command.
+    static let neverEnded = CommandFailure(
+        .internalDefect, "The command never ended", hint: "Report this with the bridge's log and the command")
+    /// A connect command cancels a pending disconnect command.
+    static let askedToConnect = CommandFailure(.notPermitted, "The tag was asked to connect meanwhile")
+    /// A disconnect command timed out.
+    static let stillConnected = CommandFailure(
+        .timeout, "The tag has not disconnected in time; it is held as soon as it has")
+    /// The tag was forgotten or removed from the configuration while a command was queued.
+    static let forgottenBeforeSending = CommandFailure(
+        .unknownTag, "The tag was forgotten or is not listed any more; nothing was sent")
+    /// The tag was forgotten or removed from the configuration while it executed a command.
+    static let forgottenAfterSending = CommandFailure(
+        .linkLost, "The tag was forgotten or taken off the list before its answer; whether it obeyed is not known")
+    /// The command has the retain flag.
+    static let retained = CommandFailure(
+        .retainedRejected, "The command was published with the retain flag",
+        hint: "Publish an empty retained message to its topic, then the command without retain")
+    /// The response topic is not allowed.
+    static let responseTopicRefused = CommandFailure(
+        .invalidArgument,
+        "The response topic is not allowed; it may be outside the base topic and the discovery prefix, or "
+            + "<base topic>/client/<name>/..., not beginning with $, without wildcards and control characters, of at most "
+            + "\(ResponseTopic.mostLevels) levels and \(ResponseTopic.mostBytes) bytes")
+    /// The correlation data is too long.
+    static let correlationDataTooLong = CommandFailure(
+        .invalidArgument,
+        "The correlation data is too long; it may have at most \(Requester.mostCorrelationData) bytes")
+
+    /// Bluetooth is not powered on, so the request cannot be executed.
+    static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {
+        let mayChange = state == .resetting || state == .unknown
+        return CommandFailure(
+            .notPermitted, "Bluetooth is \(state.text)",
+            hint: mayChange
+                ? "Ask again in a moment" : "Switch Bluetooth on; `jacquard2mqtt doctor` says what is wrong",
+            isRetryable: mayChange)
+    }
+
+    /// Converts the error of a failed action.
+    init(_ error: RequestError) {
+        switch error {
+        case .bluetoothUnavailable(let state): self = .bluetooth(is: state)
+        case .notConnected: self.init(.tagOffline, "The tag is not connected; nothing was sent")
+        case .notFound:
+            self.init(
+                .expired, "The tag was not heard in time",
+                hint: "Hold the tag's button for three seconds near the adapter, then ask again")
+        case .refused(let name, let text): self.init(.tagError, "Refused by the tag or by Bluetooth: \(name): \(text)")
+        case .timeout: self.init(.timeout, "There was no answer in time; whether it was carried out is not known")
+        case .failed(let name, let text):
+            self.init(.internalDefect, "The host failed: \(name): \(text)", hint: "Report this with the bridge's log")
+        }
+    }
+}
+
+extension TagMirror {
+    /// The configuration forbids commands to the tag.
+    var switchedOffFailure: CommandFailure {
+        CommandFailure(
+            .notPermitted, "Tag \(entry.id) is switched off by the configuration",
+            hint: "Its \"connect\" is never; it may be always or on_demand")
+    }
+
+    /// The user has disconnected the tag.
+    var heldFailure: CommandFailure {
+        CommandFailure(
+            .notPermitted, "Tag \(entry.id) is held disconnected by the user",
+            hint: "Publish connect to the tag's connection/set")
+    }
+}
+
+extension CommandFailure {
+    /// Converts the error of a failed tag command.
+    init(_ error: TagCommandError, tag: TagMirror, at now: Moment) {
+        switch error {
+        case .invalidParameter:
+            self.init(
+                .invalidArgument,
+                "The tag does not take this value: it is out of range, too long, or what it has already")
+        case .gearNotAttached:
+            self.init(
+                .unsupported, "No gear is attached to tag \(tag.entry.id)", hint: "Attach the gear, then ask again")
+        case .componentDoesNotSupportPlayLEDPattern:
+            self.init(.unsupported, "The component has no LED", hint: tag.gearHint)
+        case .componentDoesNotSupportPlayHaptic:
+            self.init(.unsupported, "The component has no motor", hint: tag.gearHint)
+        case .componentDoesNotSupportTouchMode:
+            self.init(.unsupported, "The component feels no touch", hint: tag.gearHint)
+        case .notConnected:
+            self = tag.offlineFailure(at: now)
+        case .timeout:
+            self.init(.timeout, "Tag \(tag.entry.id) did not answer in time; whether it obeyed is not known")
+        case .linkLost:
+            self.init(.linkLost, "The link broke before the answer; whether the tag obeyed is not known")
+        case .writeFailed(let name, let text):
+            self.init(.linkLost, "The link did not carry the command: \(name): \(text)")
+        case .busy(let name, let text):
+            self.init(
+                .busy, "The Bluetooth service was too busy to send the command; nothing was sent: \(name): \(text)")
+        case .status(let status):
+            self.init(.tagError, "The tag refused: \(status)", isRetryable: status == .busy)
+        case .malformedResponse:
+            self.init(.tagError, "The tag's answer lacks what it must hold")
+        }
+    }
+}
+
+extension TagMirror {
+    /// Points to the capabilities of the attached gear.
+    fileprivate var gearHint: String { "\(topics.gear) lists what the attached gear can do" }
+
+    /// The tag is not connected.
+    func offlineFailure(at now: Moment) -> CommandFailure {
+        if let inUseFailure { return inUseFailure }
+        let hint =
+            entry.connect == .onDemand
+            ? "it is connected on demand, while a command may wait (ttl_ms); " + lastSeenHint(at: now)
+            : lastSeenHint(at: now)
+        return CommandFailure(.tagOffline, "Tag \(entry.id) is not connected", hint: hint)
+    }
+
+    /// The command expired while the tag was not connected.
+    func expiredFailure(at now: Moment) -> CommandFailure {
+        inUseFailure
+            ?? CommandFailure(
+                .expired, "Tag \(entry.id) did not become reachable in time; nothing was sent",
+                hint: lastSeenHint(at: now))
+    }
+
+    /// The failure if another program uses the tag; nil otherwise.
+    private var inUseFailure: CommandFailure? {
+        guard !isConnected, let failure = link.failure, failure.code == .inUse else { return nil }
+        return CommandFailure(
+            .inUse, "Another program on this host uses tag \(entry.id); nothing was sent", hint: failure.code.hint)
+    }
+
+    private func lastSeenHint(at now: Moment) -> String {
+        lastSeen.map { "last seen \($0.ago(at: now))" } ?? "not seen since the bridge started"
+    }
+}
+
+extension Moment {
+    /// The elapsed time as text.
+    fileprivate func ago(at now: Moment) -> String {
+        let seconds = max(0, (now.instant - instant).components.seconds)
+        return switch seconds {
+        case ..<120: "\(seconds) s ago"
+        case ..<7_200: "\(seconds / 60) min ago"
+        default: "\(seconds / 3_600) h ago"
+        }
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 import Time
 
 /// A command without a final result.
@@ -34,5 +35,83 @@ struct PendingCommand: Sendable {
     /// The target tag; nil for a request to the bridge.
     var tag: TagID? {
         if case .tag(let tag, _) = work { tag } else { nil }
+    }
+}
+
+/// The sender of a command: where its result is published, and what the result must contain.
+struct Requester: Hashable, Sendable {
+    /// `T/<command>/result` or `G/response/<verb>`.
+    let resultTopic: String
+    /// MQTT 5: an additional topic for the result; nil if the sender gave none or one that is not allowed.
+    let responseTopic: ResponseTopic?
+    /// MQTT 5: returned unchanged with the result on the response topic.
+    let correlationData: [UInt8]?
+    /// When the command was received.
+    let receivedAt: Moment
+    /// The command's `id`.
+    let id: String?
+    /// Whether the `id` identifies repetitions of this command.
+    let isIDOwn: Bool
+    /// When the `accepted` result is due; nil once it was published.
+    var acceptedAt: Instant?
+
+    /// Maximum size of correlation data in bytes.
+    static let mostCorrelationData = 4_096
+    /// Delay after which a pending command gets an `accepted` result.
+    private static let patience = Duration.milliseconds(250)
+
+    init(
+        _ address: CommandAddress, _ message: IncomingMessage, _ responseTopic: ResponseTopic?, id: String?,
+        isIDOwn: Bool = true, at now: Moment
+    ) {
+        resultTopic = address.resultTopic
+        self.responseTopic = responseTopic
+        correlationData = responseTopic == nil ? nil : message.correlationData
+        receivedAt = now
+        self.id = id
+        self.isIDOwn = isIDOwn
+        acceptedAt = now.instant + Self.patience
+    }
+
+    /// The key of the stored result; nil without a command `id`.
+    var key: AnsweredCommands.Key? {
+        guard isIDOwn else { return nil }
+        return id.map { AnsweredCommands.Key(resultTopic: resultTopic, id: $0) }
+    }
+}
+
+extension Requester {
+    /// How long a result is queued while the broker is away.
+    private static let lifetime = Duration.seconds(60)
+
+    /// Returns the publications of a result: on the result topic and on the response topic.
+    func publications(_ payload: [UInt8]) -> [Publication] {
+        let kind = Publication.Kind.result(lifetime: Self.lifetime)
+        let result = Publication(topic: resultTopic, payload: payload, kind: kind)
+        guard let responseTopic else { return [result] }
+        var answer = Publication(
+            topic: responseTopic.text, payload: payload, kind: kind, correlationData: correlationData)
+        answer.isForRequester = true
+        return [result, answer]
+    }
+
+    /// Encodes a result.
+    func payload(
+        _ status: ResultDocument.Status,
+        data: CommandData = .none,
+        error: CommandFailure? = nil,
+        bridge: String,
+        at now: Moment
+    ) -> [UInt8] {
+        JSONText.bytes(
+            of: ResultDocument(
+                id: id,
+                status: status,
+                isFinal: status != .accepted,
+                data: data,
+                error: error,
+                tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds),
+                time: now.text,
+                bridge: bridge))
     }
 }

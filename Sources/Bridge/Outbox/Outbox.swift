@@ -84,7 +84,7 @@ public struct Outbox: Sendable {
     /// Number of queued and unacknowledged messages.
     public var queued: Int { backlog.count + unacknowledged.count }
 
-    /// Returns the losses since the last call; ``BridgeState/lost(_:at:)`` reports them.
+    /// Returns the losses since the last call; ``BridgeEvent/messagesLost(_:)`` reports them.
     public mutating func takeLosses() -> Losses {
         guard !backlog.losses.isEmpty else { return Losses() }
         lost.add(backlog.losses)

@@ -147,12 +147,11 @@ extension BridgeState {
     /// Encodes without an encoder, and updates the deadline only if a throttled publication of statistics starts or
     /// ends.
     private mutating func gesture(_ gesture: Gesture, of id: TagID, at now: Moment) -> [BridgeAction] {
-        guard let position = tags.position(of: id) else { return [] }
         let name = GestureName(gesture)
-        let count = tags.countGesture(name, of: position, at: now)
+        guard let count = tags.countGesture(name, of: id, at: now) else { return [] }
         if count.isDeadlineChanged { deadline = nextDeadline }
         let publication = gestures.publication(
-            on: tags[position].topics.gesture, name, number: gesture.rawValue, sequence: count.sequence, at: now)
+            on: count.topic, name, number: gesture.rawValue, sequence: count.sequence, at: now)
         return count.stats.isEmpty ? [.publish(publication)] : publish([publication] + count.stats)
     }
 

@@ -2,7 +2,7 @@ import JacquardProtocol
 import Time
 
 /// The connection of one tag: its state, whether it should be connected, and what was published about it.
-struct TagLink: Sendable {
+struct LinkState: Sendable {
     /// The effect of a connection event.
     enum Change: Sendable {
         /// Progress that is not published now.
@@ -67,7 +67,7 @@ struct TagLink: Sendable {
 
 // MARK: Events
 
-extension TagLink {
+extension LinkState {
     /// Handles a connection event: a new state is published immediately, progress within a state at most ten times a
     /// second.
     mutating func changed(to new: TagConnection, at now: Moment) -> Change {
@@ -129,7 +129,7 @@ extension TagLink {
 
 // MARK: Intent
 
-extension TagLink {
+extension LinkState {
     /// Handles a changed policy of the configuration.
     mutating func setPolicy(_ policy: TagEntry.ConnectPolicy) {
         intent.policy = policy
@@ -176,5 +176,71 @@ extension TagLink {
         publishedAvailability = isAvailable
         return Settlement(
             isToConnect: isToConnect, isDisconnected: isDisconnected, isAvailabilityChanged: isAvailabilityChanged)
+    }
+}
+
+/// Whether a tag should be connected, from the configuration, the user and the pending commands.
+struct ConnectionIntent: Hashable, Sendable {
+    /// How long an on-demand tag stays connected after its last command.
+    static let idle = Duration.seconds(30)
+
+    /// The connection policy of the configuration.
+    var policy: TagEntry.ConnectPolicy {
+        didSet { if policy != .onDemand { neededUntil = nil } }
+    }
+    /// Whether the user has disconnected the tag.
+    private(set) var isHeld: Bool
+    /// On demand: how long the last command keeps the tag connected.
+    private(set) var neededUntil: Instant?
+    /// Whether the driver was last instructed to connect the tag.
+    private var isAskedFor = false
+
+    init(_ policy: TagEntry.ConnectPolicy, isHeld: Bool) {
+        self.policy = policy
+        self.isHeld = isHeld
+    }
+
+    /// Whether the tag should be connected now.
+    var isWanted: Bool {
+        switch policy {
+        case .always: !isHeld
+        case .onDemand: !isHeld && neededUntil != nil
+        case .never: false
+        }
+    }
+
+    /// Handles a disconnect by the user, which lasts until ``release()``.
+    mutating func hold() {
+        isHeld = true
+        neededUntil = nil
+    }
+
+    /// Handles a connect by the user.
+    mutating func release() {
+        isHeld = false
+    }
+
+    /// Keeps the tag connected for a command that is pending or has just ended.
+    mutating func need(at now: Instant) {
+        guard policy == .onDemand, !isHeld else { return }
+        neededUntil = now + Self.idle
+    }
+
+    /// Handles elapsed time. Pending commands keep the tag connected.
+    mutating func deadlineReached(at now: Instant, isBusy: Bool) {
+        guard let until = neededUntil, until <= now else { return }
+        neededUntil = isBusy ? now + Self.idle : nil
+    }
+
+    /// Repeats the instruction to connect, because the last one had no effect.
+    mutating func askAgain() {
+        isAskedFor = false
+    }
+
+    /// Returns the instruction for the driver: true to connect, false to disconnect, nil if it is unchanged.
+    mutating func change() -> Bool? {
+        guard isWanted != isAskedFor else { return nil }
+        isAskedFor = isWanted
+        return isWanted
     }
 }

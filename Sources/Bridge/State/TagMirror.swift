@@ -8,7 +8,7 @@ struct TagMirror: Sendable {
     /// The bridge's instance name.
     let bridge: String
 
-    var link: TagLink
+    var link: LinkState
     /// The latest facts from the Bluetooth stack.
     private(set) var sighting: TagSighting
     /// The device information of the tag, once received.
@@ -60,7 +60,7 @@ struct TagMirror: Sendable {
         topics = context.topics.tag(entry.id)
         bridge = context.topics.instance
         statsPayload = context.statsPayload
-        link = TagLink(
+        link = LinkState(
             entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
         stored = record
         battery = record?.battery.map {

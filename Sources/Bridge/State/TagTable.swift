@@ -49,24 +49,89 @@ struct TagTable: RandomAccessCollection, Sendable {
         return tags.remove(at: position)
     }
 
-    /// The hot path: updates the deadline only if a throttled publication of statistics starts or ends.
+    /// Counts a gesture. The hot path: updates the deadline only if a throttled publication of statistics starts or
+    /// ends.
     ///
-    /// - Returns: the gesture's sequence number, the statistics if they are to be published now, and whether the
-    ///   tag's deadline has changed.
-    mutating func countGesture(
-        _ name: GestureName, of position: Int, at now: Moment
-    ) -> (sequence: UInt64, stats: [Publication], isDeadlineChanged: Bool) {
+    /// - Returns: nil for an unknown tag.
+    mutating func countGesture(_ name: GestureName, of id: TagID, at now: Moment) -> GestureCount? {
+        guard let position = positions[id] else { return nil }
         let wasHolding = tags[position].isHoldingStats
         let sequence = tags[position].countGesture(name, at: now)
         let stats = tags[position].statsChanged(at: now)
-        guard tags[position].isHoldingStats != wasHolding else { return (sequence, stats, false) }
-        deadlines.set(tags[position].deadline, of: position)
-        return (sequence, stats, true)
+        let isDeadlineChanged = tags[position].isHoldingStats != wasHolding
+        if isDeadlineChanged { deadlines.set(tags[position].deadline, of: position) }
+        return GestureCount(
+            topic: tags[position].topics.gesture, sequence: sequence, stats: stats,
+            isDeadlineChanged: isDeadlineChanged)
+    }
+
+    /// A counted gesture.
+    struct GestureCount {
+        /// The topic of the tag's gestures.
+        let topic: String
+        /// The gesture's sequence number.
+        let sequence: UInt64
+        /// The statistics, if they are to be published now.
+        let stats: [Publication]
+        /// Whether the tag's deadline has changed.
+        let isDeadlineChanged: Bool
     }
 
     private mutating func rebuildIndex() {
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         deadlines = DeadlineQueue(tags: tags.count)
         for position in tags.indices { deadlines.set(tags[position].deadline, of: position) }
+    }
+}
+
+/// The next deadline of each tag, sorted by time. The earliest one is read without visiting all tags, and a change
+/// moves a single entry.
+struct DeadlineQueue: Sendable {
+    private struct Entry: Comparable, Sendable {
+        let due: Instant
+        let tag: Int
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            (left.due, left.tag) < (right.due, right.tag)
+        }
+    }
+
+    /// Deadlines by tag; nil for a tag without one.
+    private var dues: [Instant?]
+    /// The deadlines in order of time.
+    private var entries: [Entry] = []
+
+    /// Creates a queue for a number of tags without deadlines.
+    init(tags: Int = 0) {
+        dues = Array(repeating: nil, count: tags)
+    }
+
+    /// The earliest deadline.
+    var next: Instant? { entries.first?.due }
+
+    /// Returns the tags whose deadline has passed, in the order of their indices.
+    func tags(dueAt now: Instant) -> [Int] {
+        entries.prefix { $0.due <= now }.map(\.tag).sorted()
+    }
+
+    /// Sets or removes the deadline of a tag.
+    mutating func set(_ due: Instant?, of tag: Int) {
+        guard due != dues[tag] else { return }
+        if let old = dues[tag] { entries.remove(at: place(of: Entry(due: old, tag: tag))) }
+        if let due {
+            let entry = Entry(due: due, tag: tag)
+            entries.insert(entry, at: place(of: entry))
+        }
+        dues[tag] = due
+    }
+
+    /// Returns the index of an entry, or where to insert it: after all earlier ones.
+    private func place(of entry: Entry) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle] < entry { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -3,7 +3,7 @@ public import JacquardProtocol
 /// An action that ``BridgeState`` requests. The driver performs all actions in order and makes no decisions.
 ///
 /// For an action with a token, the driver reports the result exactly once: for ``perform(_:on:token:)`` by
-/// `TagEvent.commandEnded`, for all others by ``BridgeState/requestEnded(token:_:at:)``.
+/// `TagEvent.commandEnded`, for all others by ``BridgeEvent/requestEnded(token:_:)``.
 public enum BridgeAction: Hashable, Sendable {
     /// Submit a message to the ``Outbox``.
     case publish(Publication)
@@ -19,7 +19,7 @@ public enum BridgeAction: Hashable, Sendable {
     case stopScan(token: UInt64)
     /// Find a tag, bond with it and connect it; answered by ``RequestAnswer/paired(address:name:)``.
     ///
-    /// Reports progress by ``BridgeState/pairing(serial:stage:at:)``, and ends after the timeout at the latest.
+    /// Reports progress by ``BridgeEvent/pairing(serial:_:)``, and ends after the timeout at the latest.
     case pair(serial: String, timeout: Duration, token: UInt64)
     /// Disconnect a tag, remove its bond and its record in the state file. Succeeds if they don't exist.
     case forget(TagID, token: UInt64)
@@ -37,4 +37,44 @@ public enum BridgeAction: Hashable, Sendable {
     case forgetInstance(String)
     /// Store a tag's record, replacing the previous one.
     case remember(TagRecord)
+}
+
+/// The result of an action with a token, except commands to a tag.
+public enum RequestAnswer: Hashable, Sendable {
+    /// Success without data.
+    case done
+    /// The tag is bonded with this host.
+    ///
+    /// - Parameters:
+    ///   - address: its Bluetooth address.
+    ///   - name: its own name; nil if it did not report one.
+    case paired(address: String, name: String?)
+    /// The measurements of the process.
+    case measured(HealthMeasurement)
+}
+
+/// Why an action with a token failed.
+public enum RequestError: Error, Hashable, Sendable {
+    /// Bluetooth is not powered on.
+    case bluetoothUnavailable(AdapterFacts.State)
+    /// The tag is not connected; nothing was sent.
+    case notConnected
+    /// The tag was not found before the timeout.
+    case notFound
+    /// The tag or the Bluetooth stack refused, with the stack's error name and text.
+    case refused(name: String, text: String)
+    /// It timed out; the effect is unknown.
+    case timeout
+    /// An operation of the host failed, with the system's error name and text.
+    case failed(name: String, text: String)
+}
+
+/// The stages of a pairing.
+public enum PairingStage: Hashable, Sendable {
+    /// The tag was found at this address.
+    case found(address: String)
+    /// Bonding.
+    case pairing
+    /// Connecting.
+    case connecting
 }

@@ -171,11 +171,11 @@ struct BoundsTests {
     @Test("256 duplicate serials are remembered; a further one is not reported until one of them is ten minutes old")
     func duplicateSerials() {
         var seen = SeenTags()
-        let isNew = (0..<300).map { seen.doubled("\($0)", at: Scene.beginning) }
+        let isNew = (0..<300).map { seen.duplicated("\($0)", at: Scene.beginning) }
         #expect(isNew == (0..<300).map { $0 < 256 })
-        let isNewLater = [599, 600].map { seen.doubled("299", at: Scene.beginning + .seconds($0)) }
+        let isNewLater = [599, 600].map { seen.duplicated("299", at: Scene.beginning + .seconds($0)) }
         #expect(isNewLater == [false, true])
-        let remaining = seen.doubledSerials(at: Scene.beginning + .seconds(600))
+        let remaining = seen.duplicateSerials(at: Scene.beginning + .seconds(600))
         #expect(remaining == ["299"])
     }
 

@@ -1,0 +1,168 @@
+import JSON
+import JacquardProtocol
+
+/// `config/get`: reads a value from the tag's configuration store.
+struct ConfigGet: TagRequest {
+    static let name = "config/get"
+
+    private let entry: ConfigEntry
+
+    var command: TagCommand? {
+        .configGet(key: entry.key, vendor: entry.vendor, product: entry.product)
+    }
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        entry = try ConfigEntry(CommandArguments(objectOnly: payload))
+    }
+
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        guard case .configValue(let value) = answer else { return TagRequestOutcome() }
+        return TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
+    }
+}
+
+/// `config/set`: writes a value to the tag's configuration store and returns it in the result.
+struct ConfigSet: TagRequest {
+    static let name = "config/set"
+
+    private let entry: ConfigEntry
+    private let value: ConfigElement.Value
+
+    var command: TagCommand? {
+        .configSet(key: entry.key, value, vendor: entry.vendor, product: entry.product)
+    }
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        let arguments = try CommandArguments(objectOnly: payload)
+        entry = try ConfigEntry(arguments)
+        let type = try CommandArguments.required(
+            arguments.word("type", of: ConfigType.words), "type", mayBe: ConfigType.words.listed())
+        let value = try type.value("value", in: arguments)
+        self.value = try CommandArguments.required(value, "value", mayBe: "a value of the type \(type.rawValue)")
+    }
+
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
+    }
+}
+
+/// A key in the tag's configuration store, which belongs to a vendor and a product.
+struct ConfigEntry: Hashable, Sendable {
+    let key: String
+    /// nil: the tag's own vendor ID.
+    let vendor: JacquardIdentifier?
+    /// nil: the tag's own product ID.
+    let product: JacquardIdentifier?
+
+    /// Length of a key in bytes; with the longest value it fits into a packet of 1,024 bytes.
+    private static let lengths = 1...128
+
+    /// Reads `key`, `vendor_id` and `product_id`.
+    init(_ arguments: CommandArguments) throws(CommandFailure) {
+        let allowed = "a text of 1 to 128 bytes"
+        let key = try arguments.text("key", mayBe: allowed) { Self.lengths.contains($0.utf8.count) ? $0 : nil }
+        self.key = try CommandArguments.required(key, "key", mayBe: allowed)
+        vendor = try arguments.identifier("vendor_id")
+        product = try arguments.identifier("product_id")
+    }
+}
+
+extension CommandArguments {
+    /// Reads a vendor or product ID.
+    fileprivate func identifier(_ key: String) throws(CommandFailure) -> JacquardIdentifier? {
+        try text(key, mayBe: "four bytes such as 11-78-30-c8") { JacquardIdentifier($0) }
+    }
+}
+
+/// The data of the results of `config/get` and `config/set`. Type and value are null if the store has no value.
+struct ConfigDocument: Encodable {
+    let key: String
+    @OrNull var type: String?
+    @OrNull var value: ConfigValueDocument?
+
+    init(_ entry: ConfigEntry, _ value: ConfigElement.Value?) {
+        key = entry.key
+        type = value?.type.rawValue
+        self.value = value.map(ConfigValueDocument.init)
+    }
+}
+
+/// A stored value as JSON. Numbers that JSON cannot represent are strings: `nan`, `inf`, `-inf`.
+struct ConfigValueDocument: Encodable {
+    let value: ConfigElement.Value
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch value {
+        case .bool(let value): try container.encode(value)
+        case .uint32(let value): try container.encode(value)
+        case .uint64(let value): try container.encode(value)
+        case .int32(let value): try container.encode(value)
+        case .int64(let value): try container.encode(value)
+        case .float(let value) where value.isFinite: try container.encode(value)
+        case .float(let value): try container.encode(String(describing: value))
+        case .double(let value) where value.isFinite: try container.encode(value)
+        case .double(let value): try container.encode(String(describing: value))
+        case .string(let value): try container.encode(value)
+        }
+    }
+}
+
+/// The eight value types of a tag's configuration store, with the names of the schema.
+enum ConfigType: String, Hashable, Sendable, CaseIterable {
+    case bool, uint32, uint64, int32, int64, float, double, string
+
+    /// Maximum length of a string in bytes; with the longest key it fits into a packet of 1,024 bytes.
+    private static let longestText = 768
+
+    /// The names, for error texts.
+    static let words = allCases.map { Word($0.rawValue, $0) }
+
+    /// Reads a value of this type.
+    ///
+    /// - Throws: `invalid_argument`, with the values that the type allows.
+    func value(_ key: String, in arguments: CommandArguments) throws(CommandFailure) -> ConfigElement.Value? {
+        switch self {
+        case .bool: try arguments.flag(key).map(ConfigElement.Value.bool)
+        case .uint32: try arguments.integer(key, 0...UInt32.max).map(ConfigElement.Value.uint32)
+        case .uint64: try arguments.integer(key, 0...UInt64.max).map(ConfigElement.Value.uint64)
+        case .int32: try arguments.integer(key, Int32.min...Int32.max).map(ConfigElement.Value.int32)
+        case .int64: try arguments.integer(key, Int64.min...Int64.max).map(ConfigElement.Value.int64)
+        case .float: try arguments.number(key, limit: Double(Float.greatestFiniteMagnitude)).map { .float(Float($0)) }
+        case .double: try arguments.number(key, limit: .greatestFiniteMagnitude).map(ConfigElement.Value.double)
+        case .string: try arguments.text(key, longest: Self.longestText).map(ConfigElement.Value.string)
+        }
+    }
+}
+
+extension ConfigElement.Value {
+    /// The type of the value.
+    var type: ConfigType {
+        switch self {
+        case .bool: .bool
+        case .uint32: .uint32
+        case .uint64: .uint64
+        case .int32: .int32
+        case .int64: .int64
+        case .float: .float
+        case .double: .double
+        case .string: .string
+        }
+    }
+}
+
+extension CommandArguments {
+    /// Reads a number whose magnitude does not exceed a limit.
+    fileprivate func number(_ key: String, limit: Double) throws(CommandFailure) -> Double? {
+        guard let value = self[key] else { return nil }
+        let number: Double? =
+            switch value {
+            case .integer(let integer): Double(integer)
+            case .unsigned(let integer): Double(integer)
+            case .number(let number): number
+            default: nil
+            }
+        if let number, number.magnitude <= limit { return number }
+        throw .invalid(key, is: value, mayBe: "a number from \(-limit) to \(limit)")
+    }
+}

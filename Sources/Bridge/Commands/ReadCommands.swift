@@ -1,0 +1,75 @@
+import JacquardProtocol
+
+/// `battery/get`: reads the battery level and returns it in the result.
+struct BatteryGet: TagRequest {
+    static let name = "battery/get"
+
+    let command: TagCommand? = .batteryStatus
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        _ = try CommandArguments(emptyOrObject: payload)
+    }
+
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        guard case .battery(let battery) = answer else { return TagRequestOutcome() }
+        let publications = tag.batteryReported(battery, at: now)
+        return TagRequestOutcome(data: CommandData(BatteryDocument(tag.battery)), publications: publications)
+    }
+}
+
+/// `info/get`: reads device information of the tag or its gear and returns the document of `T/info` or `T/gear`.
+struct InfoGet: TagRequest {
+    static let name = "info/get"
+
+    private let target: TagCommand.Target
+
+    var command: TagCommand? { .deviceInformation(of: target) }
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        let arguments = try CommandArguments(emptyOrObject: payload)
+        target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
+    }
+
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        guard case .component(let component) = answer else { return TagRequestOutcome() }
+        switch target {
+        case .tag:
+            let publications = tag.informationReported(component)
+            return TagRequestOutcome(data: CommandData(tag.infoDocument), publications: publications)
+        case .gear:
+            let publications = tag.gearReported(component, at: now)
+            return TagRequestOutcome(data: CommandData(GearDocument(tag.gear)), publications: publications)
+        }
+    }
+}
+
+/// `rssi/get`: the last measured signal strength and the time of the measurement.
+///
+/// The Bluetooth stack measures only advertisements, and a connected tag does not advertise. The value therefore
+/// belongs to the advertisement that led to the connection, or to a later one. Earlier measurements are not used.
+struct SignalGet: TagRequest {
+    static let name = "rssi/get"
+
+    let command: TagCommand? = nil
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        _ = try CommandArguments(emptyOrObject: payload)
+    }
+
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        guard let measured = tag.measuredSignal else {
+            return TagRequestOutcome(
+                failure: CommandFailure(
+                    .unsupported, "The signal of tag \(tag.entry.id) has not been measured for this link",
+                    hint: "Bluetooth measures advertisements, and a connected tag sends none"))
+        }
+        let data = CommandData(SignalDocument(rssi: measured.value, time: measured.at.text))
+        return TagRequestOutcome(data: data, publications: tag.signalRead(measured.value, at: now))
+    }
+}
+
+/// The data of the result of `rssi/get`.
+struct SignalDocument: Encodable {
+    let rssi: Int
+    let time: String
+}

@@ -1,0 +1,117 @@
+import JSON
+import JacquardProtocol
+
+/// `connection/set`: `connect` or `disconnect`. A disconnect lasts until `connect`. The result is published when the
+/// tag has reached the state.
+struct ConnectionSet: TagRequest {
+    static let name = "connection/set"
+    static let ignoresHold = true
+
+    let goal: TagGoal
+    let command: TagCommand? = nil
+
+    private static let words = [Word("connect", TagGoal.connected), Word("disconnect", .disconnected)]
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        let goal: TagGoal? =
+            switch payload {
+            case .empty: nil
+            case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
+            case .object(let object): try CommandArguments(object).word("connection", of: Self.words)
+            }
+        self.goal = try CommandArguments.required(goal, "connection", mayBe: Self.words.listed())
+        if self.goal == .connected, tag.entry.connect == .never { throw tag.switchedOffFailure }
+    }
+
+    func accepted(by tag: inout TagMirror) {
+        switch goal {
+        case .connected: tag.link.release()
+        case .disconnected: tag.link.hold()
+        }
+    }
+
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        TagRequestOutcome(data: CommandData(["state": tag.link.connection.state.word]))
+    }
+}
+
+/// `name/set`: sets the tag's own name, given as text or in `name`. It may contain spaces.
+struct NameSet: TagRequest {
+    static let name = "name/set"
+
+    private let newName: String
+
+    var command: TagCommand? { .rename(newName) }
+
+    /// Length in bytes. Source: protocol article, "Renaming, and disconnect command".
+    private static let lengths = 1...21
+    private static let allowed = "1 to 21 bytes of UTF-8 without control characters"
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        let arguments: CommandArguments =
+            switch payload {
+            case .empty: CommandArguments([:])
+            case .text(let text): CommandArguments(["name": .string(text)])
+            case .object(let object): CommandArguments(object)
+            }
+        let name = try arguments.text("name", mayBe: Self.allowed) { Self.isName($0) ? $0 : nil }
+        newName = try CommandArguments.required(name, "name", mayBe: Self.allowed)
+        guard newName != tag.sighting.name else {
+            throw .invalid("name", is: .string(newName), mayBe: "\(Self.allowed), and not the name that it has")
+        }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        lengths.contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+    }
+
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        TagRequestOutcome(publications: tag.sighted(TagSighting(name: newName), at: now))
+    }
+}
+
+/// `touch_mode/set`: `gesture`, `continuous`, or an object with `touch_mode`.
+struct TouchModeSet: TagRequest {
+    static let name = "touch_mode/set"
+
+    private let mode: TouchMode
+
+    var command: TagCommand? { .setTouchMode(mode) }
+
+    private static let words = TouchMode.allCases.map { Word($0.word, $0) }
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        let mode: TouchMode? =
+            switch payload {
+            case .empty: nil
+            case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
+            case .object(let object): try CommandArguments(object).word("touch_mode", of: Self.words)
+            }
+        self.mode = try CommandArguments.required(mode, "touch_mode", mayBe: Self.words.listed())
+    }
+
+    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+        TagRequestOutcome(publications: tag.touchModeReported(mode))
+    }
+}
+
+/// `sleep/set`: makes the tag disconnect after `timeout_s`. With `wake_on_motion` it returns only after it is moved.
+struct SleepSet: TagRequest {
+    static let name = "sleep/set"
+
+    private let timeoutSeconds: UInt32
+    private let wakesOnMotion: Bool
+
+    /// 0 s (immediately) to one day.
+    private static let timeouts: ClosedRange<UInt32> = 0...86_400
+
+    var command: TagCommand? {
+        .disconnectTag(timeoutSeconds: timeoutSeconds, reconnectOnlyOnWakeOnMotion: wakesOnMotion)
+    }
+
+    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+        let arguments = try CommandArguments(emptyOrObject: payload)
+        timeoutSeconds = try arguments.integer("timeout_s", Self.timeouts) ?? 0
+        wakesOnMotion = try arguments.flag("wake_on_motion") ?? false
+    }
+}

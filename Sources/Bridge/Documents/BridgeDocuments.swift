@@ -1,0 +1,96 @@
+/// `G/info`.
+struct BridgeInfoDocument: Encodable {
+    /// The version of the MQTT contract.
+    let contract = 1
+    let version: String
+    let instance: String
+    let started: String
+    let boot: String
+    @OrNull var bluez: String?
+    @OrNull var mqtt: Int?
+    let tags: [String]
+    /// The connected tags. Commands to them are answered by this bridge only.
+    let connected: [String]
+}
+
+/// One element of `G/adapter`.
+struct AdapterDocument: Encodable {
+    let id: String
+    @OrNull var address: String?
+    let state: String
+    let discovering: Bool
+    let connected: Int
+
+    init(_ adapter: AdapterFacts) {
+        id = adapter.id
+        address = adapter.address
+        state = adapter.state.rawValue
+        discovering = adapter.isDiscovering
+        connected = adapter.connectedCount
+    }
+}
+
+/// `G/health`.
+struct HealthDocument: Encodable {
+    let status: String
+    let problems: [ProblemDocument]
+    let uptimeSeconds: Int64
+    @OrNull var residentKilobytes: Int?
+    let queue: Int
+    let dropped: Int
+    let brokerReconnects: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case status, problems, queue, dropped
+        case uptimeSeconds = "uptime_s"
+        case residentKilobytes = "rss_kb"
+        case brokerReconnects = "broker_reconnects"
+    }
+
+    init(_ problems: [Problem: Moment], measurement: HealthMeasurement?, uptime: Duration) {
+        status = problems.keys.contains(where: \.isFatal) ? "failed" : problems.isEmpty ? "ok" : "degraded"
+        self.problems = problems.map { ProblemDocument(code: $0.key.code.rawValue, text: $0.text, since: $1.text) }
+            .sorted { ($0.since, $0.text) < ($1.since, $1.text) }
+        uptimeSeconds = uptime.components.seconds
+        residentKilobytes = measurement?.residentKilobytes
+        queue = measurement?.queued ?? 0
+        dropped = measurement?.dropped ?? 0
+        brokerReconnects = measurement?.brokerReconnects ?? 0
+    }
+}
+
+/// One problem in `G/health`.
+struct ProblemDocument: Encodable {
+    let code: String
+    let text: String
+    let since: String
+}
+
+/// `G/event`.
+struct EventDocument: Encodable {
+    /// The values of `type` in `G/event`.
+    enum Kind: String, Hashable, Sendable, CaseIterable, Encodable {
+        case scanStarted = "scan_started"
+        case scanStopped = "scan_stopped"
+        case pairStarted = "pair_started"
+        case pairFound = "pair_found"
+        case pairPairing = "pair_pairing"
+        case pairConnecting = "pair_connecting"
+        case paired
+        case pairFailed = "pair_failed"
+        case tagForgotten = "tag_forgotten"
+        case adapterLost = "adapter_lost"
+        case adapterBack = "adapter_back"
+        case duplicateSerial = "duplicate_serial"
+    }
+
+    let type: Kind
+    /// The tag's name in topics.
+    @OrNull var id: String?
+    @OrNull var serial: String?
+    @OrNull var address: String?
+    @OrNull var adapter: String?
+    @OrNull var text: String?
+    let bridge: String
+    let time: String
+}

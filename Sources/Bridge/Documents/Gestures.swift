@@ -1,0 +1,172 @@
+import JSON
+import JacquardProtocol
+
+/// The name of a gesture in payloads.
+enum GestureName: String, Hashable, Sendable, CaseIterable {
+    case doubleTap = "double_tap"
+    case brushIn = "brush_in"
+    case brushOut = "brush_out"
+    case cover
+    case brushUp = "brush_up"
+    case brushDown = "brush_down"
+    /// Any other number.
+    case unknown
+
+    init(_ gesture: Gesture) {
+        switch gesture {
+        case .doubleTap: self = .doubleTap
+        case .brushIn: self = .brushIn
+        case .brushOut: self = .brushOut
+        case .shortCover: self = .cover
+        case .brushUp: self = .brushUp
+        case .brushDown: self = .brushDown
+        default: self = .unknown
+        }
+    }
+}
+
+/// Number of gestures of each kind since the start.
+struct GestureCounts: Sendable {
+    private var counts = [UInt64](repeating: 0, count: GestureName.allCases.count)
+
+    /// Counts a gesture.
+    mutating func add(_ name: GestureName) {
+        counts[name.index] += 1
+    }
+
+    /// The count of a gesture.
+    subscript(name: GestureName) -> UInt64 { counts[name.index] }
+
+    /// The gestures with a count above 0, sorted by name.
+    var made: [GestureName] { GestureName.sorted.filter { self[$0] > 0 } }
+}
+
+extension GestureName {
+    /// All gestures, sorted by name.
+    static let sorted = allCases.sorted { $0.rawValue < $1.rawValue }
+
+    /// The position among all names.
+    var index: Int {
+        switch self {
+        case .doubleTap: 0
+        case .brushIn: 1
+        case .brushOut: 2
+        case .cover: 3
+        case .brushUp: 4
+        case .brushDown: 5
+        case .unknown: 6
+        }
+    }
+}
+
+/// Creates the messages on `T/gesture` without a JSON encoder: up to tens of thousands of gestures arrive per second, and an encoder takes
+/// microseconds for each.
+///
+/// The bytes equal those of an encoder with sorted keys: `boot`, `bridge`, `event_type`, `gesture`, `seq`, `time`.
+struct GestureEncoder: Sendable {
+    /// How long a gesture is queued while the broker is away.
+    var lifetime: Duration {
+        didSet { expirySeconds = Self.expirySeconds(lifetime) }
+    }
+    /// MQTT message expiry in whole seconds.
+    private var expirySeconds: UInt32
+    /// For each name, the bytes before the gesture's number.
+    private let prefixes: [[UInt8]]
+    private var time = TimeText()
+
+    private static let sequenceKey = Array(#","seq":"#.utf8)
+    private static let timeKey = Array(#","time":""#.utf8)
+    private static let end = Array(#""}"#.utf8)
+
+    init(boot: String, bridge: String, lifetime: Duration) {
+        self.lifetime = lifetime
+        expirySeconds = Self.expirySeconds(lifetime)
+        let boot = String(decoding: JSONText.bytes(of: boot), as: UTF8.self)
+        let bridge = String(decoding: JSONText.bytes(of: bridge), as: UTF8.self)
+        prefixes = GestureName.allCases.map { name in
+            Array(#"{"boot":\#(boot),"bridge":\#(bridge),"event_type":"\#(name.rawValue)","gesture":"#.utf8)
+        }
+    }
+
+    /// At least 1, because 0 means immediate expiry.
+    private static func expirySeconds(_ lifetime: Duration) -> UInt32 {
+        max(1, UInt32(clamping: lifetime.components.seconds))
+    }
+
+    /// Returns the message of one gesture.
+    mutating func publication(
+        on topic: String, _ name: GestureName, number: UInt32, sequence: UInt64, at now: Moment
+    ) -> Publication {
+        Publication(
+            topic: topic, payload: payload(name, number: number, sequence: sequence, at: now),
+            kind: .event(lifetime: lifetime), messageExpirySeconds: expirySeconds)
+    }
+
+    /// Returns the payload of one gesture.
+    mutating func payload(_ name: GestureName, number: UInt32, sequence: UInt64, at now: Moment) -> [UInt8] {
+        let prefix = prefixes[name.index]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(prefix.count + 80)
+        bytes.append(contentsOf: prefix)
+        bytes.append(decimal: UInt64(number))
+        bytes.append(contentsOf: Self.sequenceKey)
+        bytes.append(decimal: sequence)
+        bytes.append(contentsOf: Self.timeKey)
+        time.append(now.unixMilliseconds, to: &bytes)
+        bytes.append(contentsOf: Self.end)
+        return bytes
+    }
+}
+
+/// The counters of a tag since the start of the bridge.
+struct TagCounters: Sendable {
+    /// Number of gestures by name.
+    var gestures = GestureCounts()
+    /// The sequence number of the last gesture; 0 before the first.
+    var lastSequence: UInt64 = 0
+    /// Number of gestures that expired while the broker was away.
+    var expired: UInt64 = 0
+    /// Number of packets dropped because a fragment was missing.
+    var lostFragments: UInt64 = 0
+    /// Number of reconnects.
+    var reconnects: UInt64 = 0
+}
+
+/// Encodes `T/stats` without an encoder, as ``GestureEncoder`` does: with many tags most publications are statistics.
+///
+/// The bytes equal those of an encoder with sorted keys: `boot`, `expired`, `gestures`, `last_seq`, `lost_fragments`,
+/// `reconnects`, `time`. A subscriber can use them to verify that it received every gesture.
+struct StatsPayload: Sendable {
+    /// The bytes before the first number.
+    private let prefix: [UInt8]
+
+    init(boot: String) {
+        prefix = Array(#"{"boot":\#(String(decoding: JSONText.bytes(of: boot), as: UTF8.self)),"expired":"#.utf8)
+    }
+
+    /// Returns the payload for the counters of one tag.
+    func bytes(of counters: TagCounters, at now: Moment) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(prefix.count + 120)
+        bytes.append(contentsOf: prefix)
+        bytes.append(decimal: counters.expired)
+        bytes.append(contentsOf: #","gestures":{"#.utf8)
+        for (index, name) in counters.gestures.made.enumerated() {
+            bytes.append(contentsOf: index == 0 ? "\"".utf8 : ",\"".utf8)
+            bytes.append(contentsOf: name.rawValue.utf8)
+            bytes.append(contentsOf: "\":".utf8)
+            bytes.append(decimal: counters.gestures[name])
+        }
+        bytes.append(contentsOf: #"},"last_seq":"#.utf8)
+        bytes.append(decimal: counters.lastSequence)
+        bytes.append(contentsOf: #","lost_fragments":"#.utf8)
+        bytes.append(decimal: counters.lostFragments)
+        bytes.append(contentsOf: #","reconnects":"#.utf8)
+        bytes.append(decimal: counters.reconnects)
+        bytes.append(contentsOf: #","time":""#.utf8)
+        var time = TimeText()
+        time.append(now.unixMilliseconds, to: &bytes)
+        bytes.append(contentsOf: #""}"#.utf8)
+        return bytes
+    }
+}

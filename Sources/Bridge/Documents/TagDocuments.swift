@@ -1,0 +1,168 @@
+import JacquardProtocol
+import Time
+
+/// `T/info`.
+struct TagInfoDocument: Encodable {
+    let id: String
+    @OrNull var name: String?
+    @OrNull var tagName: String?
+    let serial: String
+    @OrNull var address: String?
+    @OrNull var firmware: String?
+    @OrNull var vendorID: String?
+    @OrNull var productID: String?
+    @OrNull var uuid: String?
+    let bridge: String
+    @OrNull var paired: Bool?
+    let gestures: [String]
+
+    init(_ entry: TagEntry, sighting: TagSighting, component: Component?, bridge: String) {
+        id = entry.id.text
+        name = entry.name ?? sighting.name
+        tagName = sighting.name
+        serial = entry.serial
+        address = sighting.address
+        firmware = component?.version?.description
+        vendorID = component?.vendor.id.description
+        productID = component?.product.id.description
+        uuid = component?.uuid
+        self.bridge = bridge
+        paired = sighting.isPaired
+        gestures = Gesture.known.map { GestureName($0).rawValue }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, name, serial, address, firmware, uuid, bridge, paired, gestures
+        case tagName = "tag_name"
+        case vendorID = "vendor_id"
+        case productID = "product_id"
+    }
+}
+
+/// `T/connection`.
+struct ConnectionDocument: Encodable {
+    let state: String
+    @OrNull var step: Int?
+    @OrNull var of: Int?
+    let attempt: Int
+    let since: String
+    @OrNull var adapter: String?
+    @OrNull var rssi: Int?
+    @OrNull var lastSeen: String?
+    @OrNull var error: ConnectionErrorDocument?
+    @OrNull var retryAt: String?
+    @OrNull var retryInMilliseconds: Int64?
+
+    /// - Parameters:
+    ///   - connection: the state of the session.
+    ///   - since: when this state began.
+    ///   - sighting: the latest facts from the Bluetooth stack.
+    ///   - lastSeen: when the tag was last received; nil if not since the start.
+    ///   - now: the current time.
+    init(_ connection: TagConnection, since: Moment, sighting: TagSighting, lastSeen: Moment?, at now: Moment) {
+        state = connection.state.word
+        step = connection.state.step
+        of = connection.state.step == nil ? nil : TagConnection.totalSteps
+        attempt = connection.attempt
+        self.since = since.text
+        adapter = sighting.adapter
+        rssi = sighting.rssi
+        self.lastSeen = lastSeen?.text
+        error = connection.error.map(ConnectionErrorDocument.init)
+        retryAt = connection.retryAt.map { (now + max(.zero, $0 - now.instant)).text }
+        retryInMilliseconds = connection.retryAt.map { max(0, ($0 - now.instant).milliseconds) }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case state, step, of, attempt, since, adapter, rssi, error
+        case retryAt = "retry_at"
+        case lastSeen = "last_seen"
+        case retryInMilliseconds = "retry_in_ms"
+    }
+}
+
+/// Why a connection failed, in `T/connection`.
+struct ConnectionErrorDocument: Encodable {
+    let code: String
+    let text: String
+    let hint: String
+    @OrNull var bluez: String?
+
+    init(_ error: TagConnectionError) {
+        code = error.code.word
+        text = error.text
+        hint = error.code.hint
+        bluez = error.stackName
+    }
+}
+
+/// `T/battery`, and the data of the result of `battery/get`.
+struct BatteryDocument: Encodable {
+    @OrNull var level: UInt8?
+    @OrNull var charging: Bool?
+    @OrNull var time: String?
+
+    /// All values are null until the tag has reported its battery.
+    init(_ battery: Timestamped<BatteryStatus>?) {
+        level = battery?.value.level
+        charging = battery?.value.isCharging
+        time = battery?.at.text
+    }
+}
+
+/// `T/gear`.
+struct GearDocument: Encodable {
+    @OrNull var attached: Bool?
+    @OrNull var vendor: String?
+    @OrNull var vendorID: String?
+    @OrNull var product: String?
+    @OrNull var productID: String?
+    @OrNull var capabilities: [String]?
+    @OrNull var firmware: String?
+    @OrNull var time: String?
+
+    /// All values are null until the tag has reported its gear. Without gear, only `attached` has a value.
+    init(_ gear: Timestamped<Component?>?) {
+        let component = gear.flatMap(\.value)
+        attached = gear.map { $0.value != nil }
+        vendor = component?.vendor.name.nonEmpty
+        vendorID = component?.vendor.id.description
+        product = component?.product.name.nonEmpty
+        productID = component?.product.id.description
+        capabilities = component.map { Capability.allCases.filter($0.capabilities.contains).map(\.word) }
+        firmware = component?.version?.description
+        time = component == nil ? nil : gear?.at.text
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case attached, vendor, product, capabilities, firmware, time
+        case vendorID = "vendor_id"
+        case productID = "product_id"
+    }
+}
+
+extension String {
+    /// The text; nil if it is empty.
+    var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+/// `T/touch`: one sample of the touch lines.
+struct TouchDocument: Encodable {
+    let seq: UInt32
+    let proximity: UInt8
+    let lines: [UInt8]
+    let time: String
+
+    init(_ touch: TouchData, at now: Moment) {
+        seq = touch.sequence
+        proximity = touch.proximity
+        lines = touch.lines
+        time = now.text
+    }
+}
+
+/// A reported value with the time of the report.
+struct Timestamped<Value: Sendable>: Sendable {
+    let value: Value
+    let at: Moment
+}

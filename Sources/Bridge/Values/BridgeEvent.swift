@@ -1,0 +1,81 @@
+public import JacquardProtocol
+
+/// An event that the driver reports to ``BridgeState/handle(_:at:)``.
+public enum BridgeEvent: Hashable, Sendable {
+    // MARK: The bridge
+
+    /// The bridge has started. Reported once, before all other events.
+    case started
+    /// The bridge is about to stop. All later events are ignored.
+    case stopping
+    /// The ``BridgeState/deadline`` has passed.
+    case deadlineReached
+    /// An action with a token has ended, except commands to a tag. Unknown tokens are ignored.
+    case requestEnded(token: UInt64, Result<RequestAnswer, RequestError>)
+    /// The process was measured. Report this about once a minute, because some problems end with time.
+    case measured(HealthMeasurement)
+
+    // MARK: The configuration
+
+    /// Settings of Home Assistant, defaults and limits have changed. The list of configured tags is only stored: added,
+    /// changed and removed tags are separate events.
+    ///
+    /// - Parameters:
+    ///   - configuration: the settings; base topic and instance must be those of the start.
+    ///   - isBrokerConnected: whether Home Assistant can be notified immediately.
+    indirect case configurationChanged(BridgeConfiguration, isBrokerConnected: Bool)
+    /// A tag was added to the configuration; ignored if its id exists.
+    ///
+    /// - Parameters:
+    ///   - entry: the tag.
+    ///   - record: its stored record; nil for a new tag.
+    indirect case tagAdded(TagEntry, record: TagRecord? = nil)
+    /// The name or the connection policy of a tag has changed; ignored for an unknown id.
+    case tagChanged(TagEntry)
+    /// A tag was removed from the configuration; it keeps its bond. Ignored for an unknown id.
+    case tagRemoved(TagID)
+
+    // MARK: Tags
+
+    /// An event of a tag's session; ignored for an unknown tag.
+    case tag(TagID, TagEvent)
+    /// Facts about a tag from the Bluetooth stack; ignored for an unknown tag.
+    case sighting(TagID, TagSighting)
+    /// A tag, known or not, advertises or is connected to the host. Facts about known tags are separate events.
+    case advertisement(TagAdvertisement)
+    /// Several devices have one serial. Repeated while the condition lasts; the problem ends some time after the last
+    /// report.
+    case duplicateSerial(String, addresses: [String])
+    /// A pairing has reached a stage; ignored for a serial that is not being paired.
+    case pairing(serial: String, PairingStage)
+
+    // MARK: Bluetooth
+
+    /// The state of Bluetooth. Report the first state and every change, after the Bluetooth stack has processed it.
+    case bluetooth(AdapterFacts.State)
+    /// The list of adapters has changed.
+    case adapters([AdapterFacts])
+    /// The version of the Bluetooth stack, such as `5.66`; nil while it is not running.
+    case bluezVersion(String?)
+    /// A requested scan has ended unexpectedly; ignored if none was running.
+    case scanEnded
+
+    // MARK: The broker
+
+    /// The broker is connected and the subscriptions are made.
+    case brokerConnected
+    /// The protocol level of the broker connection: 5, or 4 for MQTT 3.1.1.
+    case brokerProtocol(Int)
+    /// The broker has delivered a message.
+    case message(IncomingMessage)
+    /// The broker has refused a subscription: no messages arrive for the filter until the next connection.
+    case subscriptionRefused(filter: String)
+    /// The broker has refused a message to one of the bridge's topics.
+    ///
+    /// - Parameters:
+    ///   - topic: the topic of the message.
+    ///   - reason: the broker's reason, such as `not_authorized`.
+    case messageRefused(topic: String, reason: String)
+    /// The ``Outbox`` has lost messages (``Outbox/takeLosses()``).
+    case messagesLost(Outbox.Losses)
+}
