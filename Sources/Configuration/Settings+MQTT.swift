@@ -11,10 +11,24 @@ extension Settings {
             case v311 = "3.1.1"
         }
 
-        /// Name or address, without a port.
+        /// The order in which the nodes are tried.
+        public enum Order: String, CaseIterable, Sendable {
+            /// As listed.
+            case listed
+            /// From a node that follows from the bridge's name, so that many bridges spread over the nodes.
+            case spread
+        }
+
+        /// Name or address, without a port; of several nodes, the first one.
         public var host = "127.0.0.1"
-        /// 1 to 65535; by default 1883, with TLS 8883.
+        /// 1 to 65535; by default 1883, with TLS 8883; of several nodes, that of the first one.
         public var port = 1883
+        /// The nodes of the broker, if several are configured.
+        public var hosts: [BrokerHost]?
+        /// The order in which the nodes are tried.
+        public var order = Order.listed
+        /// Whether the first node is tried first after each pause.
+        public var prefersFirst = false
         /// The protocol version.
         public var version = Version.automatic
         /// The first levels of every topic of the bridge, without a slash at either end.
@@ -33,6 +47,14 @@ extension Settings {
         public var keepalive: Duration = .seconds(30)
         /// nil: no TLS.
         public var tls: TLS?
+
+        /// The addresses of the broker: of its nodes, or the only one.
+        public var nodes: [(host: String, port: Int)] {
+            hosts?.map { ($0.host, $0.port ?? defaultPort) } ?? [(host, port)]
+        }
+
+        /// The port where none is configured.
+        fileprivate var defaultPort: Int { tls == nil ? 1883 : 8883 }
 
         /// The default client ID.
         public static func clientID(of instance: String) -> String { "jacquard-\(instance)" }
@@ -56,13 +78,32 @@ extension Settings {
     static var mqttKeys: [ConfigurationKey<Settings>] {
         [
             .section(
-                "mqtt", "The connection to the broker.", relations: [.exclusive("password", "password_file")]),
+                "mqtt", "The connection to the broker.",
+                relations: [
+                    .exclusive("host", "hosts"), .exclusive("port", "hosts"), .exclusive("password", "password_file"),
+                ]),
             ConfigurationKey(
-                "mqtt.host", \.mqtt.host, .hostName, .reconnection, "Name or address of the broker."),
+                "mqtt.host", \.mqtt.host, .hostName, .reconnection, "Name or address of the broker."
+            ).defaulting(hasUsualDefault: true) { $0.mqtt.host = $0.mqtt.hosts?.first?.host ?? initial.mqtt.host },
             ConfigurationKey(
                 "mqtt.port", \.mqtt.port, .integer(1...65535), .reconnection,
                 "The broker's port. Default: 1883, with tls 8883."
-            ).defaulting { $0.mqtt.port = $0.mqtt.tls == nil ? 1883 : 8883 },
+            ).defaulting { $0.mqtt.port = $0.mqtt.hosts?.first?.port ?? $0.mqtt.defaultPort },
+            ConfigurationKey(
+                "mqtt.hosts", \.mqtt.hosts, .brokerHosts, .reconnection,
+                """
+                Alternative to host and port: the nodes of a broker cluster. If one fails, the bridge connects to the \
+                next one at once. The port has the same default.
+                """),
+            ConfigurationKey(
+                "mqtt.order", \.mqtt.order, .choice, .reconnection,
+                """
+                listed: try the nodes in this order. spread: start at a node that depends on instance, so that many \
+                bridges share the nodes.
+                """),
+            ConfigurationKey(
+                "mqtt.prefer_first", \.mqtt.prefersFirst, .boolean, .reconnection,
+                "true: after each pause, try the first node first, instead of the one after the last failure."),
             ConfigurationKey(
                 "mqtt.version", \.mqtt.version, .choice, .reconnection,
                 "The protocol version: auto is 5, or 3.1.1 if the broker refuses it."),
@@ -133,6 +174,17 @@ extension Settings.MQTT {
             password = newValue?.password
         }
     }
+}
+
+/// One node of a broker.
+public struct BrokerHost: Hashable, Sendable {
+    /// Host name or IP address.
+    public let host: String
+    /// 1 to 65535; nil: the default port.
+    public let port: Int?
+
+    /// As it is written in the file: `host:port`, with brackets around an IPv6 address.
+    var text: String { (host.contains(":") ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? "") }
 }
 
 /// A password that was read from a file.

@@ -12,7 +12,9 @@ public final class MQTTClient {
     public var onEvent: (@LoopActor (MQTTEvent) -> Void)?
 
     private let configuration: MQTTConfiguration
-    private let log: Logger
+    private let unboundLog: Logger
+    /// The logger with the address of the current node.
+    private var log: Logger
     private var planner: SessionPlanner
     private(set) var connection: MQTTConnection?
     private var service: Task<Void, Never>?
@@ -29,8 +31,10 @@ public final class MQTTClient {
     ///   - log: the logger. It gets one record for each change of state.
     public init(configuration: MQTTConfiguration, log: Logger) {
         self.configuration = configuration
+        unboundLog = log
         self.log = log.with(.endpoint, configuration.description)
         planner = SessionPlanner(configuration)
+        nameNode()
     }
 
     /// Whether messages can be published.
@@ -111,6 +115,10 @@ public final class MQTTClient {
             let consequence = planner.ended(with: error, at: .now, random: configuration.random())
             guard !isStopping else { break }
             report(error, consequence)
+            nameNode()
+            if consequence.isFailover {
+                log.change(consequence.isNews ? .notice : .debug, "trying the next node of the broker")
+            }
             onEvent?(.disconnected(error, retryIn: consequence.retryIn))
             if !isStopping { await pause.wait(consequence.retryIn) }
         }
@@ -123,8 +131,10 @@ public final class MQTTClient {
     private func attempt() async -> MQTTError {
         do throws(MQTTError) {
             try await discardOldSession()
-            let (connection, session) = try await connect(planner.plan(at: .now))
+            let plan = planner.plan(at: .now)
+            var (connection, session) = try await connect(plan)
             planner.accepted(at: .now)
+            if configuration.nodes.count > 1 { session.node = configuration.at(plan.node).address }
             log.change(.info, "connected to the broker", [(.version, session.version.rawValue)])
             onEvent?(.connected(session))
             return await end(of: connection)
@@ -148,7 +158,7 @@ public final class MQTTClient {
         let deadline = Instant.now + configuration.connectDeadline
         var choice = 0
         while true {
-            let connection = try MQTTConnection(configuration, plan)
+            let connection = try MQTTConnection(configuration.at(plan.node), plan)
             self.connection = connection
             do throws(MQTTError) {
                 return (connection, try await connection.open(through: choice, until: deadline))
@@ -157,6 +167,11 @@ public final class MQTTClient {
             }
             choice += 1
         }
+    }
+
+    /// The records that follow name the node of the next attempt.
+    private func nameNode() {
+        log = unboundLog.with(.endpoint, configuration.at(planner.plan(at: .now).node).address.description)
     }
 
     private func end(of connection: MQTTConnection) async -> MQTTError {

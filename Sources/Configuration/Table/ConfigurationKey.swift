@@ -83,8 +83,10 @@ struct ConfigurationKey<Root> {
     var itemTexts: (Root, _ number: String, _ path: String) -> [String]? = { _, _, _ in nil }
     /// Sets the default, if it depends on other keys.
     var setDefault: ((inout Root) -> Void)?
-    /// The value as JSON, of a key whose default is a constant.
+    /// The value as JSON; nil for a key without a default.
     var constant: ((Root) -> SchemaNode)?
+    /// Whether the constant is the default, at least usually.
+    var hasUsualDefault = true
 
     /// The key in dotted form.
     var path: String { description.path }
@@ -92,7 +94,7 @@ struct ConfigurationKey<Root> {
     /// The description with the default, which is the value of a root that nothing was read into.
     func described(in root: Root) -> KeyDescription {
         var description = description
-        if setDefault == nil, description.requirement == nil { description.defaultValue = constant?(root) }
+        if hasUsualDefault, description.requirement == nil { description.defaultValue = constant?(root) }
         return description
     }
 }
@@ -177,10 +179,14 @@ extension ConfigurationKey {
         return key
     }
 
-    /// The same key with a default that depends on other keys. Its sentence names the default.
-    func defaulting(_ setDefault: @escaping (inout Root) -> Void) -> ConfigurationKey {
+    /// The same key with a default that depends on other keys. The schema has its constant default only if that is the
+    /// usual one; otherwise the sentence of the key names the default.
+    func defaulting(
+        hasUsualDefault: Bool = false, _ setDefault: @escaping (inout Root) -> Void
+    ) -> ConfigurationKey {
         var key = self
         key.setDefault = setDefault
+        key.hasUsualDefault = hasUsualDefault
         return key
     }
 

@@ -69,6 +69,39 @@ extension ScalarRule where Value == String {
     }
 }
 
+extension ScalarRule where Value == BrokerHost {
+    /// A host's name or address, with a port if it is not the default one. A value is not shown, as with `hostName`.
+    static var brokerHost: ScalarRule {
+        let allowed = "a host name or address with a port, such as broker.lan:1883 or [::1]:1883"
+        return ScalarRule(allowed: allowed) { text throws(Rejection) in
+            let (host, port) = try parts(of: text)
+            guard !host.isEmpty else { throw Rejection("is empty") }
+            guard host.utf8.count <= 253 else { throw Rejection("is too long") }
+            guard host.utf8.allSatisfy(isOfHost) else { throw Rejection("holds characters that no host name has") }
+            guard let port else { return BrokerHost(host: String(host), port: nil) }
+            guard port.utf8.allSatisfy(ASCII.isDigit), port.first != "0", let number = UInt16(port) else {
+                throw Rejection("holds a port that is not 1 to 65535")
+            }
+            return BrokerHost(host: String(host), port: Int(number))
+        }.hidden()
+    }
+
+    /// The host without brackets, and what follows the colon behind it; nil without a colon.
+    private static func parts(of text: String) throws(Rejection) -> (Substring, Substring?) {
+        guard text.hasPrefix("[") else {
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return (text[...], nil) }
+            guard !parts[1].contains(":") else { throw Rejection("is an IPv6 address without brackets") }
+            return (parts[0], parts[1])
+        }
+        guard let end = text.firstIndex(of: "]") else { throw Rejection("holds a [ without ]") }
+        let (host, rest) = (text[..<end].dropFirst(), text[end...].dropFirst())
+        guard !rest.isEmpty else { return (host, nil) }
+        guard rest.first == ":" else { throw Rejection("holds something other than a port after ]") }
+        return (host, rest.dropFirst())
+    }
+}
+
 extension ScalarRule where Value == Settings.Bluetooth.Adapter {
     /// `auto`, a name of the kernel, or an address.
     static var adapter: ScalarRule {

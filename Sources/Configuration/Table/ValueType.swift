@@ -164,6 +164,36 @@ extension ValueType where Value == String {
     }
 }
 
+extension ValueType where Value == [BrokerHost] {
+    /// The nodes of a broker: a list, or one text with commas between them.
+    static var brokerHosts: ValueType {
+        let limit = 16
+        let port = "6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}"
+        let host = "(\\[[A-Za-z0-9._:%-]+\\]|[A-Za-z0-9._%-]{1,253})(:(\(port)))?"
+        let schema: SchemaNode = [
+            "type": ["array", "string"], "pattern": .string("^ *\(host) *(, *\(host) *)*$"), "minItems": 1,
+            "maxItems": .integer(limit), "items": ["type": "string", "pattern": .string("^\(host)$")],
+        ]
+        let text: (Value) -> String = { $0.map(\.text).joined(separator: ", ") }
+        return ValueType(schema: schema, text: text) { node, path, reader in
+            guard let hosts = reader.list(node, path, ScalarRule<BrokerHost>.brokerHost) else { return nil }
+            guard hosts.isEmpty || hosts.count > limit else { return hosts }
+            // Wrong items have been reported.
+            if case .list(let items) = node.content, items.count == hosts.count {
+                let problem = hosts.isEmpty ? "an empty list" : "one item too many"
+                findings(&reader, problem, path, node, limit)
+            }
+            return nil
+        }
+    }
+
+    private static func findings(
+        _ reader: inout KeyReader, _ problem: String, _ path: String, _ node: ConfigurationNode, _ limit: Int
+    ) {
+        reader.findings.add(problem, path: path, at: node.origin, allowed: "1 to \(limit) items")
+    }
+}
+
 extension ValueType where Value == Secret {
     /// A password of MQTT.
     static var password: ValueType {

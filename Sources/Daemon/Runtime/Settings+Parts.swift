@@ -21,6 +21,11 @@ extension Settings {
     func client(identifier: String) -> MQTTConfiguration {
         var client = MQTTConfiguration(
             host: mqtt.host, port: UInt16(clamping: mqtt.port), clientIdentifier: identifier)
+        client.nodes = mqtt.nodes.map { MQTTAddress(host: $0.host, port: UInt16(clamping: $0.port)) }
+        // A node that does not answer must not keep the client from the others.
+        if client.nodes.count > 1 { client.connectDeadline = .seconds(4) }
+        client.order = mqtt.order == .listed ? .listed : .spread(key: instance)
+        client.prefersFirst = mqtt.prefersFirst
         client.version =
             switch mqtt.version {
             case .automatic: .automatic

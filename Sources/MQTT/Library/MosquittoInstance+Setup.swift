@@ -85,7 +85,7 @@ extension MosquittoInstance {
         // The call that connects without blocking takes no properties, but uses those of an earlier call. This one keeps
         // a copy, finds that there is no port -1, and ends before it touches the network (connect.c).
         let status = mosquitto_connect_bind_v5(
-            pointer, configuration.host, -1, configuration.keepAliveSeconds, nil, properties.pointer)
+            pointer, configuration.address.host, -1, configuration.keepAliveSeconds, nil, properties.pointer)
         if status != MOSQ_ERR_INVAL.rawValue { try check(status, "session expiry") }
     }
 

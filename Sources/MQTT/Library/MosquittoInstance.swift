@@ -113,7 +113,7 @@ final class MosquittoInstance {
             } catch {
                 return .failure(error)
             }
-            return configuration.families(configuration.host).map { families in
+            return configuration.families(configuration.address.host).map { families in
                 begin(configuration, families, choice)
             }
         }
@@ -133,7 +133,7 @@ final class MosquittoInstance {
         // of a family makes it pass over the addresses of the other.
         let bind = families.count > 1 ? families[choice % families.count].anyAddress : nil
         let status = mosquitto_connect_bind_async(
-            pointer, configuration.host, CInt(configuration.port), configuration.keepAliveSeconds, bind)
+            pointer, configuration.address.host, CInt(configuration.address.port), configuration.keepAliveSeconds, bind)
         return Opening(status: status, number: errno, families: families)
     }
 

@@ -9,6 +9,8 @@ struct SessionPlanner {
         let isCleanStart: Bool
         /// Whether the connection ends as soon as the broker has accepted it: it only discards an old session.
         var isDiscardOnly = false
+        /// Which of the broker's addresses, from 0.
+        var node = 0
     }
 
     /// What follows from the end of a connection or attempt.
@@ -22,11 +24,14 @@ struct SessionPlanner {
         let failures: Int
         /// Whether another client seems to use this client's identifier, so that each disconnects the other.
         let isContested: Bool
+        /// Whether another node of the broker is tried at once.
+        var isFailover = false
     }
 
     private let sessionExpiry: Duration
     private var choice: ProtocolChoice
     private var delay: ReconnectDelay
+    private var nodes: NodeRound
     private var connectedSince: Instant?
     private var lastConnected: Instant?
     /// When the outage began; nil while there is a connection, and before the first attempt.
@@ -50,12 +55,14 @@ struct SessionPlanner {
         sessionExpiry = configuration.sessionExpiry
         choice = ProtocolChoice(configuration.version)
         delay = ReconnectDelay(shortest: configuration.shortestRetry, longest: configuration.longestRetry)
+        nodes = NodeRound(
+            count: configuration.nodes.count, order: configuration.order, prefersFirst: configuration.prefersFirst)
     }
 
     /// The next attempt.
     func plan(at now: Instant) -> Plan {
         switch choice.version {
-        case .v5: Plan(version: .v5, isCleanStart: lastConnected == nil)
+        case .v5: Plan(version: .v5, isCleanStart: lastConnected == nil, node: nodes.current)
         case .v311: plan311(at: now)
         }
     }
@@ -82,17 +89,21 @@ struct SessionPlanner {
     /// limit of the first two minutes of an outage holds for them too. Another client that has taken the session over is
     /// no outage: it keeps the broker for the longest pause.
     ///
-    /// Another version is tried at once, but only once for each pause.
+    /// Another version is tried at once at the same node, but only once for each pause or node. Then the next node is
+    /// tried at once, until each of them has failed.
     ///
     /// `random` is from 0 up to 1.
     mutating func ended(with error: MQTTError, at now: Instant, random: Double) -> Consequence {
         defer { condition = error.code }
         let hasSwitched = noteEnd(error, now)
-        let pause = pause(after: error, hasSwitched, at: now, random)
+        let next = next(after: error, hasSwitched)
+        let pause = next == nil ? pause(after: error, at: now, random) : .zero
+        if outageSince == nil { outageSince = now }
         return Consequence(
             retryIn: pause, newVersion: hasSwitched ? choice.version : nil, isNews: condition != error.code,
             failures: failures,
-            isContested: error.code == .sessionTakenOver || (error.code == .connectionLost && shortConnections >= 3))
+            isContested: error.code == .sessionTakenOver || (error.code == .connectionLost && shortConnections >= 3),
+            isFailover: next == .node)
     }
 
     /// - Returns: whether the version has changed.
@@ -103,7 +114,10 @@ struct SessionPlanner {
         }
         choice.connectionEnded()
         let hasLasted = now - since >= Self.lasting
-        if hasLasted { delay.reset() }
+        if hasLasted {
+            delay.reset()
+            nodes.restart()
+        }
         // MQTT 3.1.1 has no word for a session that was taken over, and mosquitto 2.0 just closes with MQTT 5 too.
         shortConnections = hasLasted || error.code != .connectionLost ? 0 : shortConnections + 1
         connectedSince = nil
@@ -111,16 +125,28 @@ struct SessionPlanner {
         return false
     }
 
-    private mutating func pause(
-        after error: MQTTError, _ hasSwitched: Bool, at now: Instant, _ random: Double
-    ) -> Duration {
-        let since = outageSince ?? now
-        outageSince = since
+    /// An attempt without a pause.
+    private enum Immediate {
+        /// With the other version, at the same node.
+        case version
+        /// At the next node.
+        case node
+    }
+
+    /// - Returns: what the next attempt tries at once; nil if it comes after a pause.
+    private mutating func next(after error: MQTTError, _ hasSwitched: Bool) -> Immediate? {
+        let triesVersion = hasSwitched && !wasImmediate && error.code != .sessionTakenOver
+        wasImmediate = triesVersion
+        if triesVersion { return .version }
+        // The client that took the session over keeps the broker.
+        guard error.code != .sessionTakenOver else { return nil }
+        return nodes.advance(isNodeFailure: error.isNodeFailure) ? .node : nil
+    }
+
+    private mutating func pause(after error: MQTTError, at now: Instant, _ random: Double) -> Duration {
         if error.code == .sessionTakenOver { return delay.longestPause() }
-        let isImmediate = hasSwitched && !wasImmediate
-        wasImmediate = isImmediate
-        guard !isImmediate else { return .zero }
-        return delay.next(random: random, atMost: now - since < Self.earlyOutage ? Self.earlyPause : nil)
+        let isEarly = now - (outageSince ?? now) < Self.earlyOutage
+        return delay.next(random: random, atMost: isEarly ? Self.earlyPause : nil)
     }
 
     /// The session of an earlier process, or one that has expired, is discarded: its commands are too old.
@@ -129,8 +155,9 @@ struct SessionPlanner {
     /// clean session ends with its connection, and some brokers (RabbitMQ) refuse a client that asks for a clean session
     /// first and for a lasting one later. So a connection of its own discards, and all others have the same flag.
     private func plan311(at now: Instant) -> Plan {
-        guard sessionExpiry > .zero else { return Plan(version: .v311, isCleanStart: true) }
+        guard sessionExpiry > .zero else { return Plan(version: .v311, isCleanStart: true, node: nodes.current) }
         let isCurrent = isDiscarded || lastConnected.map { now - $0 <= sessionExpiry } ?? false
-        return Plan(version: .v311, isCleanStart: !isCurrent, isDiscardOnly: !isCurrent)
+        return Plan(
+            version: .v311, isCleanStart: !isCurrent, isDiscardOnly: !isCurrent, node: nodes.current)
     }
 }

@@ -32,10 +32,21 @@ public struct MQTTConfiguration: Sendable {
         }
     }
 
-    /// Name or address of the broker.
-    public var host: String
-    /// TCP port of the broker.
-    public var port: UInt16
+    /// The order in which the nodes of a broker are tried.
+    public enum Order: Sendable, Hashable {
+        /// As listed.
+        case listed
+        /// From a node that follows from the key, and from there as listed. Clients with different keys spread over the
+        /// nodes.
+        case spread(key: String)
+    }
+
+    /// The addresses of the broker, at least one: the nodes of a cluster, or the only one.
+    public var nodes: [MQTTAddress]
+    /// The order in which the nodes are tried.
+    public var order = Order.listed
+    /// Whether the client tries the first node of the order first after each pause.
+    public var prefersFirst = false
     /// Version of the protocol.
     public var version = Version.automatic
     /// Who the client is to the broker, at least one byte. Two clients with one identifier throw each other out.
@@ -66,16 +77,44 @@ public struct MQTTConfiguration: Sendable {
 
     /// A configuration with the defaults of the contract.
     public init(host: String, port: UInt16 = 1883, clientIdentifier: String) {
-        self.host = host
-        self.port = port
+        nodes = [MQTTAddress(host: host, port: port)]
         self.clientIdentifier = clientIdentifier
     }
 }
 
-extension MQTTConfiguration: CustomStringConvertible, CustomReflectable {
-    /// `host:port`, as a log line names the broker.
-    public var description: String { "\(host):\(port)" }
+extension MQTTConfiguration {
+    /// The address of a connection, which has only one; see ``at(_:)``.
+    var address: MQTTAddress { nodes.first ?? MQTTAddress(host: "127.0.0.1", port: 1883) }
 
-    /// Nothing but the broker's name, so that no dump shows the password.
-    public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port]) }
+    /// The configuration of a connection to one node.
+    func at(_ node: Int) -> MQTTConfiguration {
+        var copy = self
+        if nodes.indices.contains(node) { copy.nodes = [nodes[node]] }
+        return copy
+    }
+}
+
+/// The address of a broker, or of one node of it.
+public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Host name or IP address.
+    public let host: String
+    /// TCP port.
+    public let port: UInt16
+
+    /// Creates an address.
+    public init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    /// `host:port`, with brackets around an IPv6 address.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+extension MQTTConfiguration: CustomStringConvertible, CustomReflectable {
+    /// The addresses, as a log line names the broker.
+    public var description: String { nodes.map(\.description).joined(separator: ", ") }
+
+    /// Nothing but the broker's addresses, so that no dump shows the password.
+    public var customMirror: Mirror { Mirror(self, children: ["nodes": description]) }
 }

@@ -12,11 +12,14 @@ public struct MQTTSession: Sendable, Hashable {
     public let version: MQTTVersion
     /// Whether the broker had stored the session. If so, its subscriptions exist, and queued messages may arrive.
     public let isSessionPresent: Bool
+    /// The connected node of a broker with several; nil if only one address is configured.
+    public var node: MQTTAddress?
 
     /// Creates a session description.
-    public init(version: MQTTVersion, isSessionPresent: Bool) {
+    public init(version: MQTTVersion, isSessionPresent: Bool, node: MQTTAddress? = nil) {
         self.version = version
         self.isSessionPresent = isSessionPresent
+        self.node = node
     }
 }
 

@@ -105,6 +105,23 @@ struct ConfigurationStructureErrorsTests {
                 ["3:18: mqtt.password_file: set together with mqtt.password; allowed: one of the two"]
             ),
             (
+                "mqtt:\n  hosts: [a, b]\n  host: c",
+                ["2:10: mqtt.hosts: set together with mqtt.host; allowed: one of the two"]
+            ),
+            (
+                "mqtt: {hosts: []}",
+                ["1:15: mqtt.hosts: an empty list; allowed: 1 to 16 items"]
+            ),
+            (
+                "mqtt: {hosts: [\"::1\", a:b, c]}",
+                [
+                    "1:16: mqtt.hosts.0: the value is an IPv6 address without brackets"
+                        + "; allowed: a host name or address with a port, such as broker.lan:1883 or [::1]:1883",
+                    "1:23: mqtt.hosts.1: the value holds a port that is not 1 to 65535"
+                        + "; allowed: a host name or address with a port, such as broker.lan:1883 or [::1]:1883",
+                ]
+            ),
+            (
                 "mqtt:\n  tls:\n    key_file: k",
                 ["3:15: mqtt.tls.key_file: set without mqtt.tls.certificate_file; allowed: both or none of the two"]
             ),

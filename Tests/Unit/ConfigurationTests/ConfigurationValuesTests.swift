@@ -158,6 +158,22 @@ struct ConfigurationValuesTests {
         #expect(try readConfiguration("defaults: {led_on_s: \(text)}").get().defaults.ledOn == expected)
     }
 
+    @Test(
+        "the nodes of a broker have the default port where none is set; the first one is host and port, too",
+        arguments: [
+            ("", 1883, ["127.0.0.1:1883"]), ("port: 1", 1, ["127.0.0.1:1"]),
+            ("hosts: [a:1, b, \"[::1]:2\", \"[::2]\"]", 1, ["a:1", "b:1883", "::1:2", "::2:1883"]),
+            ("hosts: \"a,b:2\", tls: true", 8883, ["a:8883", "b:2"]),
+        ])
+    func nodes(yaml: String, port: Int, expected: [String]) throws {
+        let settings = try readConfiguration("mqtt: {\(yaml)}").get()
+        #expect(settings.mqtt.nodes.map { "\($0.host):\($0.port)" } == expected)
+        #expect(settings.mqtt.host == settings.mqtt.nodes.first?.host)
+        #expect(settings.mqtt.port == port)
+        let printed = yaml.hasPrefix("hosts: [") ? "a:1, b, [::1]:2, [::2]" : yaml.hasPrefix("hosts") ? "a, b:2" : ""
+        #expect(settings.values(of: "mqtt.hosts") == [printed])
+    }
+
     @Test("a secret prints as redacted")
     func secret() {
         let secret = Secret(value: "hunter2")

@@ -68,6 +68,7 @@ struct JSONSchema {
         case "maximum": isMet = Self.number(value).map { $0 <= (rule as? Double ?? 0) } ?? true
         case "minLength": isMet = (value as? String).map { $0.unicodeScalars.count >= (rule as? Int ?? 0) } ?? true
         case "maxLength": isMet = (value as? String).map { $0.unicodeScalars.count <= (rule as? Int ?? 0) } ?? true
+        case "minItems": isMet = (value as? [Any]).map { $0.count >= (rule as? Int ?? 0) } ?? true
         case "maxItems": isMet = (value as? [Any]).map { $0.count <= (rule as? Int ?? 0) } ?? true
         case "pattern": isMet = (value as? String).map { Self.matches($0, rule as? String ?? "") } ?? true
         case "required": isMet = (value as? [String: Any]).map { Self.has($0, rule) } ?? true

@@ -69,6 +69,8 @@ struct SchemaTests {
         #expect(try !agree("tags: [{id: sleeve}]"))
         #expect(try !agree("mqtt: {tls: {key_file: k}}"))
         #expect(try !agree("mqtt: {password: a, password_file: b}"))
+        #expect(try !agree("mqtt: {host: a, hosts: [b]}"))
+        #expect(try !agree("mqtt: {port: 1, hosts: [b]}"))
         #expect(try agree("mqtt:\ntags:\nlog:"))
         #expect(try agree("tags: [{serial: 0001}, {serial: 1e3}]"))
         #expect(try !agree("gear: [{vendor_id: 00-00-00-01}]"))
@@ -160,6 +162,16 @@ struct SchemaTests {
             "mqtt.host": (
                 taken: ["broker.lan", "127.0.0.1", "'::1'", "'fe80::1%eth0'", long(253)],
                 refused: ["''", "a b", "a/b", "user@host", "'ä'", long(254), "[]"]
+            ),
+            "mqtt.hosts": (
+                taken: [
+                    "[a]", "[a:1, 'b.lan:65535']", "a", "'a:1, b:2'", "['[::1]:1883', '[::1]', 10.0.0.1]",
+                    "['[fe80::1%eth0]:1']", "[a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a]",
+                ],
+                refused: [
+                    "[]", "{}", "''", "['::1']", "[a:0]", "[a:65536]", "[a:01]", "['a:']", "['a:b']", "['[::1']",
+                    "['[::1]x']", "['u@h']", "[[a]]", "'a,'", "[a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a]",
+                ]
             ),
             "mqtt.base_topic": topic, "mqtt.client_id": text(128), "mqtt.username": text(65535),
             "mqtt.password": text(65535), "mqtt.password_file": path, "mqtt.tls.ca_file": path,

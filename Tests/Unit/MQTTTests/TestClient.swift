@@ -65,6 +65,18 @@ extension MQTTClient {
 }
 
 extension MQTTConfiguration {
+    /// The host of a broker with one node.
+    var host: String {
+        get { address.host }
+        set { nodes = [MQTTAddress(host: newValue, port: address.port)] }
+    }
+
+    /// The port of a broker with one node.
+    var port: UInt16 {
+        get { address.port }
+        set { nodes = [MQTTAddress(host: address.host, port: newValue)] }
+    }
+
     /// For a broker on the loopback interface, with short pauses that do not vary.
     static func test(_ port: UInt16, _ identifier: String = "jacquard-test") -> MQTTConfiguration {
         var configuration = MQTTConfiguration(host: "127.0.0.1", port: port, clientIdentifier: identifier)
