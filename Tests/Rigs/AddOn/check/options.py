@@ -15,6 +15,9 @@ from tools import ADD_ON, Failure, read, require
 WITHOUT_OPTION = {
     "mqtt.password_file": "the supervisor keeps the option password",
     "mqtt.tls": "the section tls",
+    "mqtt.hosts": "the supervisor has one broker, and so has a home",
+    "mqtt.order": "as mqtt.hosts",
+    "mqtt.prefer_first": "as mqtt.hosts",
     "log.format": "the supervisor shows text",
     "metrics": "no other program reads files of the container",
 }

@@ -1,0 +1,178 @@
+"""The files for other programs, against the topics and payloads of a running bridge."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+
+import yaml
+from running import deadline, world
+from tools import PROJECT, read, require
+
+EXAMPLE_TAG = "003R"
+
+
+def matches(pattern, topic):
+    """Whether a topic filter matches a topic."""
+    expression = re.escape(pattern).replace(r"\+", "[^/]+").replace(r"/\#", "(/.*)?")
+    return re.fullmatch(expression, topic) is not None
+
+
+def node_red():
+    """The received and the sent topics of the flow, with what it sends to them."""
+    nodes = json.loads(read("config/node-red/flow.json"))
+    by_id = {node["id"]: node for node in nodes}
+    require(len(by_id) == len(nodes), "flow.json: an id occurs twice")
+    received, sent = set(), {}
+    for node in nodes:
+        require({"id", "type"} <= set(node), f"flow.json: {node}")
+        if node["type"] in ("tab", "mqtt-broker"):
+            require("credentials" not in node, "flow.json: a password")
+            continue
+        require(by_id[node["z"]]["type"] == "tab", f"flow.json: {node['id']} is in no flow")
+        require({"x", "y", "wires", "name"} <= set(node), f"flow.json: {node['id']} is not complete")
+        for output in node["wires"]:
+            for target in output:
+                require(target in by_id, f"flow.json: {node['id']} leads to {target}, which does not exist")
+        if node["type"] == "switch":
+            require(len(node["wires"]) == len(node["rules"]) == node["outputs"], f"flow.json: outputs of {node['id']}")
+        if node["type"].startswith("mqtt "):
+            require(by_id[node["broker"]]["type"] == "mqtt-broker", f"flow.json: {node['id']} has no broker")
+            require(node["qos"] == "1", f"flow.json: {node['id']} has not QoS 1")
+        if node["type"] == "mqtt in":
+            received.add(node["topic"])
+        if node["type"] == "mqtt out":
+            require(node["retain"] == "false", f"flow.json: {node['id']} retains a command")
+            sources = [source for source in nodes if any(node["id"] in output for output in source.get("wires", []))]
+            require(sources, f"flow.json: nothing leads to {node['id']}")
+            sent[node["topic"]] = sources[0]["rules"][0]["to"]
+    return received, sent
+
+
+def openhab():
+    """The received topics with the path of the value in them, and the sent topics."""
+    things, items = read("config/openhab/jacquard.things"), read("config/openhab/jacquard.items")
+    for opening, closing in ("[]", "{}"):
+        require(things.count(opening) == things.count(closing), f"jacquard.things: {opening}{closing}")
+    received, sent, channels = {"jacquard/tag/003R/availability": None}, {}, {}
+    for kind, name, parameters in re.findall(r'Type (\w+) : (\w+) "[^"]+" \[ (.*) \]', things):
+        require(kind in ("trigger", "number", "switch", "string"), f"jacquard.things: type {kind}")
+        channels[name] = kind
+        settings = dict(re.findall(r'(\w+)="?([^",]+)"?', parameters))
+        if topic := settings.get("stateTopic"):
+            path = settings.get("transformationPattern", "")
+            require(not path or path.startswith("JSONPATH:$."), f"jacquard.things: {path}")
+            received[topic] = path.removeprefix("JSONPATH:$.") or None
+        if topic := settings.get("commandTopic"):
+            require(settings["retained"] == "false" and settings["qos"] == "1", f"jacquard.things: {name}")
+            sent[topic] = {"led": "flash", "vibrate": "short"}[name]
+    for kind, channel in re.findall(r'^(\w+) Jacquard_\w+ .*channel="mqtt:topic:home:sleeve:(\w+)"', items, re.M):
+        require(channels.get(channel) == kind.lower(), f"jacquard.items: {channel} is not a {kind}")
+    return received, sent
+
+
+def telegraf():
+    """The received topics."""
+    configuration = tomllib.loads(read("config/telegraf.conf"))
+    received = set()
+    for consumer in configuration["inputs"]["mqtt_consumer"]:
+        received.update(consumer["topics"])
+        for parsing in consumer["topic_parsing"]:
+            require(parsing["topic"] in consumer["topics"], f"telegraf.conf: {parsing['topic']} is not subscribed")
+            require(
+                len(parsing["tags"].split("/")) == len(parsing["topic"].split("/")), f"telegraf.conf: {parsing['tags']}")
+    return received
+
+
+def examples_work_with_a_bridge(rig):
+    """Each topic that Node-RED, openHAB and Telegraf receive is published, with the keys that they read; each command that they send
+    gets the result `ok`."""
+    received, sent = openhab()
+    for more in ({topic: None for topic in node_red()[0] | telegraf()}, ):
+        received.update({topic: path for topic, path in more.items() if topic not in received})
+    sent.update(node_red()[1])
+    with world(rig) as world_:
+        client = world_.subscribe("jacquard/tag/#", "-q", "1")
+        add_on = world_.add_on({"instance": "attic", "tags": [{"serial": "0001", "id": EXAMPLE_TAG}]})
+        add_on.prints("connected")
+        client.prints(f"tag/{EXAMPLE_TAG}/availability online", 30)
+        for topic, payload in sent.items():
+            before = len(client.lines)
+            subprocess.run(
+                ["mosquitto_pub", "-h", "127.0.0.1", "-p", str(world_.port), "-u", "reader", "-P", "reader", "-q", "1", "-t",
+                 topic, "-m", payload], check=True)
+            result = topic.removesuffix("/set") + "/result "
+            deadline(lambda: any(line.startswith(result) for line in client.lines[before:]), f"a result of {topic}")
+            line = next(line for line in client.lines[before:] if line.startswith(result))
+            require('"status":"ok"' in line, f"{topic} {payload}: {line}")
+
+        def message(pattern):
+            return next((line.split(" ", 1)[1] for line in client.lines if matches(pattern, line.split(" ", 1)[0])), None)
+
+        for topic, path in received.items():
+            deadline(lambda: message(topic) is not None, f"a message at {topic}", 20)
+            if path:
+                require(path in json.loads(message(topic)), f"{topic} has no {path}: {message(topic)}")
+
+
+def alerts_use_known_metrics(rig):
+    """The alerts have names of metrics that the bridge or node_exporter writes; promtool accepts them if it is installed."""
+    rules = yaml.safe_load(read("config/prometheus/jacquard.rules.yaml"))
+    documented = set(re.findall(r"jacquard_\w+", read("Sources/Daemon/Documentation.docc/Operations.md")))
+    count = 0
+    for group in rules["groups"]:
+        for rule in group["rules"]:
+            count += 1
+            require(rule["annotations"]["summary"], f"{rule['alert']}: no summary")
+            unknown = set(re.findall(r"jacquard_\w+", rule["expr"])) - documented
+            require(not unknown, f"{rule['alert']}: unknown metrics {unknown}")
+    require(count > 0, "no alerts")
+    if promtool := shutil.which("promtool"):
+        path = os.path.join(PROJECT, "config", "prometheus", "jacquard.rules.yaml")
+        result = subprocess.run([promtool, "check", "rules", path], capture_output=True, text=True)
+        require(result.returncode == 0, result.stdout + result.stderr)
+
+
+def compose_takes_no_rights(rig):
+    """Each container of compose.yaml is read-only, has no capabilities and its own user, and mounts files that exist."""
+    compose = yaml.safe_load(read("deploy/compose.yaml"))
+    article = read("Sources/Daemon/Documentation.docc/Containers.md")
+    for name, service in compose["services"].items():
+        require(service["read_only"] is True and service["cap_drop"] == ["ALL"], f"{name}: rights")
+        require("no-new-privileges:true" in service["security_opt"], f"{name}: new privileges")
+        require(not service["user"].startswith("0"), f"{name}: root")
+        require(service["mem_limit"] and service["pids_limit"] and service["healthcheck"]["test"], f"{name}: limits")
+        for right in ("privileged", "network_mode", "devices", "cap_add", "pid", "ipc"):
+            require(right not in service, f"{name}: {right}")
+        for port in service.get("ports", []):
+            require(port.startswith("127.0.0.1:"), f"{name}: {port} is open to other hosts")
+        for volume in service["volumes"]:
+            source = volume.split(":")[0]
+            if source.startswith("./"):
+                require(re.search(rf"\b{re.escape(source[2:])}\b", article), f"{source} is not in the article Containers")
+                require(volume.endswith(":ro"), f"{name}: {volume} is writable")
+            elif not source.startswith("/"):
+                require(source in compose["volumes"], f"{name}: {source} is not a volume")
+
+
+def workflows_use_scripts(rig):
+    """Each script that a workflow runs exists and can be executed."""
+    folder = os.path.join(PROJECT, ".github", "workflows")
+    found = set()
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            workflow = yaml.safe_load(file)
+        for job in workflow["jobs"].values():
+            if used := job.get("uses"):
+                require(os.path.exists(os.path.join(PROJECT, used)), f"{name}: {used}")
+            for step in job.get("steps", []):
+                require(("uses" in step) != ("run" in step), f"{name}: {step}")
+                require("run" not in step or step.get("name"), f"{name}: a step without a name")
+                found |= set(re.findall(r"(?<![\w/.])(?:deploy|Tests)/[\w-]+", step.get("run", "")))
+    require(found, "no scripts")
+    for script in found:
+        require(os.access(os.path.join(PROJECT, script), os.X_OK), f"{script} cannot be executed")
+
+
+CASES = [alerts_use_known_metrics, compose_takes_no_rights, workflows_use_scripts, examples_work_with_a_bridge]
