@@ -86,12 +86,26 @@ let package = Package(
         module(
             "Simulator", "DBus", "EventLoop", "FakeBlueZ", "JSON", "JacquardProtocol", "Logging", "TagFirmware", "Time"),
         module("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
+        module("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
         module(
-            "Daemon", "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CommandLine", "Configuration", "DBus", "EventLoop",
-            "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Text", "Time"),
+            "BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "Logging", "MQTT", "Text",
+            "Time"),
+        module(
+            "BridgeClient", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus",
+            "EventLoop", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
+            "Time"),
+        module(
+            "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON",
+            "Logging", "MQTT", "Terminal", "Text", "Time"),
+        module(
+            "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
+            "DBus",
+            "EventLoop", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
+            "Time"),
 
         .executableTarget(
-            name: "jacquard2mqtt", dependencies: ["Daemon"], swiftSettings: settings, linkerSettings: linking),
+            name: "jacquard2mqtt", dependencies: ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
+            swiftSettings: settings, linkerSettings: linking),
         .executableTarget(name: "jacquard-simulator", dependencies: ["Simulator"], swiftSettings: settings),
 
         .target(
@@ -123,7 +137,18 @@ let package = Package(
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
         tests("Simulator", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
         tests("Configuration", "JacquardProtocol", "Text"),
-        tests("Daemon", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Text"),
+        tests("Terminal", "CommandLine"),
+        tests("BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "Logging", "MQTT", "Time"),
+        tests(
+            "BridgeClient", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "EventLoop", "JSON", "Logging",
+            "MQTT", "Terminal"),
+        tests(
+            "Doctor", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "Terminal"
+        ),
+        tests(
+            "Daemon", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Terminal", "Text"
+        ),
+        tests("jacquard2mqtt", "CommandLine", "Terminal"),
         .executableTarget(
             name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport"], path: "Tests/Rigs/Soak",
             exclude: ["run"],

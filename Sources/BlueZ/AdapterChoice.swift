@@ -10,6 +10,13 @@ extension BlueZCentral {
         /// The one with this address.
         case address(BluetoothAddress)
 
+        /// Parses a choice.
+        ///
+        /// - Parameter text: `auto`, an address such as `F0:00:00:00:00:01`, or a name such as `hci0`.
+        public init(_ text: String) {
+            self = text == "auto" ? .automatic : BluetoothAddress(text).map(Self.address) ?? .named(text)
+        }
+
         /// The path of the adapter to use; nil when there is none. One that is in use stays so as long as it can be used:
         /// links and bonds are tied to it.
         func path(among adapters: [String: ObjectTree.AdapterObject], inUse: String?) -> String? {

@@ -8,10 +8,8 @@ public struct CommandDescription: Hashable, Sendable {
     public let details: [String]
     /// What may follow, in any order.
     public let options: [OptionDescription]
-    /// The words that have to follow, such as `SERIAL`.
-    public let operands: [String]
-    /// The words that may follow those.
-    public let optionalOperands: [String]
+    /// The words that follow, in this order; the optional ones are the last.
+    public let operands: [OperandDescription]
     /// What the words and the options' values may be, in lines of at most 72 characters.
     public let values: [String]
     /// What `--json` prints, in lines of at most 72 characters.
@@ -23,7 +21,7 @@ public struct CommandDescription: Hashable, Sendable {
 
     /// The parts of the synopsis, none of which is broken over two lines.
     var synopsisWords: [String] {
-        [name] + options.map { "[\($0.synopsis)]" } + operands + optionalOperands.map { "[\($0)]" }
+        [name] + options.map { "[\($0.synopsis)]" } + operands.map(\.synopsis)
     }
 }
 
@@ -35,16 +33,56 @@ public struct OptionDescription: Hashable, Sendable {
     public let value: String?
     /// What it does, in lines of at most 72 characters.
     public let details: [String]
+    /// What a shell offers as its value.
+    public let completion: Completion
 
     /// Creates an option.
-    public init(name: String, value: String?, details: [String]) {
+    public init(name: String, value: String?, completion: Completion = .none, details: [String]) {
         self.name = name
         self.value = value
+        self.completion = completion
         self.details = details
     }
 
     /// How it is written.
     public var synopsis: String { value.map { "\(name) \($0)" } ?? name }
+}
+
+/// A word after a command, such as `SERIAL`.
+public struct OperandDescription: Hashable, Sendable {
+    /// What it is called in the help.
+    public let name: String
+    /// Whether it can be left out.
+    public let isOptional: Bool
+    /// What a shell offers for it.
+    public let completion: Completion
+
+    /// Creates an operand that has to be given.
+    public static func required(_ name: String, _ completion: Completion = .none) -> OperandDescription {
+        OperandDescription(name: name, isOptional: false, completion: completion)
+    }
+
+    /// Creates an operand that can be left out.
+    public static func optional(_ name: String, _ completion: Completion = .none) -> OperandDescription {
+        OperandDescription(name: name, isOptional: true, completion: completion)
+    }
+
+    /// How it is written.
+    var synopsis: String { isOptional ? "[\(name)]" : name }
+}
+
+/// What a shell offers while an operand or the value of an option is typed.
+public enum Completion: Hashable, Sendable {
+    /// Nothing.
+    case none
+    /// The files with one of these extensions; all files if there are none.
+    case file([String])
+    /// Folders.
+    case folder
+    /// These words.
+    case words([String])
+    /// The commands of the program.
+    case command
 }
 
 /// One row of a table of commands: its description, and how its arguments become a value.
@@ -61,20 +99,19 @@ public struct Command<Invocation>: Sendable {
     ///   - summary: what it does, in less than a line.
     ///   - details: what it does, in lines of at most 72 characters.
     ///   - options: what may follow, in any order.
-    ///   - operands: the words that have to follow.
-    ///   - optionalOperands: the words that may follow those.
+    ///   - operands: the words that follow, in this order; the optional ones are the last.
     ///   - values: what the words and the options' values may be, in lines of at most 72 characters.
     ///   - json: what `--json` prints, in lines of at most 72 characters.
     ///   - examples: command lines to copy, without the program's name.
     ///   - invocation: makes a value of the arguments.
     public init(
-        name: String, summary: String, details: [String], options: [OptionDescription] = [], operands: [String] = [],
-        optionalOperands: [String] = [], values: [String] = [], json: [String] = [], examples: [String] = [],
+        name: String, summary: String, details: [String], options: [OptionDescription] = [],
+        operands: [OperandDescription] = [], values: [String] = [], json: [String] = [], examples: [String] = [],
         invocation: @escaping @Sendable (ParsedArguments) throws(CommandLineError) -> Invocation
     ) {
         description = CommandDescription(
             name: name, summary: summary, details: details, options: options, operands: operands,
-            optionalOperands: optionalOperands, values: values, json: json, examples: examples)
+            values: values, json: json, examples: examples)
         self.invocation = invocation
     }
 }

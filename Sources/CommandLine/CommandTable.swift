@@ -94,7 +94,7 @@ struct ArgumentParser {
     /// The command `help`, which every table contains.
     static let helpCommand = CommandDescription(
         name: "help", summary: "explain a command", details: ["The same as --help after the command."], options: [],
-        operands: [], optionalOperands: ["COMMAND"], values: [], json: [], examples: ["help", "help led"])
+        operands: [.optional("COMMAND", .command)], values: [], json: [], examples: ["help", "help led"])
 
     /// The allowed first words.
     let commands: [CommandDescription]
@@ -165,12 +165,11 @@ struct ArgumentParser {
     }
 
     private static func check(_ operands: [String], of command: CommandDescription) throws(CommandLineError) {
-        if operands.count < command.operands.count {
-            throw CommandLineError(message: "\(command.operands[operands.count]) is missing")
+        if let missing = command.operands.dropFirst(operands.count).first, !missing.isOptional {
+            throw CommandLineError(message: "\(missing.name) is missing")
         }
-        let limit = command.operands.count + command.optionalOperands.count
-        if operands.count > limit {
-            throw CommandLineError(message: "\(DisplayText.quoted(operands[limit])) is one word too many")
+        if let extra = operands.dropFirst(command.operands.count).first {
+            throw CommandLineError(message: "\(DisplayText.quoted(extra)) is one word too many")
         }
     }
 }

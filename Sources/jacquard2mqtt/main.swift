@@ -1,3 +1,3 @@
-import Daemon
+import Terminal
 
-CommandLineProgram.main()
+CommandProgram.main(Program.table)

@@ -75,7 +75,7 @@ final class BridgeService {
             configuration: configuration.bridge, records: records,
             earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete), boot: boot, startedAt: .now)
         central = BlueZCentral(
-            busAddress: busAddress, adapter: configuration.adapterChoice,
+            busAddress: busAddress, adapter: .init(configuration.bluetooth.adapter.text),
             resetAdapter: configuration.bluetooth.resetAdapter, log: log.labelled("bluez"))
         manager = JacquardManager(
             central: central, timing: configuration.timing, catalogue: configuration.catalogue,
@@ -112,10 +112,9 @@ final class BridgeService {
         await central.start()
     }
 
-    /// The bus has no property with BlueZ's version; `bluetoothctl` prints it.
+    /// Passes the version of BlueZ to the bridge.
     private func askVersion() async {
-        let output = await HelperThread.shared.run(.programs) { BlueZVersionCheck.probe() }
-        guard let version = BlueZVersionCheck.version(in: output) else { return }
+        guard let version = BlueZVersion.version(in: await BlueZVersion.output()) else { return }
         handle(.bluezVersion(version))
     }
 
@@ -180,9 +179,4 @@ final class BridgeService {
         }
         handle(.messagesLost(losses))
     }
-}
-
-extension HelperThread.Concern {
-    /// The queue of programs that are run for their output.
-    static let programs = HelperThread.Concern("programs")
 }

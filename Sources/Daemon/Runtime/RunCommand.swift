@@ -1,41 +1,46 @@
 import Bridge
+import BrokerAccess
 import CommandLine
 import Configuration
+import DBus
 import EventLoop
 import Glibc
 import Logging
+import Terminal
+import Text
 
 /// `run`: runs the bridge until SIGTERM or SIGINT.
-struct RunCommand {
+struct RunCommand: CommandAction, Hashable {
     /// The file of `--config`; nil: the default search path.
     let config: String?
     /// The folder of `--state`; nil: that of the service manager or of an installed bridge.
     let state: String?
     /// The level of `--log-level`; nil: that of the configuration.
     let logLevel: Settings.Log.Level?
-    /// The environment variables of the process.
-    let environment: [String: String]
 
     /// Runs the loop on the calling thread.
     ///
     /// - Returns: `done` after a clean stop, `wrongUsage` when the configuration has an error, `failed` when another bridge uses
     ///   the state folder.
-    func run() -> ExitCode {
+    func run(in context: CommandContext) -> ExitCode {
+        let environment = context.environment
         let source = ConfigurationSource(path: config, logLevel: logLevel, environment: environment)
         switch source.load() {
         case .failure(let failure):
             failure.lines.forEach { OutputChannel.standardError.write($0) }
             return .wrongUsage
         case .success(let loaded):
-            return serve(loaded, source)
+            return serve(loaded, source, environment)
         }
     }
 
-    private func serve(_ loaded: LoadedConfiguration, _ source: ConfigurationSource) -> ExitCode {
+    private func serve(
+        _ loaded: LoadedConfiguration, _ source: ConfigurationSource, _ environment: [String: String]
+    ) -> ExitCode {
         // A write to a closed connection returns an error instead.
         signal(SIGPIPE, SIG_IGN)
         let sink = CalmSink(
-            sink(loaded.configuration.log), answering: [ConfigurationReload.logLabel], now: { .now })
+            Self.sink(loaded.configuration.log, environment), answering: [ConfigurationReload.logLabel], now: { .now })
         let folder = StateFolder(option: state, environment: environment)
         let lock = StateLock.take(in: folder)
         guard Self.mayUse(folder, lock, Logger("daemon", to: sink)) else { return .failed }
@@ -103,9 +108,9 @@ struct RunCommand {
         log.notice("stopped")
     }
 
-    private func sink(_ settings: Settings.Log) -> any LogSink {
+    private static func sink(_ settings: Settings.Log, _ environment: [String: String]) -> any LogSink {
         let level = LogLevel(settings.level)
-        let now: @Sendable () -> String = { ClockText.utc(Moment.now.unixMilliseconds) }
+        let now: @Sendable () -> String = { ClockText.utc(WallClock.unixMilliseconds) }
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         return switch settings.format {
         case .automatic where isJournal: JournalSink(level: level)
@@ -115,6 +120,33 @@ struct RunCommand {
         case .json: StreamSink(format: .json, level: level, timeStamp: now)
         }
     }
+}
+
+extension RunCommand {
+    static let row = Command<any CommandAction>(
+        name: "run",
+        summary: "run the bridge",
+        details: [
+            "Connects the tags and the broker and works until it is ended by SIGTERM or",
+            "SIGINT. SIGHUP makes it read its configuration again. This is what the",
+            "service starts.",
+        ],
+        options: [.config, .state, logLevelOption]
+    ) { arguments throws(CommandLineError) in
+        RunCommand(
+            config: arguments.options[OptionDescription.config.name],
+            state: arguments.options[OptionDescription.state.name],
+            logLevel: try arguments.value(of: logLevelOption, .choice))
+    }
+
+    private static let logLevelOption = OptionDescription(
+        name: "--log-level",
+        value: "LEVEL",
+        completion: .words(Settings.Log.Level.allCases.map(\.rawValue)),
+        details: [
+            "How much is logged, whatever the configuration says:",
+            ScalarRule<Settings.Log.Level>.choice.allowed + ".",
+        ])
 }
 
 /// Waits for SIGTERM or SIGINT.

@@ -1,6 +1,7 @@
-import BlueZ
 import Bluetooth
 import Bridge
+import BrokerAccess
+import CommandLine
 import Configuration
 import HomeAssistant
 import Jacquard
@@ -17,32 +18,6 @@ extension Settings {
         return client
     }
 
-    /// For a client of the broker that goes by this name.
-    func client(identifier: String) -> MQTTConfiguration {
-        var client = MQTTConfiguration(
-            host: mqtt.host, port: UInt16(clamping: mqtt.port), clientIdentifier: identifier)
-        client.nodes = mqtt.nodes.map { MQTTAddress(host: $0.host, port: UInt16(clamping: $0.port)) }
-        // A node that does not answer must not keep the client from the others.
-        if client.nodes.count > 1 { client.connectDeadline = .seconds(4) }
-        client.order = mqtt.order == .listed ? .listed : .spread(key: instance)
-        client.prefersFirst = mqtt.prefersFirst
-        client.version =
-            switch mqtt.version {
-            case .automatic: .automatic
-            case .v5: .v5
-            case .v311: .v311
-            }
-        client.username = mqtt.username
-        client.password = mqtt.password?.value
-        client.keepAlive = mqtt.keepalive
-        client.tls = mqtt.tls.map {
-            MQTTConfiguration.TLS(
-                caFile: $0.authorityFile, certificateFile: $0.certificateFile, keyFile: $0.keyFile,
-                isInsecure: $0.isInsecure)
-        }
-        return client
-    }
-
     /// For the mapping of tags to topics.
     var bridge: BridgeConfiguration {
         BridgeConfiguration(
@@ -55,15 +30,6 @@ extension Settings {
             commandsPerTag: limits.commandsPerTag,
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
             discoveryPrefix: homeAssistant.prefix)
-    }
-
-    /// For the Bluetooth stack.
-    var adapterChoice: BlueZCentral.AdapterChoice {
-        switch bluetooth.adapter {
-        case .automatic: .automatic
-        case .name(let name): .named(name)
-        case .address(let text): BluetoothAddress(text).map(BlueZCentral.AdapterChoice.address) ?? .automatic
-        }
     }
 
     /// For the connections.

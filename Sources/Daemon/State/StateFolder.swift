@@ -4,8 +4,6 @@ import JSON
 
 /// The folder of `--state`, in which one file remembers the tags. Called on the helper thread: everything here may block.
 struct StateFolder: Sendable {
-    /// The folder of an installed bridge.
-    static let defaultPath = "/var/lib/jacquard2mqtt"
     /// The greatest size that is read, in bytes; a hundred tags take twenty thousand.
     private static let sizeLimit = 1 << 20
     private static let fileName = "tags.json"
@@ -14,11 +12,9 @@ struct StateFolder: Sendable {
     /// Where it is.
     let path: String
 
-    /// The folder that was asked for, else that of the service manager, else that of an installed bridge.
+    /// The folder of `--state`, else the service manager's, else that of an installed bridge.
     init(option: String?, environment: [String: String]) {
-        // systemd gives several folders joined by colons; ours is the first.
-        let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
-        path = option ?? given ?? Self.defaultPath
+        path = StatePath.path(option: option, environment: environment)
     }
 
     private var file: String { path + "/" + Self.fileName }

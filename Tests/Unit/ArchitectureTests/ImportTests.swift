@@ -27,12 +27,27 @@ struct ImportTests {
             "DBus", "EventLoop", "FakeBlueZ", "Glibc", "JSON", "JacquardProtocol", "Logging", "TagFirmware", "Time",
         ],
         "Configuration": ["CYAML", "Glibc", "JSON", "JacquardProtocol", "Text"],
-        "Daemon": [
-            "BlueZ", "Bluetooth", "Bridge", "CSystemd", "CommandLine", "Configuration", "DBus", "EventLoop", "Glibc",
-            "HomeAssistant", "JSON",
-            "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Synchronization", "Text", "Time",
+        "Terminal": [
+            "CSystemd", "CommandLine", "EventLoop", "Glibc", "JSON", "Synchronization", "Text", "Time",
         ],
-        "jacquard2mqtt": ["Daemon"],
+        "BrokerAccess": [
+            "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "Logging", "MQTT", "Text", "Time",
+        ],
+        "BridgeClient": [
+            "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop",
+            "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
+            "Time",
+        ],
+        "Doctor": [
+            "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "Glibc", "JSON",
+            "Logging", "MQTT", "Terminal", "Text", "Time",
+        ],
+        "Daemon": [
+            "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",
+            "EventLoop", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
+            "Synchronization", "Terminal", "Text", "Time",
+        ],
+        "jacquard2mqtt": ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
         "jacquard-simulator": ["Simulator"],
     ]
 

@@ -10,7 +10,8 @@ struct CommandTableTests {
     func row() throws {
         let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON."])
         let pair = Command<String>(
-            name: "pair", summary: "pair a tag", details: ["Pairs a tag."], options: [json], operands: ["SERIAL"]
+            name: "pair", summary: "pair a tag", details: ["Pairs a tag."], options: [json],
+            operands: [.required("SERIAL")]
         ) { arguments throws(CommandLineError) in
             arguments.operands.joined() + (arguments.options["--json"] == nil ? "" : " as JSON")
         }
@@ -91,7 +92,7 @@ struct CommandTableTests {
 
     private static let light = Command<String>(
         name: "light", summary: "switch a light", details: ["Switches it."], options: [level],
-        optionalOperands: ["STATE"]
+        operands: [.optional("STATE")]
     ) { arguments throws(CommandLineError) in
         let level = try arguments.value(of: level, .integer(1...5)) ?? 1
         let state = try arguments.optionalOperand(0, "STATE", .choice(of: ["on", "off"])) ?? "off"

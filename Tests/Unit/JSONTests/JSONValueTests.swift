@@ -81,4 +81,14 @@ struct JSONValueTests {
         #expect(JSONValue(parsing: deep(513)) == nil)
         #expect(JSONValue(parsing: deep(100_000)) == nil)
     }
+
+    @Test(
+        "a payload is a document or a word",
+        arguments: [
+            (#"{"b":[1,2.5,null,true],"a":"x/y"}"#, #"{"a":"x/y","b":[1,2.5,null,true]}"#), ("online", #""online""#),
+            ("", #""""#), ("-63", "-63"), ("{", #""{""#),
+        ])
+    func payload(text: String, json: String) {
+        #expect(JSONValue(payload: Array(text.utf8)).text == json)
+    }
 }

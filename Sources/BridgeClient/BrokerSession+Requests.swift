@@ -1,0 +1,132 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import EventLoop
+import JSON
+import MQTT
+import Terminal
+import Time
+
+extension BrokerSession {
+    /// Checks that the configured bridge is online, by its retained state.
+    ///
+    /// - Parameter filters: further subscriptions to make at the same time.
+    /// - Throws: `noConnection`, with a code that says what is missing.
+    func expectBridge(_ filters: [String] = []) async throws(ClientFailure) {
+        let messages = try await snapshot(of: [topics.state, topics.stateOfEveryBridge] + filters)
+        switch messages.last(where: { $0.topic == topics.state }).map({ String(decoding: $0.payload, as: UTF8.self) }) {
+        case "online": return
+        case nil, "": throw .bridgeUnknown(topics.instance, others: topics.bridges(in: messages))
+        default: throw .bridgeOffline(topics.instance)
+        }
+    }
+
+    /// Sends a request to the bridge and waits for the result.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - progress: shows what the command waits for.
+    ///   - announce: called after the request was sent; nil: the progress shows that the command waits.
+    ///   - observe: receives all messages that arrive meanwhile.
+    /// - Returns: the document of the result; its status is `ok`.
+    /// - Throws: the error of the result, or `noConnection`.
+    func ask(
+        _ request: BridgeRequest, _ progress: Progress, announce: (() -> Void)? = nil,
+        observe: (MQTTMessage) -> Void = { _ in }
+    ) async throws(ClientFailure) -> JSONValue {
+        defer { progress.end() }
+        progress.say("looking for the bridge \(topics.instance)")
+        try await expectBridge([request.resultTopic, answers, topics.event])
+        let exchange = BridgeExchange(request: request, topics: topics, answers: answers)
+        let ticket = publish(request.topic, request.payload.text, correlation: request.id)
+        if let announce {
+            // The previous step is over; its delayed line would be misleading.
+            progress.end()
+            announce()
+        } else {
+            progress.say("waiting for \(request.waitsFor)")
+        }
+        var limit = request.firstAnswer
+        var deadline = Instant.now + limit
+        while let signal = await next(until: deadline) {
+            guard case .message(let message) = signal else {
+                try check(signal, ticket, of: request)
+                continue
+            }
+            observe(message)
+            switch exchange.received(message) {
+            case .none: break
+            case .accepted:
+                limit = request.patience
+                deadline = Instant.now + limit
+            case .stage(let text): progress.say(text)
+            case .done(let result): return result
+            case .failed(let failure): throw failure
+            }
+        }
+        throw .silent(topics.instance, within: limit)
+    }
+
+    private func check(_ signal: Signal, _ ticket: UInt64, of request: BridgeRequest) throws(ClientFailure) {
+        switch signal {
+        case .refused(ticket, let error): throw .forbidden(request.topic, error.code.name)
+        case .lost(let error): throw .lost(error.text)
+        case .interrupted: throw .interrupted
+        case .message, .connected, .taken, .refused: break
+        }
+    }
+}
+
+extension ClientFailure {
+    /// The bridge is stopped, or has no connection to the broker.
+    static func bridgeOffline(_ instance: String) -> ClientFailure {
+        ClientFailure(
+            exitCode: .noConnection, code: "bridge_offline",
+            text: "The broker answers, but the bridge \"\(instance)\" is offline",
+            hint: "start it: sudo systemctl start jacquard2mqtt, or jacquard2mqtt run")
+    }
+
+    /// The broker has no state of a bridge with this name.
+    ///
+    /// - Parameters:
+    ///   - instance: the name in the configuration.
+    ///   - others: the bridges that the broker knows.
+    /// - Returns: the failure.
+    static func bridgeUnknown(_ instance: String, others: [String] = []) -> ClientFailure {
+        guard !others.isEmpty else {
+            return ClientFailure(
+                exitCode: .noConnection, code: "bridge_unknown",
+                text: "The broker answers, but there is no bridge \"\(instance)\"",
+                hint: "start it with jacquard2mqtt run, or check instance and mqtt.base_topic in the configuration")
+        }
+        return ClientFailure(
+            exitCode: .noConnection, code: "bridge_unknown",
+            text:
+                "The broker answers, but there is no bridge \"\(instance)\"; there is \(others.joined(separator: ", "))",
+            hint: "set instance in the configuration to the name of the bridge that you mean")
+    }
+
+    /// The bridge is online, but does not answer.
+    static func silent(_ instance: String, within limit: Duration) -> ClientFailure {
+        ClientFailure(
+            exitCode: .noConnection, code: "no_answer",
+            text: "The bridge \"\(instance)\" is online, but has not answered within \(limit.components.seconds) s",
+            hint: "jacquard2mqtt doctor")
+    }
+
+    /// The broker's access control list forbids the request.
+    static func forbidden(_ topic: String, _ reason: String) -> ClientFailure {
+        ClientFailure(
+            exitCode: .failed, code: reason, text: "The broker does not let this user publish to \(topic)",
+            hint: "allow it in the broker's access control list")
+    }
+
+    /// The error of a result (MQTT contract, section 4).
+    init(result: JSONValue) {
+        let error = result["error"]
+        self.init(
+            exitCode: .failed, code: error?["code"]?.string ?? "internal",
+            text: error?["text"]?.string ?? "The bridge reports an error without a text",
+            hint: error?["hint"]?.string)
+    }
+}

@@ -1,0 +1,180 @@
+import Bridge
+import BrokerAccess
+public import CommandLine
+import Configuration
+import DBus
+import EventLoop
+import Glibc
+import JSON
+import Logging
+public import Terminal
+import Text
+
+/// The commands that talk to a running bridge.
+public enum ClientCommands {
+    /// The rows of the command table, in the order of the help.
+    public static let rows: [Command<any CommandAction>] = [
+        ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
+        LEDCommand.row, HapticCommand.row, ClearCommand.row,
+    ]
+}
+
+/// A command that talks to a running bridge. Its properties are the arguments of the command line.
+protocol ClientCommand: Hashable, Sendable {
+    /// Performs the command and prints the result.
+    ///
+    /// - Throws: the error of the bridge, or `noConnection`.
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure)
+}
+
+/// What a command needs besides its arguments.
+struct ClientContext: Sendable {
+    /// The configuration, which names broker and bridge.
+    let configuration: Settings
+    /// Prints results and errors.
+    let printer: Printer
+    /// The address of the bus with BlueZ.
+    let busAddress: String
+    /// Ctrl-C.
+    let interruption: Interruption
+    /// For log records of the libraries.
+    let log: Logger
+
+    /// The topics of the configured bridge.
+    var topics: BridgeTopics { BridgeTopics(configuration) }
+
+    /// Connects to the broker, runs the body, and disconnects.
+    @LoopActor
+    func withSession<Result>(
+        _ body: @LoopActor (BrokerSession) async throws(ClientFailure) -> Result
+    ) async throws(ClientFailure) -> Result {
+        let session = BrokerSession(configuration, log: log)
+        interruption.onFire = { [weak session] in session?.interrupt() }
+        do throws(ClientFailure) {
+            try await open(session)
+            let result = try await body(session)
+            await session.close()
+            return result
+        } catch {
+            await session.close()
+            throw error
+        }
+    }
+
+    @LoopActor
+    private func open(_ session: BrokerSession) async throws(ClientFailure) {
+        let progress = Progress(printer)
+        defer { progress.end() }
+        progress.say("connecting to the broker")
+        try await session.open()
+    }
+
+    /// Sends a request to the bridge and prints the result: with `--json` as the bridge published it (MQTT contract, section
+    /// 4), otherwise the sentence and the note of the result.
+    ///
+    /// - Throws: the error of the result, or `noConnection`.
+    @LoopActor
+    func perform(
+        _ request: BridgeRequest, sentence: (JSONValue) -> String
+    ) async throws(ClientFailure) {
+        let progress = Progress(printer)
+        let result = try await withSession { session throws(ClientFailure) in
+            try await session.ask(request, progress)
+        }
+        let note = result["data"]?["note"]?.string ?? result["data"]?["text"]?.string
+        printer.show(result, ([sentence(result)] + [note].compactMap(\.self)).map(DisplayText.escaped))
+    }
+}
+
+/// Runs a command with the options that all of them take.
+struct ClientAction: CommandAction {
+    /// The command with its arguments.
+    let command: any ClientCommand
+    /// The common options.
+    let options: ClientOptions
+
+    func run(in context: CommandContext) -> ExitCode {
+        switch ConfigurationFile.load(path: options.config, environment: context.environment) {
+        case .failure(let failure):
+            if options.isJSON { OutputChannel.standardOutput.write(TerminalText.escapedJSON(failure.document.text)) }
+            failure.lines.forEach { OutputChannel.standardError.write($0) }
+            return .wrongUsage
+        case .success(let loaded):
+            let client = clientContext(loaded.configuration, context)
+            let command = command
+            return LoopRun.exitCode {
+                Self.listen(client)
+                return await Self.perform(command, client)
+            }
+        }
+    }
+
+    private func clientContext(_ configuration: Settings, _ context: CommandContext) -> ClientContext {
+        ClientContext(
+            configuration: configuration,
+            printer: Printer(
+                isJSON: options.isJSON, isTerminal: isatty(OutputChannel.standardOutput.rawValue) == 1,
+                hint: CommandHint(config: options.config, commands: context.commands)),
+            busAddress: SystemBus.address(context.environment),
+            interruption: Interruption(),
+            log: Logger("client", to: StreamSink(level: .error)))
+    }
+
+    @LoopActor
+    private static func listen(_ context: ClientContext) {
+        do throws(SystemError) {
+            try context.interruption.listen()
+        } catch {
+            context.printer.write(.standardError, error.description)
+        }
+    }
+
+    /// Runs the command and prints its error.
+    @LoopActor
+    static func perform(_ command: any ClientCommand, _ context: ClientContext) async -> ExitCode {
+        do throws(ClientFailure) {
+            try await command.run(context)
+            return .done
+        } catch {
+            context.printer.show(error)
+            return error.exitCode
+        }
+    }
+}
+
+extension ClientAction {
+    /// Creates the action of a command line.
+    init(_ command: any ClientCommand, _ arguments: ParsedArguments) {
+        self.init(command: command, options: ClientOptions(arguments))
+    }
+}
+
+extension Printer {
+    /// Prints an error: on standard error, and with `--json` on standard output as well.
+    func show(_ failure: ClientFailure) {
+        var failure = failure
+        failure.hint = failure.hint.map(hint.completed)
+        if isJSON, !failure.isPrinted { write(failure.document) }
+        failure.lines.forEach { write(.standardError, $0) }
+    }
+}
+
+/// Texts and rules that several rows use.
+enum RowText {
+    /// Describes the operand `ID`.
+    static let id = ["ID is what the tag is called in topics; by default its serial."]
+    /// Describes the output of `--json` for a command that is one request.
+    static let resultJSON = ["The bridge's result, as it is on MQTT, or the error."]
+}
+
+extension ScalarRule where Value == String {
+    /// A tag's ID: one level of a topic.
+    static var topicLevel: ScalarRule {
+        ScalarRule(allowed: "1 to \(TagID.longest) bytes without / + # and control characters") {
+            text throws(Rejection) in
+            guard let id = TagID(text) else { throw Rejection("is no id of a tag") }
+            return id.text
+        }
+    }
+}

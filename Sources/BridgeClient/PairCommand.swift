@@ -1,0 +1,77 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import Configuration
+import EventLoop
+import JSON
+import Terminal
+import Text
+import Time
+
+/// `pair`: asks the bridge to pair a tag, and shows what to do with the tag and the remaining time.
+struct PairCommand: ClientCommand {
+    /// The serial printed on the tag.
+    let serial: String
+    /// The time limit of the bridge.
+    let timeout: Duration
+
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure) {
+        let progress = Progress(context.printer)
+        let countdown = Countdown(printer: context.printer, total: timeout)
+        defer { countdown.end() }
+        do throws(ClientFailure) {
+            let result = try await context.withSession { session throws(ClientFailure) in
+                let announce = {
+                    countdown.begin(
+                        "Hold the button of the tag \(serial) for three seconds, near this machine; looking for it",
+                        everyTenSeconds: "looking for the tag \(serial)")
+                }
+                return try await session.ask(request(session.topics), progress, announce: announce)
+            }
+            countdown.end()
+            context.printer.show(result, [DisplayText.escaped(sentence(result))])
+        } catch  where error == .interrupted && countdown.hasBegun {
+            throw ClientFailure(
+                exitCode: .failed, code: error.code,
+                text: "Interrupted; the bridge continues to look for the tag until the time limit")
+        }
+    }
+
+    private func request(_ topics: BridgeTopics) -> BridgeRequest {
+        BridgeRequest(
+            verb: "pair", ["serial": .string(serial), "timeout_s": .integer(timeout.components.seconds)], topics,
+            patience: timeout + .seconds(15), waitsFor: "the tag \(serial)")
+    }
+
+    private func sentence(_ result: JSONValue) -> String {
+        let id = result["data"]?["id"]?.string ?? serial
+        return id == serial ? "\(serial) is paired" : "\(serial) is paired, as \(id)"
+    }
+
+    static let row = Command<any CommandAction>(
+        name: "pair",
+        summary: "make a tag known and connect it",
+        details: [
+            "Asks the bridge to find the tag with this serial, to pair it and to keep",
+            "it connected from now on. Says what to do with the tag, and how much time",
+            "is left, on standard error.",
+        ],
+        options: [.config, .json, timeoutOption],
+        operands: [.required("SERIAL")],
+        values: [
+            "SERIAL is printed on the tag: the last four characters before the last",
+            "hyphen, such as 003R, or the whole number, such as 0-07-9324FLHBK0003R-1903;",
+            "case matters.",
+        ],
+        json: RowText.resultJSON,
+        examples: ["pair 003R"]
+    ) { arguments throws(CommandLineError) in
+        let serial = try arguments.operand(0, "SERIAL", .serial)
+        let timeout = try arguments.value(of: timeoutOption, .wholeSeconds(1...300))
+        return ClientAction(PairCommand(serial: serial, timeout: timeout ?? .seconds(60)), arguments)
+    }
+
+    private static let timeoutOption = OptionDescription(
+        name: "--timeout", value: "SECONDS", details: ["How long pairing may take, at most 300. Default: 60."])
+}

@@ -1,0 +1,167 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import EventLoop
+import JSON
+import MQTT
+import Terminal
+import Text
+import Time
+
+/// `scan`: lists the tags within range. The running bridge scans; without a bridge this process scans itself.
+struct ScanCommand: ClientCommand {
+    /// The duration of the scan.
+    let duration: Duration
+
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure) {
+        let report = try await scan(context)
+        context.printer.show(report.document, report.lines)
+    }
+
+    @LoopActor
+    private func scan(_ context: ClientContext) async throws(ClientFailure) -> ScanReport {
+        do throws(ClientFailure) {
+            return try await BridgeScan(context: context, duration: duration).run()
+        } catch  where error.exitCode == .noConnection {
+            do throws(ClientFailure) {
+                return try await AdapterScan(context: context, duration: duration).run()
+            } catch let own {
+                throw ClientFailure(
+                    exitCode: own.exitCode, code: own.code,
+                    text: "No bridge can scan (\(error.text)), and this machine cannot either: \(own.text)",
+                    hint: own.hint)
+            }
+        }
+    }
+
+    static let row = Command<any CommandAction>(
+        name: "scan",
+        summary: "list the tags in reach",
+        details: [
+            "Listens for tags and prints a table of those that were heard, the nearest",
+            "first. The running bridge listens; where none runs, this command does,",
+            "with the machine's own adapter. Ctrl-C ends it early.",
+        ],
+        options: [.config, .json, durationOption],
+        json: [#"{"source","tags":[{"address","serial","name","rssi","known"}]}; source is"#, "bridge or adapter."],
+        examples: ["scan", "scan --duration 10 --json"]
+    ) { arguments throws(CommandLineError) in
+        let duration = try arguments.value(of: durationOption, .wholeSeconds(1...3600))
+        return ClientAction(ScanCommand(duration: duration ?? .seconds(30)), arguments)
+    }
+
+    private static let durationOption = OptionDescription(
+        name: "--duration", value: "SECONDS", details: ["How long to listen. Default: 30."])
+}
+
+/// Makes the running bridge scan, and collects the advertisements that it publishes.
+private struct BridgeScan: Sendable {
+    let context: ClientContext
+    let duration: Duration
+
+    /// Scans. Ctrl-C ends it early, with the tags so far.
+    ///
+    /// - Throws: the error of the bridge, or `noConnection`.
+    @LoopActor
+    func run() async throws(ClientFailure) -> ScanReport {
+        try await context.withSession { session throws(ClientFailure) in
+            let progress = Progress(context.printer)
+            let topics = session.topics
+            var report = ScanReport(source: .bridge)
+            let request = BridgeRequest(
+                verb: "scan", ["duration_s": .integer(duration.components.seconds), "duplicates": true], topics,
+                patience: duration + .seconds(15))
+            session.subscribe(to: [topics.advertisement, topics.scan])
+            let end = Instant.now + duration
+            defer { progress.end() }
+            do throws(ClientFailure) {
+                let take: (MQTTMessage) -> Void = { message in
+                    if message.topic == topics.advertisement { report.take(JSONValue(payload: message.payload)) }
+                }
+                _ = try await session.ask(request, progress, observe: take)
+                progress.say("listening for \(duration.components.seconds) s")
+                try await collect(session, until: end, into: &report)
+            } catch  where error == .interrupted {
+                session.publish(topics.request("scan"), "stop")
+            }
+            return report
+        }
+    }
+
+    /// Collects until the end of the duration, or until the bridge reports the end of the scan.
+    @LoopActor
+    private func collect(
+        _ session: BrokerSession, until end: Instant, into report: inout ScanReport
+    ) async throws(ClientFailure) {
+        while let signal = await session.next(until: end) {
+            switch signal {
+            case .message(let message) where message.topic == session.topics.advertisement:
+                report.take(JSONValue(payload: message.payload))
+            case .message(let message) where message.topic == session.topics.scan:
+                if JSONValue(payload: message.payload)["scanning"]?.flag == false { return }
+            case .message(let message) where message.topic == session.topics.state:
+                if message.payload == Array("offline".utf8) { throw .bridgeOffline(session.topics.instance) }
+            case .lost(let error): throw .lost(error.text)
+            case .interrupted: throw .interrupted
+            case .message, .connected, .taken, .refused: break
+            }
+        }
+    }
+}
+
+/// The tags that a scan has received, each with its latest signal strength.
+struct ScanReport: Hashable, Sendable {
+    /// Which program scanned: the bridge, or this process with the machine's adapter.
+    enum Source: String, Sendable {
+        case bridge, adapter
+    }
+
+    /// Which program scanned.
+    let source: Source
+    private var tags: [String: JSONValue] = [:]
+
+    /// Creates an empty report.
+    init(source: Source) {
+        self.source = source
+    }
+
+    /// Adds an advertisement in the bridge's format. Keys that are missing in it keep their values.
+    ///
+    /// - Returns: whether the tag is new.
+    @discardableResult
+    mutating func take(_ advertisement: JSONValue) -> Bool {
+        guard let address = advertisement["address"]?.string, case .object(let received) = advertisement else {
+            return false
+        }
+        guard case .object(let before)? = tags[address] else {
+            tags[address] = advertisement
+            return true
+        }
+        tags[address] = .object(before.merging(received) { $1 == .null ? $0 : $1 })
+        return false
+    }
+
+    /// The tags, the nearest first.
+    private var sorted: [JSONValue] {
+        tags.values.sorted { left, right in
+            let (near, far) = (left["rssi"]?.integer ?? .min, right["rssi"]?.integer ?? .min)
+            return near == far ? (left["address"]?.string ?? "") < (right["address"]?.string ?? "") : near > far
+        }
+    }
+
+    /// `{"source","tags":[{"address","serial","name","rssi","known"}]}`.
+    var document: JSONValue {
+        ["source": .string(source.rawValue), "tags": .array(sorted)]
+    }
+
+    /// The table.
+    var lines: [String] {
+        guard !tags.isEmpty else { return ["No tag was heard. Move the tags, or put them on a charger, to wake them."] }
+        var table = TextTable(titles: ["SERIAL", "NAME", "ADDRESS", "RSSI", "KNOWN"])
+        table.rows = sorted.map { tag in
+            ["serial", "name", "address", "rssi", "known"].map { tag[$0]?.word ?? "" }
+        }
+        return table.lines
+    }
+}

@@ -1,0 +1,151 @@
+import Bridge
+import JSON
+import Terminal
+import Text
+
+/// The output of `status`.
+struct StatusReport: Hashable, Sendable {
+    private let facts: RetainedFacts
+    private let now: Int64
+
+    /// Creates a report on retained messages, `now` milliseconds after 1970.
+    init(_ facts: RetainedFacts, at now: Int64) {
+        self.facts = facts
+        self.now = now
+    }
+
+    /// `{"bridge":{"instance","state","info","health","adapters"},"tags":[{"id","availability","connection","battery",
+    /// "gear","info","touch_mode","led","rssi","stats"}]}`; each part as the bridge publishes it, or `null`.
+    var document: JSONValue {
+        let parts = ["availability", "connection", "battery", "gear", "info", "touch_mode", "led", "rssi", "stats"]
+        let tags = facts.tags.map { id in
+            JSONValue.object(
+                Dictionary(uniqueKeysWithValues: parts.map { ($0, facts.tag(id, $0) ?? .null) })
+                    .merging(["id": .string(id)]) { $1 })
+        }
+        return [
+            "bridge": [
+                "instance": .string(facts.topics.instance), "state": facts.bridge("state") ?? .null,
+                "info": facts.bridge("info") ?? .null, "health": facts.bridge("health") ?? .null,
+                "adapters": facts.bridge("adapter") ?? .null,
+            ],
+            "tags": .array(tags),
+        ]
+    }
+
+    /// The lines for people.
+    var lines: [String] {
+        [bridgeLine] + adapterLines + problemLines + [""] + tagLines
+    }
+
+    private var isOnline: Bool { facts.bridge("state")?.string == "online" }
+
+    private var bridgeLine: String {
+        let info = facts.bridge("info")
+        let health = facts.bridge("health")
+        let state = facts.bridge("state")?.string ?? "unknown"
+        var parts = ["bridge \(facts.topics.instance): \(state)"]
+        parts += [info?["version"]?.word.map { "version \($0)" }, info?["bluez"]?.word.map { "BlueZ \($0)" }]
+            .compactMap(\.self)
+        if isOnline {
+            parts += [health?["status"]?.word.map { "health \($0)" }].compactMap(\.self)
+            // `uptime_s` counts up to the time of the health document only.
+            let started = info?["started"]?.string.flatMap(Age.unixMilliseconds)
+            parts += [started.map { "up \(Age.span(seconds: max(0, now - $0) / 1000))" }].compactMap(\.self)
+        }
+        return DisplayText.escaped(parts.joined(separator: ", "))
+    }
+
+    private var adapterLines: [String] {
+        (facts.bridge("adapter")?.elements ?? []).map { adapter in
+            let names = ["id", "address"].compactMap { adapter[$0]?.word }.joined(separator: " ")
+            // The last state that a stopped bridge published is out of date.
+            guard isOnline else { return DisplayText.escaped("adapter \(names)") }
+            let words = "\(names), \((adapter["state"]?.word ?? "unknown").asWords)"
+            let connected = adapter["connected"]?.integer.map { ", \($0) connected" } ?? ""
+            return DisplayText.escaped(
+                "adapter \(words)\(adapter["discovering"]?.flag == true ? ", scanning" : "")\(connected)")
+        }
+    }
+
+    private var problemLines: [String] {
+        guard isOnline else { return [] }
+        return (facts.bridge("health")?["problems"]?.elements ?? []).map { problem in
+            DisplayText.escaped("problem: \(problem["text"]?.word ?? problem["code"]?.word ?? "unknown")")
+        }
+    }
+
+    private var tagLines: [String] {
+        guard !facts.tags.isEmpty else { return ["The bridge has no tag. To pair one: jacquard2mqtt pair SERIAL"] }
+        var table = TextTable(titles: ["ID", "NAME", "CONNECTION", "BATTERY", "GEAR", "RSSI", "LAST SEEN"])
+        table.rows = facts.tags.map { id in
+            [
+                id, facts.tag(id, "info")?["name"]?.word ?? "", connection(id), battery(id), gear(id),
+                isOnline ? facts.tag(id, "rssi")?.word ?? "" : "", lastSeen(id),
+            ]
+        }
+        return table.lines
+    }
+}
+
+extension StatusReport {
+    private func isConnected(_ id: String) -> Bool {
+        isOnline && facts.tag(id, "connection")?["state"]?.string == "connected"
+            && facts.tag(id, "availability")?.string == "online"
+    }
+
+    private func connection(_ id: String) -> String {
+        guard isOnline else { return "bridge offline" }
+        guard let connection = facts.tag(id, "connection") else { return "" }
+        return ConnectionText(connection).short
+    }
+
+    private func battery(_ id: String) -> String {
+        guard let level = facts.tag(id, "battery")?["level"]?.word else { return "" }
+        return "\(level) %" + (facts.tag(id, "battery")?["charging"]?.flag == true ? " charging" : "")
+    }
+
+    private func gear(_ id: String) -> String {
+        switch facts.tag(id, "gear")?["attached"]?.flag {
+        case true: facts.tag(id, "gear")?["product"]?.word ?? "unknown gear"
+        case false: "none"
+        case nil: ""
+        }
+    }
+
+    /// When the bridge last received something from the tag; if that is unknown, when the tag last reported a value.
+    private func lastSeen(_ id: String) -> String {
+        guard !isConnected(id) else { return "now" }
+        let exact = facts.tag(id, "connection")?["last_seen"]?.string
+        let reports = ["battery", "gear"].map { facts.tag(id, $0)?["time"]?.string }
+        let times = (exact.map { [$0] } ?? reports).compactMap(\.self).compactMap(Age.unixMilliseconds)
+        return times.max().map { Age.text(from: $0, to: now) } ?? ""
+    }
+}
+
+/// The text of `T/connection` (MQTT contract, section 3).
+struct ConnectionText: Hashable, Sendable {
+    private let document: JSONValue
+
+    /// Creates the text of a document.
+    init(_ document: JSONValue) {
+        self.document = document
+    }
+
+    /// `initializing 6/14`.
+    var short: String {
+        let state = (document["state"]?.string ?? "unknown").asWords
+        guard let step = document["step"]?.integer, let of = document["of"]?.integer else { return state }
+        return "\(state) \(step)/\(of)"
+    }
+
+    /// The same, with attempt and error.
+    var long: String {
+        let attempt = document["attempt"]?.integer ?? 0
+        var parts = [short]
+        if attempt > 1 { parts.append("attempt \(attempt)") }
+        if let error = document["error"]?["text"]?.string { parts.append(error) }
+        if let hint = document["error"]?["hint"]?.string { parts.append(hint) }
+        return parts.joined(separator: "; ")
+    }
+}

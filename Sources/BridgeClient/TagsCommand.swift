@@ -1,0 +1,52 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import EventLoop
+import JSON
+import Terminal
+
+/// `tags`: lists the tags of the bridge and those that it receives. Prints the result's `data` with `--json`.
+struct TagsCommand: ClientCommand {
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure) {
+        let progress = Progress(context.printer)
+        let result = try await context.withSession { session throws(ClientFailure) in
+            try await session.ask(BridgeRequest(verb: "tags", [:], session.topics), progress)
+        }
+        let data = result["data"] ?? .null
+        context.printer.show(data, Self.lines(of: data, at: WallClock.unixMilliseconds))
+    }
+
+    static let row = Command<any CommandAction>(
+        name: "tags",
+        summary: "list the tags that the bridge knows or has heard",
+        details: ["Asks the bridge for its tags and prints a table."],
+        options: [.config, .json],
+        json: ["The data of the bridge's result."]
+    ) { arguments throws(CommandLineError) in ClientAction(TagsCommand(), arguments) }
+
+    /// The table: known tags first, then the others.
+    ///
+    /// - Parameters:
+    ///   - data: `{"known":[...],"seen":[...]}`.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: the lines.
+    static func lines(of data: JSONValue, at now: Int64) -> [String] {
+        let unknown = (data["seen"]?.elements ?? []).filter { $0["known"]?.flag != true }
+        var table = TextTable(titles: ["ID", "SERIAL", "NAME", "ADDRESS", "STATE", "RSSI", "LAST SEEN"])
+        table.rows = (data["known"]?.elements ?? []).map { row($0, state($0), now) }
+        table.rows += unknown.map { row($0, $0["connected"]?.flag == true ? "linked, not known" : "not known", now) }
+        return table.rows.isEmpty ? ["There is no tag. To find those in reach: jacquard2mqtt scan"] : table.lines
+    }
+
+    private static func row(_ tag: JSONValue, _ state: String, _ now: Int64) -> [String] {
+        let seen = tag["last_seen"]?.string.flatMap(Age.unixMilliseconds).map { Age.text(from: $0, to: now) }
+        return ["id", "serial", "name", "address"].map { tag[$0]?.word ?? "" }
+            + [state, tag["rssi"]?.word ?? "", seen ?? ""]
+    }
+
+    private static func state(_ tag: JSONValue) -> String {
+        let state = ConnectionText(tag).short
+        return tag["held"]?.flag == true ? "\(state), held" : state
+    }
+}

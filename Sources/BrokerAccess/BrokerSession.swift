@@ -1,0 +1,177 @@
+public import Bridge
+import CommandLine
+public import Configuration
+public import EventLoop
+public import Logging
+public import MQTT
+public import Time
+
+/// A short-lived MQTT session with a random client ID.
+@LoopActor
+public final class BrokerSession {
+    /// An event of the session.
+    public enum Signal: Sendable {
+        /// Connected or reconnected.
+        case connected(MQTTVersion)
+        /// The connection failed or was lost.
+        case lost(MQTTError)
+        /// A message was received.
+        case message(MQTTMessage)
+        /// The broker accepted the publication with this ticket.
+        case taken(UInt64)
+        /// The broker rejected the publication with this ticket.
+        case refused(UInt64, MQTTError)
+        /// The user pressed Ctrl-C.
+        case interrupted
+    }
+
+    /// The time limit for connecting, and for an answer of the broker.
+    public static let patience = Duration.seconds(5)
+
+    /// The topics of the configured bridge.
+    public let topics: BridgeTopics
+    /// The response topic of this session (MQTT 5).
+    public let answers: String
+    private let client: MQTTClient
+    private let broker: String
+    private let mailbox = Mailbox<Signal>()
+    private var isInterrupted = false
+    private var lastTicket: UInt64 = 0
+    private var version = MQTTVersion.v5
+
+    /// Creates a session with the broker of a configuration.
+    public init(_ configuration: Settings, log: Logger) {
+        let name = "jacquard-client-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        topics = BridgeTopics(configuration)
+        answers = topics.answers(to: name)
+        var settings = configuration.client(identifier: name)
+        settings.sessionExpiry = .zero
+        settings.connectDeadline = Self.patience
+        broker = settings.description
+        client = MQTTClient(configuration: settings, log: log)
+    }
+
+    /// Connects.
+    ///
+    /// - Throws: `noConnection` at the first permanent error, at the latest after ``patience``.
+    public func open() async throws(ClientFailure) {
+        let contact = await connect()
+        guard !isInterrupted else { throw .interrupted }
+        guard case .failed(let code, let text) = contact else { return }
+        throw ClientFailure(
+            exitCode: .noConnection, code: code, text: "There is no connection to the broker \(broker): \(text)",
+            hint: "jacquard2mqtt doctor")
+    }
+
+    /// Connects, and returns the outcome.
+    public func connect() async -> BrokerContact {
+        client.onEvent = { [unowned self] in brokerReported($0) }
+        client.start()
+        let deadline = Instant.now + Self.patience
+        var contact = BrokerContact.silent
+        while let signal = await mailbox.next(until: deadline) {
+            switch signal {
+            case .connected(let version):
+                self.version = version
+                return .accepted(version)
+            case .lost(let error):
+                contact = BrokerContact(error)
+                if error.isDefinite { return contact }
+            case .interrupted:
+                isInterrupted = true
+                return contact
+            case .message, .taken, .refused: break
+            }
+        }
+        return contact
+    }
+
+    /// Subscribes at QoS 0, so that the broker's in-flight limit does not delay retained messages.
+    public func subscribe(to filters: [String]) {
+        client.subscribe(
+            to: filters.compactMap { text in (try? MQTTTopicFilter(text)).map { ($0, MQTTQoS.atMostOnce) } })
+    }
+
+    /// Publishes at QoS 1.
+    ///
+    /// - Parameters:
+    ///   - topic: the topic.
+    ///   - payload: a document or a bare word.
+    ///   - correlation: the correlation data of the response (MQTT 5); nil: no response is expected.
+    /// - Returns: the ticket that identifies the broker's answer. Without a connection there is no answer.
+    @discardableResult
+    public func publish(_ topic: String, _ payload: String = "", correlation: String? = nil) -> UInt64 {
+        lastTicket += 1
+        var message = MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce)
+        if let correlation, version == .v5 {
+            message.responseTopic = answers
+            message.correlationData = Array(correlation.utf8)
+        }
+        // Fails only without a connection, which the signal `lost` reports.
+        try? client.publish(message, ticket: lastTicket)
+        return lastTicket
+    }
+
+    /// Removes the retained message of a topic.
+    ///
+    /// - Returns: the ticket that identifies the broker's answer.
+    public func clear(_ topic: String) -> UInt64 {
+        lastTicket += 1
+        let message = MQTTMessage(topic: topic, payload: [], qos: .atLeastOnce, isRetained: true)
+        try? client.publish(message, ticket: lastTicket)
+        return lastTicket
+    }
+
+    /// Subscribes, and waits until all retained messages have been received.
+    ///
+    /// A broker answers in order: it sends the retained messages of a subscription before its answer to a later publication,
+    /// even if it rejects that. The publication goes to ``answers``, to which no other client subscribes.
+    ///
+    /// - Returns: all messages that were received meanwhile.
+    /// - Throws: `noConnection` if the broker does not answer.
+    public func snapshot(of filters: [String]) async throws(ClientFailure) -> [MQTTMessage] {
+        subscribe(to: filters)
+        let marker = publish(answers)
+        var messages: [MQTTMessage] = []
+        let deadline = Instant.now + Self.patience
+        while let signal = await next(until: deadline) {
+            switch signal {
+            case .message(let message): messages.append(message)
+            case .taken(marker), .refused(marker, _): return messages
+            case .lost(let error): throw .lost(error.text)
+            case .interrupted: throw .interrupted
+            case .connected, .taken, .refused: break
+            }
+        }
+        throw .lost("no answer within \(Self.patience.components.seconds) s")
+    }
+
+    /// Waits for the next signal.
+    ///
+    /// - Returns: nil at the deadline.
+    public func next(until deadline: Instant?) async -> Signal? {
+        await mailbox.next(until: deadline)
+    }
+
+    /// Ends a wait for signals.
+    public func interrupt() {
+        mailbox.put(.interrupted)
+    }
+
+    /// Disconnects.
+    public func close() async {
+        client.onEvent = nil
+        await client.stop(within: .seconds(1))
+    }
+
+    private func brokerReported(_ event: MQTTEvent) {
+        switch event {
+        case .connected(let session): mailbox.put(.connected(session.version))
+        case .disconnected(let error, _): mailbox.put(.lost(error))
+        case .message(let message): mailbox.put(.message(message))
+        case .acknowledged(let ticket): mailbox.put(.taken(ticket))
+        case .rejected(let ticket, let error): mailbox.put(.refused(ticket, error))
+        case .subscriptionRefused: break
+        }
+    }
+}

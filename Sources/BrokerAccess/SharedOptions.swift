@@ -1,0 +1,45 @@
+public import CommandLine
+import Configuration
+
+extension OptionDescription {
+    /// `--config`, the configuration file; every command takes it.
+    public static let config = OptionDescription(
+        name: "--config",
+        value: "FILE",
+        completion: .file(["yaml", "yml"]),
+        details: [
+            "The configuration file. Default: $JACQUARD2MQTT_CONFIG, else",
+            "\(ConfigurationFile.defaultPath); the latter may be missing.",
+        ])
+
+    /// `--state`, the folder of the known tags.
+    public static let state = OptionDescription(
+        name: "--state",
+        value: "DIR",
+        completion: .folder,
+        details: [
+            "The folder in which the bridge remembers its tags. Default:",
+            "$STATE_DIRECTORY, else \(StatePath.standard).",
+        ])
+}
+
+/// The options that all commands take, except `run`.
+public struct ClientOptions: Hashable, Sendable {
+    /// The value of `--config`; nil: the default search path.
+    public var config: String?
+    /// Whether the command prints JSON.
+    public var isJSON: Bool
+
+    /// Creates options.
+    public init(config: String? = nil, isJSON: Bool = false) {
+        self.config = config
+        self.isJSON = isJSON
+    }
+
+    /// Reads the options of a command line.
+    public init(_ arguments: ParsedArguments) {
+        self.init(
+            config: arguments.options[OptionDescription.config.name],
+            isJSON: arguments.options[OptionDescription.json.name] != nil)
+    }
+}

@@ -1,0 +1,10 @@
+/// The system bus, on which BlueZ is.
+public enum SystemBus {
+    /// The default unless `DBUS_SYSTEM_BUS_ADDRESS` is set (D-Bus specification, "Well-known Message Buses").
+    private static let standardAddress = "unix:path=/var/run/dbus/system_bus_socket"
+
+    /// Returns the address from the environment, or the default.
+    public static func address(_ environment: [String: String]) -> String {
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? standardAddress
+    }
+}

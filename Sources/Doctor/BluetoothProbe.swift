@@ -1,0 +1,88 @@
+import DBus
+import EventLoop
+import Glibc
+import Logging
+
+/// The state of BlueZ on the bus.
+struct BluetoothFacts: Sendable {
+    /// An adapter of BlueZ.
+    struct Adapter: Hashable, Sendable {
+        /// The name in the kernel, such as `hci0`.
+        let name: String
+        /// Its address.
+        let address: String
+        /// Whether it is powered.
+        let isPowered: Bool
+    }
+
+    /// Why the connection to the bus failed; nil if it did not.
+    var busError: DBusError?
+    /// Whether the bus name `org.bluez` has an owner.
+    var isServiceRunning = false
+    /// Whether the program bluetoothd is installed.
+    var isServiceInstalled = false
+    /// Why BlueZ did not return its objects; nil if it did, or was not called.
+    var callError: DBusError?
+    /// The adapters, by name.
+    var adapters: [Adapter] = []
+
+    /// Whether BlueZ answered.
+    var isAnswered: Bool { busError == nil && isServiceRunning && callError == nil }
+}
+
+/// Collects facts from the bus and from BlueZ.
+struct BluetoothProbe: Sendable {
+    /// The address of the bus with BlueZ.
+    let busAddress: String
+    /// For log records of the library.
+    let log: Logger
+
+    private static let bus = "org.freedesktop.DBus"
+    private static let bluez = "org.bluez"
+    private static let patience = Duration.seconds(5)
+    /// The paths in Debian 12 and in older releases.
+    private static let programs = ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd"]
+
+    /// Returns the facts; those that are not available keep their defaults.
+    @LoopActor
+    func facts() async -> BluetoothFacts {
+        var facts = BluetoothFacts()
+        facts.isServiceInstalled = Self.programs.contains { access($0, F_OK) == 0 }
+        do throws(DBusError) {
+            let connection = try await DBusConnection.open(busAddress, log: log)
+            await ask(connection, &facts)
+            connection.close()
+        } catch {
+            facts.busError = error
+        }
+        return facts
+    }
+
+    @LoopActor
+    private func ask(_ connection: DBusConnection, _ facts: inout BluetoothFacts) async {
+        do throws(DBusError) {
+            let owner = try await connection.call(
+                .call(to: Self.bus, "/org/freedesktop/DBus", Self.bus, "NameHasOwner", [.string(Self.bluez)]),
+                within: Self.patience)
+            facts.isServiceRunning = owner.arguments.first?.flag == true
+            // A call would start the service, but a check must not change anything.
+            guard facts.isServiceRunning else { return }
+            let objects = try await connection.call(
+                .call(to: Self.bluez, "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"),
+                within: Self.patience)
+            facts.adapters = Self.adapters(objects.arguments.first)
+        } catch {
+            facts.callError = error
+        }
+    }
+
+    private static func adapters(_ objects: DBusValue?) -> [BluetoothFacts.Adapter] {
+        let found = (objects?.textKeyed ?? [:]).compactMap { path, interfaces -> BluetoothFacts.Adapter? in
+            guard let values = interfaces.textKeyed?["org.bluez.Adapter1"]?.textKeyed else { return nil }
+            return BluetoothFacts.Adapter(
+                name: String(path.split(separator: "/").last ?? ""), address: values["Address"]?.text ?? "",
+                isPowered: values["Powered"]?.flag ?? false)
+        }
+        return found.sorted { $0.name < $1.name }
+    }
+}

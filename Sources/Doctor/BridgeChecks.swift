@@ -1,0 +1,116 @@
+import Bridge
+import BrokerAccess
+import Configuration
+import JSON
+import Text
+
+/// Checks that the broker's access control list allows the bridge's topics.
+enum BrokerPermissionsCheck {
+    /// Reports forbidden topics, and the rules that would allow them.
+    static func finding(_ trials: [TopicTrial]) -> Finding {
+        guard !trials.isEmpty else {
+            return Finding(.brokerPermissions, .skipped, "the broker could not be reached or does not accept the login")
+        }
+        let forbidden = trials.filter { $0.outcome != .returned }
+        guard !forbidden.isEmpty else {
+            return Finding(.brokerPermissions, .ok, "the bridge may publish and subscribe its topics")
+        }
+        let words = forbidden.map { "\($0.topic) (\(reason($0.outcome)))" }.joined(separator: ", ")
+        return Finding(
+            .brokerPermissions, .failed, "the broker does not let the bridge use \(words)",
+            remedies: ["add to the file of acl_file in /etc/mosquitto/mosquitto.conf, below the user:"]
+                + forbidden.map { "topic readwrite \($0.rule)" } + ["sudo systemctl reload mosquitto"])
+    }
+
+    private static func reason(_ outcome: TopicTrial.Outcome) -> String {
+        switch outcome {
+        case .pending, .returned: ""
+        case .refused(let reason): reason.asWords
+        case .swallowed: "it does not come back"
+        }
+    }
+}
+
+/// Checks that Home Assistant uses the same broker.
+enum HomeAssistantCheck {
+    /// Reports the retained message on Home Assistant's status topic.
+    static func finding(_ homeAssistant: Settings.HomeAssistant, _ facts: BrokerFacts) -> Finding {
+        guard homeAssistant.discovery else {
+            return Finding(.homeAssistant, .skipped, "home_assistant.discovery is switched off")
+        }
+        guard case .accepted = facts.contact else {
+            return Finding(.homeAssistant, .skipped, "the broker could not be reached or does not accept the login")
+        }
+        switch facts.homeAssistantStatus {
+        case "online": return Finding(.homeAssistant, .ok, "online")
+        case nil:
+            // By default Home Assistant publishes its birth message without the retain flag, so this is not an error.
+            return Finding(
+                .homeAssistant, .ok,
+                "\(homeAssistant.statusTopic) has no retained message, which is Home Assistant's default")
+        case let status?:
+            return Finding(
+                .homeAssistant, .warning,
+                "\(homeAssistant.statusTopic) is \(DisplayText.quoted(status)), expected \"online\"",
+                remedies: ["start Home Assistant, or check its connection to the broker"])
+        }
+    }
+}
+
+/// Checks whether the bridge is online, and whether it runs on this machine.
+enum BridgeCheck {
+    /// Whether a bridge runs on this machine, by `/proc/<id>/cmdline`: arguments, each terminated by a zero byte.
+    static func probe(_ folder: String = "/proc") -> Bool {
+        return FolderEntries.names(in: folder).contains { entry in
+            guard entry.utf8.allSatisfy(ASCII.isDigit) else { return false }
+            let contents = try? FileContents(path: "\(folder)/\(entry)/cmdline", limit: 65_536)
+            return isBridge((contents?.bytes ?? []).split(separator: 0).map { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
+    private static func isBridge(_ words: [String]) -> Bool {
+        guard let program = words.first, words.dropFirst().first == "run" else { return false }
+        return program.split(separator: "/").last == "jacquard2mqtt"
+    }
+
+    /// Reports a second bridge with the same name, or a local bridge that is not online.
+    static func finding(_ instance: String, _ facts: BrokerFacts, isRunningHere: Bool) -> Finding {
+        guard case .accepted = facts.contact else {
+            return Finding(.bridge, .skipped, "the broker could not be reached or does not accept the login")
+        }
+        let since = facts.bridgeInfo?["started"]?.string.map { " since \($0)" } ?? ""
+        switch (facts.bridgeState == "online", isRunningHere) {
+        case (true, true): return Finding(.bridge, .ok, "\(instance) is online\(since)")
+        case (false, false):
+            return Finding(
+                .bridge, .ok, "no bridge is online as \(instance)",
+                remedies: ["sudo systemctl start jacquard2mqtt, or jacquard2mqtt run"])
+        case (true, false):
+            return Finding(
+                .bridge, .warning, "\(instance) is online\(since), and does not run on this machine",
+                remedies: ["give one of the two bridges another instance, and another mqtt.client_id if it is set"])
+        case (false, true):
+            return Finding(
+                .bridge, .warning, "a bridge runs on this machine, but is not online as \(instance)",
+                remedies: ["journalctl -u jacquard2mqtt -n 50", "compare its --config with the one used here"])
+        }
+    }
+}
+
+/// Checks for tags whose firmware is known to be bad, which the bridge reports in its health.
+enum FirmwareCheck {
+    /// Reports these tags.
+    ///
+    /// - Parameter health: the document of `G/health`; nil if none is retained.
+    /// - Returns: the finding; at most a warning, because such tags work with restrictions.
+    static func finding(_ health: JSONValue?) -> Finding {
+        guard let problems = health?["problems"]?.elements else {
+            return Finding(.firmware, .skipped, "no bridge has reported it yet")
+        }
+        let bad = problems.filter { $0["code"] == "bad_firmware" }.compactMap { $0["text"]?.string }
+        guard !bad.isEmpty else { return Finding(.firmware, .ok, "no tag is known to have a bad one") }
+        return Finding(
+            .firmware, .warning, bad.joined(separator: "; "),
+            remedies: ["there are no updates any more: expect lost connections, and prefer another tag"])
+    }
+}

@@ -1,0 +1,234 @@
+import BrokerAccess
+import Configuration
+import Glibc
+import MQTT
+
+/// The steps of a connection to the broker, in order.
+enum BrokerStage: Int, Comparable, Sendable {
+    case name, reach, tls, login, version
+
+    static func < (left: BrokerStage, right: BrokerStage) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension BrokerContact {
+    /// The step that failed; nil if none did. Errors without a step of their own belong to `reach`.
+    var failedStage: BrokerStage? {
+        guard case .failed(let code, _) = self else { return nil }
+        let stages: [(BrokerStage, [MQTTError.Code])] = [
+            (.name, [.nameNotResolved]), (.tls, MQTTError.Code.ofEncryption),
+            (.login, [.badUserNameOrPassword, .notAuthorized]), (.version, [.unsupportedProtocolVersion]),
+        ]
+        return stages.first { $0.1.contains { $0.name == code } }?.0 ?? .reach
+    }
+
+    /// The error of TLS; nil if there is none.
+    var failureOfEncryption: MQTTError.Code? {
+        guard case .failed(let name, _) = self else { return nil }
+        return MQTTError.Code.ofEncryption.first { $0.name == name }
+    }
+
+    /// The outcome of an encrypted connection. If the broker closes it during the handshake, the reason often arrives too late:
+    /// libmosquitto then reports a lost connection, which is reported here as an error of TLS.
+    var ofEncryption: BrokerContact {
+        guard case .failed(MQTTError.Code.connectionLost.name, let text) = self else { return self }
+        return .failed(
+            code: MQTTError.Code.tls.name,
+            text: "the encrypted connection breaks: the broker may want a client certificate (\(text))")
+    }
+
+    /// The error text; empty if there is no error.
+    var failureText: String {
+        guard case .failed(_, let text) = self else { return "" }
+        return text
+    }
+
+    /// Returns the finding of a check for one step.
+    ///
+    /// - Parameters:
+    ///   - check: the check.
+    ///   - stage: its step.
+    ///   - passed: the finding if the step succeeded.
+    ///   - failed: the finding if it failed.
+    /// - Returns: one of the two, or `skipped` if an earlier step failed.
+    func finding(
+        _ check: Check, _ stage: BrokerStage, passed: @autoclosure () -> Finding, failed: @autoclosure () -> Finding
+    ) -> Finding {
+        guard let failedStage, failedStage <= stage else { return passed() }
+        return failedStage == stage
+            ? failed() : Finding(check, .skipped, "an earlier step of the connection to the broker has failed")
+    }
+}
+
+/// Checks that the broker's name resolves to an address.
+enum BrokerNameCheck {
+    /// The answer of the resolver.
+    enum Answer: Hashable, Sendable {
+        /// The addresses, in the order in which they are tried.
+        case addresses([String])
+        /// The resolver's error text.
+        case failure(String)
+    }
+
+    /// Calls the resolver. Blocks.
+    static func probe(_ host: String) -> Answer {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var head: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, nil, &hints, &head)
+        guard status == 0 else { return .failure(String(cString: gai_strerror(status))) }
+        // The caller owns the list; `freeaddrinfo` frees it.
+        defer { freeaddrinfo(head) }
+        let entries = sequence(first: head) { $0?.pointee.ai_next }.compactMap(\.self)
+        return .addresses(entries.compactMap { text(of: $0.pointee) })
+    }
+
+    private static func text(of entry: addrinfo) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let status = getnameinfo(
+            entry.ai_addr, entry.ai_addrlen, &buffer, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST)
+        guard status == 0 else { return nil }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Reports the addresses.
+    static func finding(_ host: String, _ answer: Answer) -> Finding {
+        switch answer {
+        case .addresses(let addresses):
+            Finding(
+                .brokerName, .ok,
+                addresses == [host]
+                    ? "\(host) is an address, no lookup needed"
+                    : "\(host) has the address \(addresses.joined(separator: ", "))")
+        case .failure(let reason):
+            Finding(
+                .brokerName, .failed, "\(host) has no address: \(reason)",
+                remedies: ["getent hosts \(host)", "set mqtt.host to a name that resolves, or to an address"])
+        }
+    }
+}
+
+/// Checks that the broker answers at its address.
+enum BrokerReachCheck {
+    /// Reports host, port and the error.
+    static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> Finding {
+        let place = "\(mqtt.host), port \(mqtt.port)"
+        return contact.finding(
+            .brokerReach, .reach,
+            passed: Finding(.brokerReach, .ok, "answers at \(place)"),
+            failed: Finding(
+                .brokerReach, .failed, "no connection to \(place): \(contact.failureText)", remedies: remedies(mqtt)))
+    }
+
+    private static func remedies(_ mqtt: Settings.MQTT) -> [String] {
+        let port = "check mqtt.port: a listener without encryption cannot be spoken to with it"
+        return (mqtt.tls == nil ? [] : [port]) + placeRemedies(mqtt)
+    }
+
+    private static func placeRemedies(_ mqtt: Settings.MQTT) -> [String] {
+        mqtt.isOnThisMachine
+            ? ["sudo apt install mosquitto", "sudo systemctl enable --now mosquitto"]
+            : [
+                "nc -vz \(mqtt.host) \(mqtt.port)",
+                "check mqtt.host and mqtt.port, and the broker's listener and firewall",
+            ]
+    }
+}
+
+extension Settings.MQTT {
+    /// Whether the host is this machine.
+    var isOnThisMachine: Bool {
+        ["localhost", "::1", "ip6-localhost"].contains(host) || host.hasPrefix("127.")
+    }
+}
+
+/// Checks the encryption of the connection.
+enum BrokerTLSCheck {
+    /// Reports whether the connection is encrypted, or the error of TLS.
+    static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> Finding {
+        contact.finding(
+            .brokerTLS, .tls,
+            passed: passed(mqtt),
+            failed: Finding(.brokerTLS, .failed, contact.failureText, remedies: remedies(mqtt, contact)))
+    }
+
+    private static func passed(_ mqtt: Settings.MQTT) -> Finding {
+        if let tls = mqtt.tls {
+            return tls.isInsecure
+                ? Finding(
+                    .brokerTLS, .warning, "encrypted, but the broker's certificate does not have to match its name",
+                    remedies: ["set mqtt.tls.insecure to false"])
+                : Finding(.brokerTLS, .ok, "encrypted, and the broker's certificate is valid")
+        }
+        if mqtt.isOnThisMachine {
+            return Finding(.brokerTLS, .ok, "none, and none needed: the broker is on this machine")
+        }
+        guard mqtt.password != nil else { return Finding(.brokerTLS, .ok, "none is configured") }
+        return Finding(
+            .brokerTLS, .warning, "none: the password can be read on the network",
+            remedies: ["set mqtt.tls and a listener with certificates at the broker"])
+    }
+
+    /// A command that shows the certificate, then what to change.
+    private static func remedies(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> [String] {
+        let authority = mqtt.tls?.authorityFile.map { " -CAfile \($0)" } ?? ""
+        let show = "openssl s_client -connect \(mqtt.host):\(mqtt.port)\(authority) < /dev/null"
+        let part = "\(show) 2> /dev/null | openssl x509 -noout"
+        switch contact.failureOfEncryption {
+        case .certificateUntrusted:
+            return [
+                "\(part) -issuer",
+                "set mqtt.tls.ca_file to the certificate of that issuer"
+                    + (mqtt.tls?.authorityFile.map { "; now it is \($0)" } ?? "; now it is the system's store"),
+            ]
+        case .certificateName:
+            return ["\(part) -ext subjectAltName", "set mqtt.host to one of these names instead of \(mqtt.host)"]
+        case .certificateExpired:
+            return ["\(part) -dates; date -u", "renew the certificate at the broker: sudo systemctl reload mosquitto"]
+        case .clientCertificate:
+            return ["set mqtt.tls.certificate_file and mqtt.tls.key_file to a certificate that the broker knows"]
+        default:
+            return [
+                show, "check mqtt.port: a listener without encryption cannot be spoken to with it",
+                "set mqtt.tls.certificate_file and mqtt.tls.key_file if the broker wants a client certificate",
+            ]
+        }
+    }
+}
+
+/// Checks that the broker accepts user name and password.
+enum BrokerLoginCheck {
+    /// Reports the user name.
+    static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> Finding {
+        let user = mqtt.username.map { "as \($0)" } ?? "without a user name"
+        return contact.finding(
+            .brokerLogin, .login,
+            passed: Finding(.brokerLogin, .ok, "accepted \(user)"),
+            failed: Finding(
+                .brokerLogin, .failed, "refused \(user): \(contact.failureText)",
+                remedies: [
+                    "sudo mosquitto_passwd /etc/mosquitto/passwd \(mqtt.username ?? "bridge")",
+                    "sudo systemctl restart mosquitto", "check mqtt.username and mqtt.password_file",
+                ]))
+    }
+}
+
+/// Checks the version of MQTT.
+enum BrokerVersionCheck {
+    /// Reports the version, and what MQTT 3.1.1 lacks.
+    static func finding(_ wanted: Settings.MQTT.Version, _ contact: BrokerContact) -> Finding {
+        contact.finding(
+            .brokerVersion, .version,
+            passed: passed(wanted, contact),
+            failed: Finding(
+                .brokerVersion, .failed, "the broker does not speak \(wanted.rawValue)",
+                remedies: ["set mqtt.version to auto"]))
+    }
+
+    private static func passed(_ wanted: Settings.MQTT.Version, _ contact: BrokerContact) -> Finding {
+        guard case .accepted(.v311) = contact else { return Finding(.brokerVersion, .ok, "MQTT 5") }
+        guard wanted == .automatic else { return Finding(.brokerVersion, .ok, "MQTT 3.1.1, as configured") }
+        return Finding(
+            .brokerVersion, .warning, "MQTT 3.1.1: old gestures do not expire at the broker",
+            remedies: ["use a broker that speaks MQTT 5, such as mosquitto 1.6 or later"])
+    }
+}

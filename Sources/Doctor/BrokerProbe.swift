@@ -1,0 +1,156 @@
+import Bridge
+import BrokerAccess
+import Configuration
+import EventLoop
+import JSON
+import Logging
+import MQTT
+import Time
+
+/// The state of the broker and of the bridge behind it.
+struct BrokerFacts: Hashable, Sendable {
+    /// The outcome of the connection.
+    var contact: BrokerContact
+    /// The tested topics; empty without a connection.
+    var permissions: [TopicTrial] = []
+    /// The retained `G/state`.
+    var bridgeState: String?
+    /// The retained `G/info`.
+    var bridgeInfo: JSONValue?
+    /// The retained `G/health`.
+    var bridgeHealth: JSONValue?
+    /// The retained message on Home Assistant's status topic.
+    var homeAssistantStatus: String?
+}
+
+/// A test of one topic: a message is published to it while it is subscribed.
+struct TopicTrial: Hashable, Sendable {
+    /// The outcome of a test.
+    enum Outcome: Hashable, Sendable {
+        /// No answer yet.
+        case pending
+        /// The message was received again.
+        case returned
+        /// The broker rejected it, with this reason.
+        case refused(String)
+        /// The broker accepted it, but did not deliver it: publishing or subscribing is forbidden without an error.
+        case swallowed
+    }
+
+    /// The topic.
+    let topic: String
+    /// The topic filter that an access control list needs to allow it.
+    let rule: String
+    /// The outcome.
+    var outcome = Outcome.pending
+}
+
+/// Logs in as the bridge would, reads retained messages, and tests topics that no program uses.
+struct BrokerProbe: Sendable {
+    /// The configuration with broker and user name.
+    let configuration: Settings
+    /// For log records of the library.
+    let log: Logger
+
+    /// Returns the facts; those that are not available are nil or empty.
+    @LoopActor
+    func facts() async -> BrokerFacts {
+        let session = BrokerSession(configuration, log: log)
+        let contact = await session.connect()
+        var facts = BrokerFacts(contact: configuration.mqtt.tls == nil ? contact : contact.ofEncryption)
+        if case .accepted = contact { await read(session, &facts) }
+        await session.close()
+        return facts
+    }
+
+    @LoopActor
+    private func read(_ session: BrokerSession, _ facts: inout BrokerFacts) async {
+        let topics = session.topics
+        let status = configuration.homeAssistant.statusTopic
+        do throws(ClientFailure) {
+            for message in try await session.snapshot(of: [topics.state, topics.info, topics.health, status]) {
+                let text = String(decoding: message.payload, as: UTF8.self)
+                switch message.topic {
+                case topics.state: facts.bridgeState = text
+                case topics.info: facts.bridgeInfo = JSONValue(payload: message.payload)
+                case topics.health: facts.bridgeHealth = JSONValue(payload: message.payload)
+                case status: facts.homeAssistantStatus = text
+                default: break
+                }
+            }
+            let trials = Self.trials(topics, configuration.homeAssistant, isBridgeOnline: facts.bridgeState == "online")
+            facts.permissions = await TopicTrials(session: session, trials: trials).run()
+        } catch {
+            facts.contact = .failed(code: error.code, text: error.text)
+        }
+    }
+
+    /// One topic of each kind. A command is tested only if no bridge would answer it.
+    private static func trials(
+        _ topics: BridgeTopics, _ homeAssistant: Settings.HomeAssistant, isBridgeOnline: Bool
+    ) -> [TopicTrial] {
+        var trials = [
+            TopicTrial(topic: topics.response("doctor"), rule: topics.everythingOfBridge),
+            TopicTrial(topic: topics.tag("doctor", "probe/result"), rule: topics.everything(of: nil)),
+            TopicTrial(topic: topics.answers(to: "doctor"), rule: topics.everythingOfClients),
+        ]
+        if !isBridgeOnline {
+            trials.append(TopicTrial(topic: topics.tag("doctor", "probe/set"), rule: topics.tag("+", "+/set")))
+        }
+        if homeAssistant.discovery {
+            let topic = "\(homeAssistant.prefix)/jacquard2mqtt/doctor/probe"
+            trials.append(TopicTrial(topic: topic, rule: "\(homeAssistant.prefix)/#"))
+        }
+        return trials
+    }
+}
+
+/// Publishes to topics that it subscribes to, and checks which messages it receives.
+@LoopActor
+struct TopicTrials {
+    let session: BrokerSession
+    private(set) var trials: [TopicTrial]
+    private var tickets: [UInt64: Int] = [:]
+
+    /// The time limit for a message to the broker and back.
+    private static let patience = Duration.seconds(2)
+
+    /// Creates tests that have not begun.
+    init(session: BrokerSession, trials: [TopicTrial]) {
+        self.session = session
+        self.trials = trials
+    }
+
+    /// Runs all tests at the same time.
+    func run() async -> [TopicTrial] {
+        var copy = self
+        await copy.perform()
+        return copy.trials
+    }
+
+    private mutating func perform() async {
+        session.subscribe(to: trials.map(\.topic))
+        for index in trials.indices { tickets[session.publish(trials[index].topic)] = index }
+        let deadline = Instant.now + Self.patience
+        while isUnderWay, let signal = await session.next(until: deadline) { take(signal) }
+        end(as: .swallowed)
+    }
+
+    private var isUnderWay: Bool { trials.contains { $0.outcome == .pending } }
+
+    private mutating func take(_ signal: BrokerSession.Signal) {
+        switch signal {
+        case .message(let message):
+            if let index = trials.firstIndex(where: { $0.topic == message.topic }) { trials[index].outcome = .returned }
+        case .refused(let ticket, let error):
+            if let index = tickets[ticket] { trials[index].outcome = .refused(error.code.name) }
+        // Some versions of mosquitto close the connection after a forbidden message.
+        case .lost(let error): end(as: .refused(error.code.name))
+        case .connected, .taken, .interrupted: break
+        }
+    }
+
+    private mutating func end(as outcome: TopicTrial.Outcome) {
+        for index in trials.indices where trials[index].outcome == .pending { trials[index].outcome = outcome }
+    }
+}

@@ -1,0 +1,55 @@
+import BrokerAccess
+public import CommandLine
+import Configuration
+import DBus
+import EventLoop
+import Logging
+public import Terminal
+
+/// The command of the doctor.
+public enum DoctorCommands {
+    /// The rows of the command table.
+    public static let rows: [Command<any CommandAction>] = [DoctorCommand.row]
+}
+
+/// `doctor`: checks everything that the bridge needs, and prints the findings.
+struct DoctorCommand: CommandAction, Hashable {
+    /// The common options.
+    let options: ClientOptions
+    /// The value of `--state`; nil: not given.
+    let state: String?
+
+    func run(in context: CommandContext) -> ExitCode {
+        let examination = Examination(
+            loaded: ConfigurationFile.load(path: options.config, environment: context.environment),
+            busAddress: SystemBus.address(context.environment),
+            stateFolder: StatePath.path(option: state, environment: context.environment),
+            log: Logger("doctor", to: MemorySink(level: .error)))
+        let hint = CommandHint(config: options.config, commands: context.commands)
+        let printer = Printer(isJSON: options.isJSON)
+        return LoopRun.exitCode {
+            let report = DoctorReport(findings: await examination.findings(), hint: hint)
+            printer.show(report.document, report.lines)
+            return report.exitCode
+        }
+    }
+
+    static let row = Command<any CommandAction>(
+        name: "doctor",
+        summary: "look for what keeps the bridge from working",
+        details: [
+            "Checks one thing after the other: configuration, system bus, bluetoothd,",
+            "adapter, broker, Home Assistant, clock and state folder. Says of each",
+            "whether it is well, what was found, and what to do. Changes nothing, and",
+            "works without a broker and a bridge. Ends with 1 if a check has failed.",
+        ],
+        options: [.config, .state, .json],
+        json: [
+            #"{"status","checks":[{"name","title","verdict","found","remedies"}]};"#,
+            "a verdict is ok, warning, failed or skipped, the status the worst of them.",
+        ],
+        examples: ["doctor", "doctor --config my.yaml"]
+    ) { arguments throws(CommandLineError) in
+        DoctorCommand(options: ClientOptions(arguments), state: arguments.options[OptionDescription.state.name])
+    }
+}

@@ -1,0 +1,97 @@
+import BlueZ
+import Configuration
+import EventLoop
+import Logging
+
+/// The sources of facts about the machine. Tests use other paths.
+struct Machine: Sendable {
+    /// The kernel's list of radios.
+    var radios = "/sys/class/rfkill"
+    /// The kernel's devices by kind.
+    var devices = "/sys/class"
+    /// The client program of BlueZ.
+    var bluetoothTool = "bluetoothctl"
+    /// Files that Docker and Podman create in a container.
+    var containerMarks = ["/.dockerenv", "/run/.containerenv"]
+    /// The time of day, in seconds since 1970.
+    var unixSeconds: @Sendable () -> Int64 = { WallClock.unixMilliseconds / 1000 }
+}
+
+/// Runs all checks: each probe collects facts, and each check turns facts into a finding.
+struct Examination: Sendable {
+    /// The configuration, or its errors.
+    let loaded: Result<LoadedConfiguration, ConfigurationErrors>
+    /// The address of the bus with BlueZ.
+    let busAddress: String
+    /// The folder with the known tags.
+    let stateFolder: String
+    /// The sources of facts about the machine.
+    var machine = Machine()
+    /// For log records of the libraries.
+    let log: Logger
+
+    /// Runs every check once.
+    ///
+    /// - Returns: the findings in the order of ``Check``.
+    @LoopActor
+    func findings() async -> [Finding] {
+        var findings = [ConfigurationCheck.finding(loaded)]
+        findings += await bluetooth()
+        findings += await broker()
+        findings.append(ClockCheck.finding(unixSeconds: machine.unixSeconds()))
+        findings.append(StateFolderCheck.finding(StateFolderCheck.probe(stateFolder)))
+        let order = Check.allCases
+        return findings.sorted {
+            (order.firstIndex(of: $0.check) ?? 0) < (order.firstIndex(of: $1.check) ?? 0)
+        }
+    }
+
+    private var configuration: Settings? {
+        try? loaded.get().configuration
+    }
+
+    @LoopActor
+    private func bluetooth() async -> [Finding] {
+        let facts = await BluetoothProbe(busAddress: busAddress, log: log).facts()
+        let version = await BlueZVersion.output(of: machine.bluetoothTool)
+        return [
+            SystemBusCheck.finding(
+                busAddress, facts.busError, isInContainer: SystemBusCheck.isInContainer(machine.containerMarks)),
+            BluetoothServiceCheck.finding(facts),
+            BluetoothPolicyCheck.finding(facts),
+            BlueZVersionCheck.finding(version),
+            AdapterCheck.finding(facts, configuration?.bluetooth.adapter ?? .automatic),
+            RadioSwitchCheck.finding(RadioSwitchCheck.probe(machine.radios)),
+            SharedChipCheck.finding(SharedChipCheck.probe(machine.devices)),
+        ]
+    }
+
+    @LoopActor
+    private func broker() async -> [Finding] {
+        guard let configuration else {
+            return Check.ofBroker.map { Finding($0, .skipped, "the configuration has errors") }
+        }
+        let host = configuration.mqtt.host
+        let addresses = await HelperThread.shared.run { BrokerNameCheck.probe(host) }
+        let facts = await BrokerProbe(configuration: configuration, log: log).facts()
+        return [
+            BrokerNameCheck.finding(host, addresses),
+            BrokerReachCheck.finding(configuration.mqtt, facts.contact),
+            BrokerTLSCheck.finding(configuration.mqtt, facts.contact),
+            BrokerLoginCheck.finding(configuration.mqtt, facts.contact),
+            BrokerVersionCheck.finding(configuration.mqtt.version, facts.contact),
+            BrokerPermissionsCheck.finding(facts.permissions),
+            HomeAssistantCheck.finding(configuration.homeAssistant, facts),
+            BridgeCheck.finding(configuration.instance, facts, isRunningHere: BridgeCheck.probe()),
+            FirmwareCheck.finding(facts.bridgeHealth),
+        ]
+    }
+}
+
+extension Check {
+    /// The checks that need a valid configuration.
+    static let ofBroker: [Check] = [
+        .brokerName, .brokerReach, .brokerTLS, .brokerLogin, .brokerVersion, .brokerPermissions, .homeAssistant,
+        .bridge, .firmware,
+    ]
+}

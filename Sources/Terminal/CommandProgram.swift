@@ -1,0 +1,67 @@
+import CSystemd
+public import CommandLine
+import Glibc
+import JSON
+
+/// The action of a command line.
+public protocol CommandAction: Sendable {
+    /// Performs the action on the calling thread.
+    ///
+    /// - Returns: the exit code of the process.
+    func run(in context: CommandContext) -> ExitCode
+}
+
+/// The surroundings of an action.
+public struct CommandContext: Sendable {
+    /// The environment variables of the process.
+    public let environment: [String: String]
+    /// The commands of the program.
+    public let commands: [CommandDescription]
+
+    /// Creates a context.
+    public init(environment: [String: String], commands: [CommandDescription]) {
+        self.environment = environment
+        self.commands = commands
+    }
+}
+
+/// Runs a program with a table of commands.
+public enum CommandProgram {
+    /// Parses the command line, performs it, and ends the process.
+    public static func main(_ table: CommandTable<any CommandAction>) -> Never {
+        exit(run(table, Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    private static func run(_ table: CommandTable<any CommandAction>, _ arguments: [String]) -> ExitCode {
+        let name = table.program.name
+        do throws(CommandLineError) {
+            switch try table.parse(arguments) {
+            case .command(let action):
+                let context = CommandContext(environment: environment, commands: table.descriptions)
+                return action.run(in: context)
+            case .help(let topic): OutputChannel.standardOutput.write(table.help(for: topic))
+            case .version: OutputChannel.standardOutput.write("\(name) \(Version.current)")
+            }
+            return .done
+        } catch {
+            if arguments.prefix(while: { $0 != "--" }).contains(OptionDescription.json.name) {
+                OutputChannel.standardOutput.write(TerminalText.escapedJSON(error.document(of: name).text))
+            }
+            error.lines(of: name).forEach { OutputChannel.standardError.write($0) }
+            return .wrongUsage
+        }
+    }
+
+    /// The environment variables by name; entries without `=` are left out.
+    private static var environment: [String: String] {
+        var variables: [String: String] = [:]
+        // The list ends with a null pointer. This program does not change it.
+        var entry = process_environment()
+        while let text = entry?.pointee {
+            let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+            entry = entry?.advanced(by: 1)
+        }
+        return variables
+    }
+}

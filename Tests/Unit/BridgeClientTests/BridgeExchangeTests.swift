@@ -1,0 +1,69 @@
+import Bridge
+import BrokerAccess
+import JSON
+import MQTT
+import Terminal
+import Testing
+
+@testable import BridgeClient
+@testable import CommandLine
+
+@Suite("Exchange with the bridge")
+struct BridgeExchangeTests {
+    private static let topics = BridgeTopics(.test(1883))
+    private static let exchange = BridgeExchange(
+        request: BridgeRequest(verb: "pair", ["id": "r-1", "serial": "0001"], topics), topics: topics, answers: "mine")
+
+    @Test(
+        "knows what belongs to the request",
+        arguments: [
+            ("jacquard/bridge/attic/response/pair", #"{"id":"r-1","status":"accepted"}"#, .accepted),
+            ("jacquard/bridge/attic/response/pair", #"{"id":"r-2","status":"accepted"}"#, .none),
+            ("jacquard/bridge/attic/response/pair", "nonsense", .none),
+            ("jacquard/bridge/attic/response/pair", #"{"id":"r-1","status":"odd"}"#, .none),
+            ("jacquard/bridge/attic/response/forget", #"{"id":"r-1","status":"ok"}"#, .none),
+            (
+                "jacquard/bridge/attic/response/pair", #"{"id":"r-1","status":"ok"}"#,
+                .done(["id": "r-1", "status": "ok"])
+            ),
+            ("mine", #"{"id":"r-1","status":"ok"}"#, .done(["id": "r-1", "status": "ok"])),
+            ("jacquard/bridge/attic/state", "offline", .failed(.bridgeOffline("attic"))),
+            ("jacquard/bridge/attic/state", "online", .none),
+            (
+                "jacquard/bridge/attic/event", #"{"type":"pair_found","serial":"0001","address":"F0"}"#,
+                .stage("found it at F0")
+            ),
+            ("jacquard/bridge/attic/event", #"{"type":"pair_pairing","serial":"0001"}"#, .stage("pairing")),
+            ("jacquard/bridge/attic/event", #"{"type":"pair_failed","serial":"0001","text":"No"}"#, .none),
+            ("jacquard/bridge/attic/event", #"{"type":"pair_started","serial":"0001"}"#, .none),
+            ("jacquard/bridge/attic/event", #"{"type":"pair_found","serial":"0002"}"#, .none),
+            ("jacquard/bridge/attic/event", #"{"type":"adapter_lost"}"#, .none),
+        ] as [(String, String, BridgeExchange.Step)])
+    func step(topic: String, payload: String, step: BridgeExchange.Step) {
+        #expect(Self.exchange.received(MQTTMessage(topic: topic, payload: Array(payload.utf8))) == step)
+    }
+
+    @Test("knows an answer by its correlation data, and takes none that is retained")
+    func correlation() {
+        var message = MQTTMessage(topic: "mine", payload: Array(#"{"id":null,"status":"accepted"}"#.utf8))
+        #expect(Self.exchange.received(message) == .none)
+        message.correlationData = Array("r-1".utf8)
+        #expect(Self.exchange.received(message) == .accepted)
+        message.isRetained = true
+        #expect(Self.exchange.received(message) == .none)
+    }
+
+    @Test("an error keeps code, text and hint")
+    func error() {
+        let payload = #"{"id":"r-1","status":"error","error":{"code":"timeout","text":"Too late","hint":"Again"}}"#
+        let failure = ClientFailure(exitCode: .failed, code: "timeout", text: "Too late", hint: "Again")
+        let message = MQTTMessage(topic: "mine", payload: Array(payload.utf8))
+        #expect(Self.exchange.received(message) == .failed(failure))
+    }
+
+    @Test("each request has an id of its own")
+    func identifiers() {
+        let ids = (1...100).map { _ in BridgeRequest(verb: "tags", [:], Self.topics).id }
+        #expect(Set(ids).count == 100)
+    }
+}

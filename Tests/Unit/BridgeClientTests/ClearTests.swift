@@ -1,0 +1,58 @@
+import BrokerAccess
+import EventLoop
+import JSON
+import MQTT
+import Terminal
+import TestSupport
+import Testing
+
+@testable import BridgeClient
+@testable import CommandLine
+
+@Suite("clear")
+struct ClearTests {
+    private static let facts: [FakeBridge.Publication] = [
+        ("bridge/attic/state", "offline"), ("bridge/attic/info", #"{"tags":["0001"]}"#),
+        ("tag/0001/info", #"{"bridge":"attic"}"#), ("tag/0001/battery/level", "87"),
+        ("tag/0002/info", #"{"bridge":"cellar"}"#), ("bridge/cellar/state", "online"),
+        ("../homeassistant/device/jacquard_tag_0001/config", #"{"origin":{"name":"jacquard2mqtt"}}"#),
+        ("../homeassistant/light/jacquard_tag_0001/led/config", #"{"origin":{"name":"jacquard2mqtt"}}"#),
+        ("../homeassistant/device/jacquard_bridge_attic/config", #"{"origin":{"name":"jacquard2mqtt"}}"#),
+        ("../homeassistant/device/jacquard_tag_0002/config", #"{"origin":{"name":"jacquard2mqtt"}}"#),
+        ("../homeassistant/device/jacquard_tag_0001/other", #"{"origin":{"name":"jacquard2mqtt"}}"#),
+    ]
+
+    @Test("removes what the bridge, its tags and their devices retain, and nothing of others")
+    func clear() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker, facts: Self.facts)
+            await bridge.stop()
+            let written = Written()
+            let code = await ClientAction.perform(ClearCommand(), .test(broker.port, written, isJSON: true))
+            #expect(code == .done)
+            #expect(
+                written.document["topics"]?.elements?.compactMap(\.string).sorted() == [
+                    "homeassistant/device/jacquard_bridge_attic/config",
+                    "homeassistant/device/jacquard_tag_0001/config",
+                    "homeassistant/light/jacquard_tag_0001/led/config", "jacquard/bridge/attic/info",
+                    "jacquard/bridge/attic/state", "jacquard/tag/0001/battery/level", "jacquard/tag/0001/info",
+                ])
+            let again = Written()
+            #expect(await ClientAction.perform(ClearCommand(), .test(broker.port, again)) == .done)
+            #expect(again.lines(.standardOutput) == ["The broker retains nothing of the bridge attic"])
+        }
+    }
+
+    @Test("refuses while the bridge is online")
+    func online() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            let written = Written()
+            #expect(await ClientAction.perform(ClearCommand(), .test(broker.port, written, isJSON: true)) == .failed)
+            #expect(written.document["error"]?["code"] == "bridge_online")
+            await bridge.stop()
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import BrokerAccess
+import EventLoop
+import JSON
+import MQTT
+import Terminal
+import TestSupport
+import Testing
+
+@testable import BridgeClient
+@testable import CommandLine
+@testable import Configuration
+
+@Suite("Commands that ask the bridge")
+struct ClientCommandTests {
+    private static let ok = #"{"id":"ID","status":"ok","final":true,"data":{"x":1},"error":null,"took_ms":41}"#
+    private static let refused = #"""
+        {"id":"ID","status":"error","final":true,"data":{},
+        "error":{"code":"unknown_tag","text":"There is no tag","hint":"scan","retryable":false}}
+        """#
+    private static let foreign = #"{"id":"other","status":"error","error":{"code":"busy","text":"not ours"}}"#
+    private static let red = LEDCommand(id: "0001", light: .color("#ff0000"))
+
+    @Test(
+        "get the answer with either version of MQTT, and with MQTT 5 from a topic of their own",
+        arguments: [(.v5, false), (.v5, true), (.v311, false)] as [(Settings.MQTT.Version, Bool)])
+    func answer(version: Settings.MQTT.Version, isPrivate: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            bridge.answersInPrivate = isPrivate
+            bridge.answer("tag/0001/led/set", [("tag/0001/led/result", Self.ok)])
+            let written = Written()
+            let code = await ClientAction.perform(Self.red, .test(broker.port, written, version: version))
+            #expect(code == .done)
+            #expect(written.lines(.standardOutput) == ["0001 has answered after 41 ms"])
+            #expect(bridge.requests.map(\.topic) == ["jacquard/tag/0001/led/set"])
+            #expect(JSONValue(payload: bridge.requests.first?.payload ?? [])["color"] == "#ff0000")
+            await bridge.stop()
+        }
+    }
+
+    @Test("print the result as it came, for machines")
+    func json() async throws {
+        try await asking(Self.red, isJSON: true, [("tag/0001/led/result", Self.ok)]) { code, written in
+            #expect(code == .done)
+            #expect(written.document["data"]?["x"] == 1)
+        }
+    }
+
+    @Test("wait for their own answer, and end with 1 and its text when it is an error")
+    func error() async throws {
+        let answers = [("tag/0001/led/result", Self.foreign), ("tag/0001/led/result", Self.refused)]
+        try await asking(Self.red, isJSON: true, answers) { code, written in
+            #expect(code == .failed)
+            // On a busy machine a line about the wait comes before.
+            #expect(written.lines(.standardError).suffix(2) == ["jacquard2mqtt: There is no tag", "hint: scan"])
+            #expect(written.document["error"]?["code"] == "unknown_tag")
+        }
+    }
+
+    @Test("end with 3 when the bridge goes away meanwhile")
+    func goesAway() async throws {
+        try await asking(Self.red, [("bridge/attic/state", "offline")]) { code, written in
+            #expect(code == .noConnection)
+            #expect(written.lines(.standardError).contains { $0.contains("is offline") })
+        }
+    }
+
+    @Test("pair with the serial and report how the tag is called")
+    func pair() async throws {
+        let answers = [
+            ("bridge/attic/response/pair", #"{"id":"ID","status":"accepted","final":false}"#),
+            ("bridge/attic/event", #"{"type":"pair_started","serial":"0001"}"#),
+            ("bridge/attic/response/pair", #"{"id":"ID","status":"ok","final":true,"data":{"id":"sleeve"}}"#),
+        ]
+        try await asking(PairCommand(serial: "0001", timeout: .seconds(5)), of: "bridge/attic/request/pair", answers) {
+            #expect($0 == .done)
+            #expect($1.lines(.standardOutput) == ["0001 is paired, as sleeve"])
+            let advice =
+                "Hold the button of the tag 0001 for three seconds, near this machine; looking for it for 5 s ..."
+            #expect($1.lines(.standardError).contains(advice))
+        }
+    }
+
+    @Test("say once why a tag was not paired")
+    func pairingFails() async throws {
+        let error = #"{"code":"expired","text":"The tag was not heard in time","hint":"Again"}"#
+        let answers = [
+            ("bridge/attic/response/pair", #"{"id":"ID","status":"accepted","final":false}"#),
+            ("bridge/attic/event", #"{"type":"pair_started","serial":"0001"}"#),
+            ("bridge/attic/event", #"{"type":"pair_failed","serial":"0001","text":"The tag was not heard in time"}"#),
+            ("bridge/attic/response/pair", #"{"id":"ID","status":"error","final":true,"error":\#(error)}"#),
+        ]
+        try await asking(PairCommand(serial: "0001", timeout: .seconds(5)), of: "bridge/attic/request/pair", answers) {
+            #expect($0 == .failed)
+            #expect($1.lines(.standardError).count { $0.contains("not heard in time") } == 1)
+        }
+    }
+
+    @Test("say that they were interrupted, and end with 1", arguments: [false, true])
+    func interrupted(isPairing: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            let written = Written()
+            let interruption = Interruption()
+            let request: any ClientCommand = isPairing ? PairCommand(serial: "0001", timeout: .seconds(60)) : Self.red
+            async let code = ClientAction.perform(
+                request, .test(broker.port, written, isJSON: true, interruption: interruption))
+            try await until("the request") { bridge.requests.count == 1 }
+            interruption.fire()
+            #expect(await code == .failed)
+            #expect(written.document["error"]?["code"] == "interrupted")
+            #expect(
+                written.lines(.standardError).last
+                    == (isPairing
+                        ? "jacquard2mqtt: Interrupted; the bridge continues to look for the tag until the time limit"
+                        : "jacquard2mqtt: Interrupted"))
+            await bridge.stop()
+        }
+    }
+
+    @Test("forget by the tag's id, which is the id of the result as well")
+    func forget() async throws {
+        let answers = [("bridge/attic/response/forget", #"{"id":"0001","status":"ok","final":true,"data":{}}"#)]
+        try await asking(ForgetCommand(id: "0001"), of: "bridge/attic/request/forget", answers) { code, written in
+            #expect(code == .done)
+            #expect(written.lines(.standardOutput) == ["0001 is forgotten"])
+        }
+    }
+
+    @Test("list what a scan of the bridge hears")
+    func scan() async throws {
+        let answers = [
+            ("bridge/attic/response/scan", #"{"id":"ID","status":"ok","final":true,"data":{}}"#),
+            (
+                "bridge/attic/advertisement",
+                #"{"address":"F0:00:00:00:00:01","serial":"0001","name":"Tag","rssi":-50,"known":true}"#
+            ),
+            ("bridge/attic/scan", #"{"scanning":false,"until":null}"#),
+        ]
+        try await asking(
+            ScanCommand(duration: .seconds(20)), isJSON: true, of: "bridge/attic/request/scan", answers
+        ) { code, written in
+            #expect(code == .done)
+            #expect(written.document["source"] == "bridge")
+            #expect(written.document["tags"]?.elements?.map { $0["serial"] } == ["0001"])
+        }
+    }
+
+    @Test("list the tags of the bridge")
+    func tags() async throws {
+        let data = #"{"known":[{"id":"a","serial":"0001","state":"connected","rssi":-50}],"seen":[]}"#
+        let answers = [("bridge/attic/response/tags", #"{"id":"ID","status":"ok","final":true,"data":\#(data)}"#)]
+        try await asking(TagsCommand(), of: "bridge/attic/request/tags", answers) { code, written in
+            #expect(code == .done)
+            #expect(
+                written.lines(.standardOutput) == [
+                    "ID  SERIAL  NAME  ADDRESS  STATE      RSSI  LAST SEEN",
+                    "a   0001    -     -        connected  -50   -",
+                ])
+        }
+    }
+
+    private func asking(
+        _ request: any ClientCommand, isJSON: Bool = false, of topic: String = "tag/0001/led/set",
+        _ answers: [(String, String)], _ check: @LoopActor @Sendable (ExitCode, Written) -> Void
+    ) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            bridge.answer(topic, answers.map { (topic: $0.0, payload: $0.1) })
+            let written = Written()
+            check(await ClientAction.perform(request, .test(broker.port, written, isJSON: isJSON)), written)
+            await bridge.stop()
+        }
+    }
+}

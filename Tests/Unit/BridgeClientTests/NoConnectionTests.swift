@@ -1,0 +1,104 @@
+import Bridge
+import BrokerAccess
+import EventLoop
+import Glibc
+import JSON
+import Logging
+import Terminal
+import TestSupport
+import Testing
+
+@testable import BridgeClient
+@testable import CommandLine
+@testable import Configuration
+
+@Suite("Commands without a connection")
+struct NoConnectionTests {
+    private static let flash = LEDCommand(id: "0001", light: .flash)
+
+    @Test("end with 3 and say whether broker or bridge is missing", arguments: [nil, "offline"])
+    func bridge(state: String?) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker, facts: state.map { [("bridge/attic/state", $0)] } ?? [])
+            let written = Written()
+            let code = await ClientAction.perform(Self.flash, .test(broker.port, written, isJSON: true))
+            #expect(code == .noConnection)
+            #expect(written.document["error"]?["code"] == .string(state == nil ? "bridge_unknown" : "bridge_offline"))
+            #expect(bridge.requests.isEmpty)
+            await bridge.stop()
+        }
+    }
+
+    @Test("end with 3 when no server listens at the broker's address")
+    func broker() async throws {
+        try await onLoop {
+            let written = Written()
+            let nobody = try ReservedPort()
+            #expect(
+                await ClientAction.perform(StatusCommand(), .test(nobody.number, written, isJSON: true))
+                    == .noConnection)
+            #expect(written.document["error"]?["code"] == "unreachable")
+            #expect(written.lines(.standardError).last == "hint: jacquard2mqtt doctor")
+        }
+    }
+
+    @Test("say what they wait for after a second, and end with 3 when a broker keeps silent", arguments: [false, true])
+    func frozenBroker(isJSON: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            broker.daemon.signal(SIGSTOP)
+            defer { broker.daemon.signal(SIGCONT) }
+            let written = Written()
+            #expect(
+                await ClientAction.perform(StatusCommand(), .test(broker.port, written, isJSON: isJSON))
+                    == .noConnection)
+            #expect(written.lines(.standardError).first == "connecting to the broker ...")
+            #expect(written.lines(.standardOutput).isEmpty != isJSON)
+        }
+    }
+
+    @Test("end with 3 when the broker does not know the user")
+    func login() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker(options: ["allow_anonymous false"])
+            let written = Written()
+            let code = await ClientAction.perform(TagsCommand(), .test(broker.port, written, isJSON: true))
+            #expect(code == .noConnection)
+            #expect(written.document["error"]?["code"] == "not_authorized")
+        }
+    }
+
+    @Test("give up on a bridge that is online and silent")
+    func silent() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            let context = ClientContext.test(broker.port, Written())
+            var request = BridgeRequest(verb: "tags", [:], BridgeTopics(context.configuration))
+            request.firstAnswer = .milliseconds(50)
+            let asked = request
+            let progress = Progress(context.printer)
+            let error = await #expect(throws: ClientFailure.self) {
+                try await context.withSession { session throws(ClientFailure) in try await session.ask(asked, progress)
+                }
+            }
+            #expect(error?.code == "no_answer")
+            #expect(error?.exitCode == .noConnection)
+            await bridge.stop()
+        }
+    }
+
+    @Test("scan with the machine's own adapter, and say both reasons when there is none")
+    func scan() async throws {
+        try await onLoop {
+            let written = Written()
+            let nobody = try ReservedPort()
+            let request = ScanCommand(duration: .seconds(1))
+            #expect(await ClientAction.perform(request, .test(nobody.number, written)) == .noConnection)
+            let text = written.lines(.standardError).first { $0.hasPrefix("jacquard2mqtt:") } ?? ""
+            #expect(text.contains("no connection to the broker"))
+            #expect(text.contains("bluetoothd does not answer"))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Bridge
+import BrokerAccess
+import EventLoop
+import JSON
+import Terminal
+import TestSupport
+import Testing
+
+@testable import BridgeClient
+@testable import CommandLine
+
+@Suite("status")
+struct StatusTests {
+    private static let facts: [FakeBridge.Publication] = [
+        ("bridge/attic/state", "online"),
+        (
+            "bridge/attic/info",
+            #"{"version":"0.1.0","bluez":"5.66","started":"2026-11-20T08:57:57.000Z","tags":["0001","away"]}"#
+        ),
+        (
+            "bridge/attic/health",
+            #"{"status":"degraded","uptime_s":17,"problems":[{"code":"firmware","text":"Old firmware"}]}"#
+        ),
+        (
+            "bridge/attic/adapter",
+            #"[{"id":"hci0","address":"00:1A:7D:00:00:01","state":"powered_on","discovering":true,"connected":1}]"#
+        ),
+        ("tag/0001/availability", "online"),
+        ("tag/0001/connection", #"{"state":"connected"}"#),
+        ("tag/0001/battery", #"{"level":87,"charging":true,"time":"2026-11-20T10:00:00.000Z"}"#),
+        ("tag/0001/gear", #"{"attached":true,"product":"Trucker Jacket","time":"2026-11-20T10:00:00.000Z"}"#),
+        ("tag/0001/info", #"{"name":"Left sleeve","bridge":"attic"}"#),
+        ("tag/0001/rssi", "-63"),
+        (
+            "tag/away/connection",
+            #"{"state":"connecting","step":1,"of":14,"last_seen":"2026-11-20T09:48:00.000Z"}"#
+        ),
+        ("tag/away/stats", #"{"time":"2026-11-20T09:59:59.000Z"}"#),
+        ("tag/away/availability", "offline"),
+        ("tag/away/battery", #"{"level":9,"charging":false,"time":"2026-11-20T09:30:00.000Z"}"#),
+        ("tag/away/gear", #"{"attached":false}"#),
+        ("tag/foreign/info", #"{"bridge":"cellar"}"#),
+        ("bridge/cellar/state", "online"),
+    ]
+
+    /// 2026-11-20, ten o'clock.
+    private static let now: Int64 = 1_795_168_800_000
+
+    @Test("reports bridge, adapter, problems and a table of the bridge's own tags")
+    func people() {
+        #expect(
+            Self.report().lines == [
+                "bridge attic: online, version 0.1.0, BlueZ 5.66, health degraded, up 1 h 2 min",
+                "adapter hci0 00:1A:7D:00:00:01, powered on, scanning, 1 connected",
+                "problem: Old firmware",
+                "",
+                "ID    NAME         CONNECTION       BATTERY        GEAR            RSSI  LAST SEEN",
+                "0001  Left sleeve  connected        87 % charging  Trucker Jacket  -63   now",
+                "away  -            connecting 1/14  9 %            none            -     12 min ago",
+            ])
+    }
+
+    @Test("shows nothing of a stopped bridge that holds only while it runs")
+    func stopped() {
+        #expect(
+            Self.report(state: "offline").lines == [
+                "bridge attic: offline, version 0.1.0, BlueZ 5.66",
+                "adapter hci0 00:1A:7D:00:00:01",
+                "",
+                "ID    NAME         CONNECTION      BATTERY        GEAR            RSSI  LAST SEEN",
+                "0001  Left sleeve  bridge offline  87 % charging  Trucker Jacket  -     now",
+                "away  -            bridge offline  9 %            none            -     12 min ago",
+            ])
+    }
+
+    @Test("names the other bridges when there is none of that name")
+    func otherBridges() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(
+                broker, facts: [("bridge/cellar/state", "online"), ("bridge/old/state", "offline")])
+            await bridge.stop()
+            for command in [StatusCommand(), TagsCommand()] as [any ClientCommand] {
+                let written = Written()
+                let code = await ClientAction.perform(command, .test(broker.port, written, isJSON: true))
+                #expect(code == .noConnection)
+                #expect(written.document["error"]?["code"] == "bridge_unknown")
+                #expect(
+                    written.document["error"]?["text"]
+                        == "The broker answers, but there is no bridge \"attic\"; there is cellar (online), old (offline)"
+                )
+            }
+        }
+    }
+
+    @Test("passes the documents on, for machines, and says null of what is not known")
+    func machines() {
+        let document = Self.report().document
+        #expect(document["bridge"]?["instance"] == "attic")
+        #expect(document["bridge"]?["info"]?["bluez"] == "5.66")
+        #expect(document["tags"]?.elements?.map { $0["id"] } == ["0001", "away"])
+        #expect(document["tags"]?.elements?.first?["rssi"] == -63)
+        #expect(document["tags"]?.elements?.last?["led"] == .null)
+    }
+
+    @Test("works from what is retained, and ends with 3 when the bridge is offline", arguments: ["online", "offline"])
+    func retained(state: String) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let facts = [("bridge/attic/state", state)] + Self.facts.dropFirst()
+            let bridge = try await FakeBridge(broker, facts: facts)
+            await bridge.stop()
+            let written = Written()
+            let code = await ClientAction.perform(StatusCommand(), .test(broker.port, written, isJSON: true))
+            #expect(code == (state == "online" ? .done : .noConnection))
+            #expect(written.document["bridge"]?["state"] == .string(state))
+            #expect(written.document["tags"]?.elements?.count == 2)
+        }
+    }
+
+    private static func report(state: String = "online") -> StatusReport {
+        var facts = RetainedFacts(BridgeTopics(.test(1883)))
+        for fact in Self.facts + [("bridge/attic/state", state)] {
+            facts.take("jacquard/" + fact.topic, Array(fact.payload.utf8))
+        }
+        return StatusReport(facts, at: now)
+    }
+}
