@@ -69,24 +69,24 @@ extension CommandFailure: Encodable {
 extension CommandFailure {
     /// The bridge stops before the command was sent.
     static let stoppedBeforeSending = CommandFailure(
-        .tagOffline, "The bridge stops; nothing was sent", hint: "Send it again when the bridge is online")
+        .tagOffline, "The bridge is stopping; nothing was sent", hint: "Send it again when the bridge is online")
     /// The bridge stops after the command was sent.
     static let stoppedAfterSending = CommandFailure(
-        .linkLost, "The bridge stops before the answer; whether it was carried out is not known")
+        .linkLost, "The bridge stopped before the response; the effect is unknown")
     /// The driver did not complete a command.
     static let neverEnded = CommandFailure(
-        .internalDefect, "The command never ended", hint: "Report this with the bridge's log and the command")
+        .internalDefect, "The command was never completed", hint: "Report this with the bridge's log and the command")
     /// A connect command cancels a pending disconnect command.
-    static let askedToConnect = CommandFailure(.notPermitted, "The tag was asked to connect meanwhile")
+    static let cancelledByConnect = CommandFailure(.notPermitted, "Cancelled by a later connect command")
     /// A disconnect command timed out.
     static let stillConnected = CommandFailure(
-        .timeout, "The tag has not disconnected in time; it is held as soon as it has")
+        .timeout, "The tag did not disconnect before the timeout; the command stays in force")
     /// The tag was forgotten or removed from the configuration while a command was queued.
     static let forgottenBeforeSending = CommandFailure(
-        .unknownTag, "The tag was forgotten or is not listed any more; nothing was sent")
+        .unknownTag, "The tag was forgotten or removed from the configuration; nothing was sent")
     /// The tag was forgotten or removed from the configuration while it executed a command.
     static let forgottenAfterSending = CommandFailure(
-        .linkLost, "The tag was forgotten or taken off the list before its answer; whether it obeyed is not known")
+        .linkLost, "The tag was forgotten or removed from the configuration before its response; the effect is unknown")
     /// The command has the retain flag.
     static let retained = CommandFailure(
         .retainedRejected, "The command was published with the retain flag",
@@ -108,7 +108,7 @@ extension CommandFailure {
         return CommandFailure(
             .notPermitted, "Bluetooth is \(state.text)",
             hint: mayChange
-                ? "Ask again in a moment" : "Switch Bluetooth on; `jacquard2mqtt doctor` says what is wrong",
+                ? "Try again in a moment" : "Switch Bluetooth on; `jacquard2mqtt doctor` shows what is wrong",
             isRetryable: mayChange)
     }
 
@@ -119,12 +119,14 @@ extension CommandFailure {
         case .notConnected: self.init(.tagOffline, "The tag is not connected; nothing was sent")
         case .notFound:
             self.init(
-                .expired, "The tag was not heard in time",
-                hint: "Hold the tag's button for three seconds near the adapter, then ask again")
+                .expired, "The tag was not found before the timeout",
+                hint: "Hold the tag's button for three seconds near the adapter, then try again")
         case .refused(let name, let text): self.init(.tagError, "Refused by the tag or by Bluetooth: \(name): \(text)")
-        case .timeout: self.init(.timeout, "There was no answer in time; whether it was carried out is not known")
+        case .timeout: self.init(.timeout, "No response before the timeout; the effect is unknown")
         case .failed(let name, let text):
-            self.init(.internalDefect, "The host failed: \(name): \(text)", hint: "Report this with the bridge's log")
+            self.init(
+                .internalDefect, "An operation of the host failed: \(name): \(text)",
+                hint: "Report this with the bridge's log")
         }
     }
 }
@@ -133,14 +135,14 @@ extension TagMirror {
     /// The configuration forbids commands to the tag.
     var switchedOffFailure: CommandFailure {
         CommandFailure(
-            .notPermitted, "Tag \(entry.id) is switched off by the configuration",
-            hint: "Its \"connect\" is never; it may be always or on_demand")
+            .notPermitted, "Tag \(entry.id) is disabled in the configuration",
+            hint: "Set the tag's connect to always or on_demand")
     }
 
     /// The user has disconnected the tag.
     var heldFailure: CommandFailure {
         CommandFailure(
-            .notPermitted, "Tag \(entry.id) is held disconnected by the user",
+            .notPermitted, "Tag \(entry.id) was disconnected by the user",
             hint: "Publish connect to the tag's connection/set")
     }
 }
@@ -152,31 +154,31 @@ extension CommandFailure {
         case .invalidParameter:
             self.init(
                 .invalidArgument,
-                "The tag does not take this value: it is out of range, too long, or what it has already")
+                "The tag rejects this value: it is out of range, too long, or already set")
         case .gearNotAttached:
             self.init(
-                .unsupported, "No gear is attached to tag \(tag.entry.id)", hint: "Attach the gear, then ask again")
+                .unsupported, "No gear is attached to tag \(tag.entry.id)", hint: "Attach the gear, then try again")
         case .componentDoesNotSupportPlayLEDPattern:
             self.init(.unsupported, "The component has no LED", hint: tag.gearHint)
         case .componentDoesNotSupportPlayHaptic:
             self.init(.unsupported, "The component has no motor", hint: tag.gearHint)
         case .componentDoesNotSupportTouchMode:
-            self.init(.unsupported, "The component feels no touch", hint: tag.gearHint)
+            self.init(.unsupported, "The component has no touch sensor", hint: tag.gearHint)
         case .notConnected:
             self = tag.offlineFailure(at: now)
         case .timeout:
-            self.init(.timeout, "Tag \(tag.entry.id) did not answer in time; whether it obeyed is not known")
+            self.init(.timeout, "Tag \(tag.entry.id) did not respond before the timeout; the effect is unknown")
         case .linkLost:
-            self.init(.linkLost, "The link broke before the answer; whether the tag obeyed is not known")
+            self.init(.linkLost, "The link was lost before the response; the effect is unknown")
         case .writeFailed(let name, let text):
-            self.init(.linkLost, "The link did not carry the command: \(name): \(text)")
+            self.init(.linkLost, "The command could not be sent: \(name): \(text)")
         case .busy(let name, let text):
             self.init(
                 .busy, "The Bluetooth service was too busy to send the command; nothing was sent: \(name): \(text)")
         case .status(let status):
             self.init(.tagError, "The tag refused: \(status)", isRetryable: status == .busy)
         case .malformedResponse:
-            self.init(.tagError, "The tag's answer lacks what it must hold")
+            self.init(.tagError, "The tag's response lacks required data")
         }
     }
 }
@@ -190,7 +192,7 @@ extension TagMirror {
         if let inUseFailure { return inUseFailure }
         let hint =
             entry.connect == .onDemand
-            ? "it is connected on demand, while a command may wait (ttl_ms); " + lastSeenHint(at: now)
+            ? "the tag connects on demand: allow time with ttl_ms; " + lastSeenHint(at: now)
             : lastSeenHint(at: now)
         return CommandFailure(.tagOffline, "Tag \(entry.id) is not connected", hint: hint)
     }
@@ -199,7 +201,7 @@ extension TagMirror {
     func expiredFailure(at now: Moment) -> CommandFailure {
         inUseFailure
             ?? CommandFailure(
-                .expired, "Tag \(entry.id) did not become reachable in time; nothing was sent",
+                .expired, "Tag \(entry.id) did not become reachable within ttl_ms; nothing was sent",
                 hint: lastSeenHint(at: now))
     }
 

@@ -77,9 +77,9 @@ struct CommandEnvelope: Hashable, Sendable {
     init(_ payload: CommandPayload?, expirySeconds: UInt32?) throws(CommandFailure) {
         let arguments = CommandArguments(payload)
         id = try arguments.text("id", longest: Self.longestID)
-        let told = try arguments.integer("ttl_ms", 0...Self.longestMilliseconds)
+        let requested = try arguments.integer("ttl_ms", 0...Self.longestMilliseconds)
         let expiry = expirySeconds.map { min(Int64($0) * 1_000, Self.longestMilliseconds) }
-        let shortest = [told, expiry].compactMap(\.self).min()
+        let shortest = [requested, expiry].compactMap(\.self).min()
         timeToLive = .milliseconds(shortest ?? Self.standardMilliseconds)
     }
 

@@ -83,7 +83,7 @@ struct LEDArguments: Sendable {
         let haltsAll = try arguments.flag("halt_all") ?? false
         guard haltsAll || arguments.containsAny(of: Self.keys) else {
             let keys = Self.keys.joined(separator: ", ")
-            throw CommandFailure(.invalidArgument, "There is nothing to do; the keys are \(keys), halt_all")
+            throw CommandFailure(.invalidArgument, "The command contains no action; the keys are \(keys), halt_all")
         }
         target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
         let isOn = try arguments.word(

@@ -19,26 +19,26 @@ struct BridgeMetrics {
         ]
         return [
             MetricFamily(
-                name: "bridge_info", help: "What runs; always 1.", kind: .gauge,
+                name: "bridge_info", help: "Name and version of the bridge; always 1.", kind: .gauge,
                 samples: [.init(labels: identity, value: 1)]),
             .one(
                 "bridge_start_time_seconds", .gauge, bridge.startedAt.unixMilliseconds / 1000,
-                "When the bridge was started, in seconds since 1970."),
-            .one("bridge_resident_bytes", .gauge, Int64(measurement.residentKilobytes) * 1024, "Memory in use."),
+                "Start time in seconds since 1970."),
+            .one("bridge_resident_bytes", .gauge, Int64(measurement.residentKilobytes) * 1024, "Resident memory."),
             .one(
                 "bridge_broker_connected", .gauge, measurement.isBrokerConnected ? 1 : 0,
                 "Whether the broker is connected."),
             .one(
                 "bridge_broker_reconnects_total", .counter, Int64(measurement.brokerReconnects),
-                "How often the connection to the broker was made again."),
+                "Number of reconnects to the broker."),
             .one(
                 "bridge_queued_messages", .gauge, Int64(measurement.queued),
-                "Messages that wait for the broker or its acknowledgement."),
+                "Messages that are queued or not acknowledged by the broker."),
             .one(
                 "bridge_dropped_messages_total", .counter, Int64(measurement.dropped),
-                "Messages that were given up because the broker was away."),
+                "Messages dropped since the start."),
             MetricFamily(
-                name: "bridge_health", help: "1 for the present status, as in the health topic.", kind: .gauge,
+                name: "bridge_health", help: "1 for the current status, as in the health topic.", kind: .gauge,
                 samples: ["ok", "degraded", "failed"].map {
                     .init(labels: [.init(name: "status", value: $0)], value: document.status == $0 ? 1 : 0)
                 }),
@@ -64,21 +64,23 @@ struct BridgeMetrics {
         }
         return [
             family("connected", .gauge, "Whether the tag is connected.") { $0.isConnected ? 1 : 0 },
-            family("wanted", .gauge, "Whether the tag is to be connected.") { $0.link.intent.isWanted ? 1 : 0 },
-            family("battery_percent", .gauge, "The battery's level when the tag told it last.") {
+            family("wanted", .gauge, "Whether the tag should be connected.") { $0.link.intent.isWanted ? 1 : 0 },
+            family("battery_percent", .gauge, "Last reported battery level.") {
                 $0.battery.map { Int64($0.value.level) }
             },
-            family("charging", .gauge, "Whether the tag charged when it told it last.") {
+            family("charging", .gauge, "Whether the tag was charging at its last report.") {
                 $0.battery.map { $0.value.isCharging ? 1 : 0 }
             },
-            family("rssi_dbm", .gauge, "The signal of the last advertisement.") { $0.sighting.rssi.map { Int64($0) } },
-            family("reconnects_total", .counter, "How often the tag came back.") {
+            family("rssi_dbm", .gauge, "Signal strength of the last advertisement.") {
+                $0.sighting.rssi.map { Int64($0) }
+            },
+            family("reconnects_total", .counter, "Number of reconnects.") {
                 Int64(clamping: $0.counters.reconnects)
             },
             family("lost_fragments_total", .counter, "Packets lost because a fragment was missing.") {
                 Int64(clamping: $0.counters.lostFragments)
             },
-            family("expired_gestures_total", .counter, "Gestures that grew too old for the broker.") {
+            family("expired_gestures_total", .counter, "Gestures that expired while the broker was disconnected.") {
                 Int64(clamping: $0.counters.expired)
             },
             MetricFamily(

@@ -57,6 +57,6 @@ struct ForgottenDocument: Encodable {
         configured = isConfigured
         note =
             isConfigured
-            ? "The configuration still lists this tag; the bridge leaves it alone until its next start or reload" : nil
+            ? "The configuration still lists this tag; the bridge ignores it until the next start or reload" : nil
     }
 }

@@ -45,7 +45,7 @@ extension BridgeState {
             return [scanFact] + foundFact + [event(.scanStarted, at: now)]
         // Every stop request publishes an event, even if no scan was running.
         case .stopped(let wasScanning):
-            return (wasScanning ? [scanFact] + foundFact : []) + [event(.scanStopped, text: "asked for", at: now)]
+            return (wasScanning ? [scanFact] + foundFact : []) + [event(.scanStopped, text: "requested", at: now)]
         }
     }
 
@@ -58,7 +58,7 @@ extension BridgeState {
     /// Ends the scan once its duration has passed.
     mutating func endScanInTime(at now: Moment) -> [BridgeAction] {
         guard let until = scan.until, until.instant <= now.instant else { return [] }
-        let publications = scanEnded(because: "its time is over", at: now)
+        let publications = scanEnded(because: "the duration has passed", at: now)
         return [.stopScan(token: pendingCommands.spareToken())] + publish(publications)
     }
 

@@ -74,7 +74,9 @@ extension BridgeState {
         let obsolete = pendingCommands.waiting(for: tags[position].entry.id)
             .filter { $0.request.goal == (isHeld ? .connected : .disconnected) }
             .compactMap { pendingCommands.remove($0.token) }
-        let refused = obsolete.flatMap { failed($0, isHeld ? tags[position].heldFailure : .askedToConnect, at: now) }
+        let refused = obsolete.flatMap {
+            failed($0, isHeld ? tags[position].heldFailure : .cancelledByConnect, at: now)
+        }
         return refused + tags[position].settle(at: now)
     }
 }

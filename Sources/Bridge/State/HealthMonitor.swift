@@ -56,7 +56,7 @@ struct HealthMonitor: Sendable {
     func problems(at now: Moment) -> [Problem] {
         var problems = rejectedTopics.problems(at: now.instant)
         if isStalled {
-            problems.append(Problem(.brokerStalled, "Messages wait, and the broker acknowledges none"))
+            problems.append(Problem(.brokerStalled, "Messages are queued, and the broker acknowledges none"))
         }
         problems += (measurement?.unwritable ?? []).map { Problem($0) }
         return problems + losses.problems(at: now.instant)

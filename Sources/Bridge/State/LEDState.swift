@@ -53,7 +53,7 @@ struct LEDState: Sendable {
     /// The pattern that is playing.
     private var running: LEDPattern?
     /// When the LED turns off without a command.
-    private(set) var darkAt: Instant?
+    private(set) var offAt: Instant?
 
     /// Whether the LED is on.
     var isOn: Bool { running != nil }
@@ -63,7 +63,7 @@ struct LEDState: Sendable {
         self.light = light
         guard pattern.playType == .play || running != pattern else { return turnOff() }
         running = pattern
-        darkAt = now + .milliseconds(pattern.durationMilliseconds)
+        offAt = now + .milliseconds(pattern.durationMilliseconds)
     }
 
     /// Handles a pending command that sets this state.
@@ -74,7 +74,7 @@ struct LEDState: Sendable {
     /// Handles the LED turning off.
     mutating func turnOff() {
         running = nil
-        darkAt = nil
+        offAt = nil
     }
 
     /// Discards the expected state after a failed command.

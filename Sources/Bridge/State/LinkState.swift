@@ -97,13 +97,13 @@ extension LinkState {
     /// Handles a changed state of Bluetooth, which affects all connections.
     mutating func bluetoothChanged(isOutOfService: Bool) {
         self.isOutOfService = isOutOfService
-        intent.askAgain()
+        intent.requestAgain()
     }
 
     /// Handles a new bond.
     mutating func paired() {
         failure = nil
-        intent.askAgain()
+        intent.requestAgain()
     }
 
     /// Handles the end of the bridge.
@@ -143,13 +143,13 @@ extension LinkState {
     /// Handles a connect by the user, regardless of earlier attempts.
     mutating func release() {
         intent.release()
-        if connection.state == .disconnected { intent.askAgain() }
+        if connection.state == .disconnected { intent.requestAgain() }
     }
 
     /// Keeps the tag connected for a command.
     mutating func need(at now: Instant) {
         intent.need(at: now)
-        if connection.state == .disconnected { intent.askAgain() }
+        if connection.state == .disconnected { intent.requestAgain() }
     }
 
     /// Keeps the tag connected after a command has ended.
@@ -193,7 +193,7 @@ struct ConnectionIntent: Hashable, Sendable {
     /// On demand: how long the last command keeps the tag connected.
     private(set) var neededUntil: Instant?
     /// Whether the driver was last instructed to connect the tag.
-    private var isAskedFor = false
+    private var isRequested = false
 
     init(_ policy: TagEntry.ConnectPolicy, isHeld: Bool) {
         self.policy = policy
@@ -233,14 +233,14 @@ struct ConnectionIntent: Hashable, Sendable {
     }
 
     /// Repeats the instruction to connect, because the last one had no effect.
-    mutating func askAgain() {
-        isAskedFor = false
+    mutating func requestAgain() {
+        isRequested = false
     }
 
     /// Returns the instruction for the driver: true to connect, false to disconnect, nil if it is unchanged.
     mutating func change() -> Bool? {
-        guard isWanted != isAskedFor else { return nil }
-        isAskedFor = isWanted
+        guard isWanted != isRequested else { return nil }
+        isRequested = isWanted
         return isWanted
     }
 }

@@ -68,7 +68,7 @@ extension Problem {
     static func duplicate(_ serial: String) -> Problem {
         Problem(
             .duplicateSerial, about: serial,
-            "Several devices show the serial \(serial); the bridge stays with the one it knows. If both are your tags, "
+            "Several devices show the serial \(serial); the bridge keeps using the known one. If both are your tags, "
                 + "list both in the configuration, with address and id. If the tag has another address now, forget it and "
                 + "pair it again")
     }
@@ -85,7 +85,8 @@ extension Problem {
                 return Problem(.adapterNotReady, about: adapter.id, "\(name) is \(adapter.state.text)")
             }
             return adapter.isSilent
-                ? Problem(.scanSilent, about: adapter.id, "\(name) scans and has heard nothing for long") : nil
+                ? Problem(.scanSilent, about: adapter.id, "\(name) scans, but has received nothing for a long time")
+                : nil
         }
         if !adapters.contains(where: { $0.state == .poweredOn }) {
             problems.append(Problem(.noAdapter, "No Bluetooth adapter is ready: no tag can be reached"))

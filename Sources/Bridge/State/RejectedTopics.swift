@@ -45,7 +45,7 @@ struct RejectedTopics: Sendable {
 
     /// Returns one problem per subscription, and one for all messages, which names the first topic.
     func problems(at now: Instant) -> [Problem] {
-        let remedy = "`jacquard2mqtt doctor` names the rule that is missing"
+        let remedy = "`jacquard2mqtt doctor` shows the missing rule"
         var problems = subscriptions.map {
             Problem(.brokerRefuses, about: $0.text, "The broker refuses the subscription \($0): \(remedy)")
         }
@@ -95,12 +95,14 @@ struct LossCounters: Sendable {
     /// Returns one problem per kind of message.
     func problems(at now: Instant) -> [Problem] {
         [
-            events.problem("", at: now) { "\($0) events were lost since the start: the broker was away too long" },
+            events.problem("", at: now) {
+                "\($0) events were lost since the start: the broker was disconnected too long"
+            },
             results.problem("results", at: now) {
-                "\($0) results were lost since the start: the broker was away too long"
+                "\($0) results were lost since the start: the broker was disconnected too long"
             },
             commands.problem("commands", at: now) {
-                "\($0) commands were not taken since the start: they came faster than the broker takes their results"
+                "\($0) commands were rejected since the start: they arrived faster than the broker accepts their results"
             },
         ].compactMap(\.self)
     }

@@ -96,8 +96,8 @@ struct TagMirror: Sendable {
         var deadline = link.deadline
         deadline.lower(to: statsThrottle.due)
         deadline.lower(to: batteryThrottle.due)
-        deadline.lower(to: tagLED.darkAt)
-        deadline.lower(to: gearLED.darkAt)
+        deadline.lower(to: tagLED.offAt)
+        deadline.lower(to: gearLED.offAt)
         return deadline
     }
 
@@ -259,8 +259,8 @@ extension TagMirror {
         if link.deadlineReached(at: now) { publications.append(connectionFact(at: now)) }
         if statsThrottle.isDue(at: now.instant) { publications.append(statsFact(at: now)) }
         if batteryThrottle.isDue(at: now.instant) { storeBattery() }
-        if let darkAt = gearLED.darkAt, darkAt <= now.instant { gearLED.turnOff() }
-        if let darkAt = tagLED.darkAt, darkAt <= now.instant {
+        if let offAt = gearLED.offAt, offAt <= now.instant { gearLED.turnOff() }
+        if let offAt = tagLED.offAt, offAt <= now.instant {
             tagLED.turnOff()
             publications.append(ledFact)
         }

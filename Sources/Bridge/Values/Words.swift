@@ -69,10 +69,10 @@ extension TagConnectionError.Code {
     /// What the user can do about it.
     var hint: String {
         switch self {
-        case .peerRemovedPairingInfo: "The tag has forgotten this host; pair it again"
+        case .peerRemovedPairingInfo: "The tag has removed its bond with this host; pair it again"
         case .bluetoothPowerOff: "Switch the Bluetooth adapter on"
         case .connectionTimeout, .bluetoothConnectionError:
-            "Bring the tag near the adapter and move it, so that it wakes"
+            "Bring the tag near the adapter and move it, so that it wakes up"
         case .bluetoothDeviceNotFound: "Scan for the tag, then pair it"
         case .unconnectableTag: "Check the serial and the address in the configuration"
         case .serviceDiscoveryError, .characteristicDiscoveryError:
@@ -81,8 +81,8 @@ extension TagConnectionError.Code {
         case .inUse: "Stop the other program that uses the tag, such as a second bridge on this host"
         case .subscriptionStuck: "Restart the Bluetooth service: sudo systemctl restart bluetooth"
         case .jacquardInitializationError, .malformedResponseError:
-            "Move the tag so that it starts anew; if that does not help, forget it and pair it again"
-        case .unknownBluetoothError: "Look at the Bluetooth daemon's log; restarting that daemon may help"
+            "Move the tag to restart it; if that does not help, forget it and pair it again"
+        case .unknownBluetoothError: "Check the log of the Bluetooth service; restarting it may help"
         case .internalError: "Report this with the bridge's log"
         }
     }

@@ -15,9 +15,9 @@ private struct BridgePlay {
     private var input: Input
     private var bridge: BridgeState
     private var now = Moment(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_800_000_000_000)
-    private var owed = 0
+    private var unanswered = 0
     /// The actions of the bridge that have no result yet.
-    private var errands: [BridgeAction] = []
+    private var pendingActions: [BridgeAction] = []
     private static let ids = ["0001", "sleeve"].compactMap { TagID($0) }
 
     init(_ input: Input) {
@@ -32,7 +32,7 @@ private struct BridgePlay {
         take(bridge.handle(.started, at: now))
         while !input.isAtEnd { step() }
         take(bridge.handle(.stopping, at: now))
-        require(owed == 0, "\(owed) commands have no final result")
+        require(unanswered == 0, "\(unanswered) commands have no final result")
     }
 
     private mutating func step() {
@@ -53,7 +53,7 @@ private struct BridgePlay {
                 now = now + (deadline - now.instant)
             }
             take(bridge.handle(.deadlineReached, at: now))
-        case 5, 6: endErrand()
+        case 5, 6: endAction()
         case 7: take(bridge.handle(.scanEnded, at: now))
         default: command(id)
         }
@@ -75,16 +75,16 @@ private struct BridgePlay {
             case 1: "jacquard/tag/7ZZZ/" + input.pick(names)
             default: "jacquard/tag/\(id)/" + input.pick(names)
             }
-        owed += 1
+        unanswered += 1
         take(
             bridge.handle(
                 .message(IncomingMessage(topic: topic, payload: input.bytes(), isRetained: input.byte() % 16 == 0)),
                 at: now))
     }
 
-    private mutating func endErrand() {
-        guard !errands.isEmpty else { return }
-        switch errands.remove(at: Int(input.byte()) % errands.count) {
+    private mutating func endAction() {
+        guard !pendingActions.isEmpty else { return }
+        switch pendingActions.remove(at: Int(input.byte()) % pendingActions.count) {
         case .perform(_, on: let id, let token):
             let results: [Result<TagCommandAnswer, TagCommandError>] = [
                 .success(.done), .success(.battery(BatteryStatus(level: 7, isCharging: false))),
@@ -111,7 +111,7 @@ private struct BridgePlay {
         for action in actions {
             switch action {
             case .publish(let publication): published(publication)
-            case .perform, .scan, .stopScan, .pair, .forget, .measure: errands.append(action)
+            case .perform, .scan, .stopScan, .pair, .forget, .measure: pendingActions.append(action)
             default: break
             }
         }
@@ -121,7 +121,7 @@ private struct BridgePlay {
         guard case .result = publication.kind else { return }
         // Keys are sorted and values escaped, so the text is found nowhere else.
         guard String(decoding: publication.payload, as: UTF8.self).contains(#""final":true"#) else { return }
-        owed -= 1
-        require(owed >= 0, "a final result without a command: \(publication.topic)")
+        unanswered -= 1
+        require(unanswered >= 0, "a final result without a command: \(publication.topic)")
     }
 }

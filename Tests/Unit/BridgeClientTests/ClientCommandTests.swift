@@ -84,16 +84,19 @@ struct ClientCommandTests {
 
     @Test("say once why a tag was not paired")
     func pairingFails() async throws {
-        let error = #"{"code":"expired","text":"The tag was not heard in time","hint":"Again"}"#
+        let error = #"{"code":"expired","text":"The tag was not found before the timeout","hint":"Again"}"#
         let answers = [
             ("bridge/attic/response/pair", #"{"id":"ID","status":"accepted","final":false}"#),
             ("bridge/attic/event", #"{"type":"pair_started","serial":"0001"}"#),
-            ("bridge/attic/event", #"{"type":"pair_failed","serial":"0001","text":"The tag was not heard in time"}"#),
+            (
+                "bridge/attic/event",
+                #"{"type":"pair_failed","serial":"0001","text":"The tag was not found before the timeout"}"#
+            ),
             ("bridge/attic/response/pair", #"{"id":"ID","status":"error","final":true,"error":\#(error)}"#),
         ]
         try await asking(PairCommand(serial: "0001", timeout: .seconds(5)), of: "bridge/attic/request/pair", answers) {
             #expect($0 == .failed)
-            #expect($1.lines(.standardError).count { $0.contains("not heard in time") } == 1)
+            #expect($1.lines(.standardError).count { $0.contains("not found before the timeout") } == 1)
         }
     }
 

@@ -4,12 +4,12 @@ import Time
 
 @testable import Bridge
 
-@Suite("Bounds of what a peer can make grow")
+@Suite("Bounds of everything that a peer can make grow")
 struct BoundsTests {
     private static let now = Scene.beginning.instant
     private static let led = "tag/003R/led/set"
 
-    @Test("stored results take at most 2 MiB: the oldest go first, the newest stays")
+    @Test("stored results take at most 2 MiB: the oldest are removed first, the newest stays")
     func storedResults() {
         var answered = AnsweredCommands()
         func key(_ number: Int) -> AnsweredCommands.Key { .init(resultTopic: "t", id: "\(number)") }
@@ -24,7 +24,7 @@ struct BoundsTests {
         #expect(answered.result(for: key(4_999), at: Self.now) == nil)
     }
 
-    @Test("what other bridges say takes a fixed room: more than 16,384 tags of all of them are not remembered")
+    @Test("at most 16,384 tags of other bridges are stored")
     func peers() {
         var scene = Scene.connected()
         for number in 0..<256 {
@@ -36,7 +36,7 @@ struct BoundsTests {
         #expect((1...4).contains(remembered))
     }
 
-    @Test("commands that may wait for long leave room for others")
+    @Test("commands with a long lifetime leave room for others")
     func longWaiting() {
         var scene = Scene()
         func codes(_ count: Int, ttl: Int) -> [String?] {
@@ -51,7 +51,7 @@ struct BoundsTests {
         #expect(codes(8, ttl: 60_000) == [])
     }
 
-    @Test("commands with a long time are all taken while their tag is there")
+    @Test("commands with a long lifetime are all accepted while their tag is connected")
     func longButSent() {
         var scene = Scene.connected()
         for _ in 0..<32 { scene.send(Self.led, #"{"state":"ON","ttl_ms":86400000}"#) }
@@ -64,7 +64,7 @@ struct BoundsTests {
         var scene = Scene.announcing(tags: [.tag003R])
         scene.begin()
         for number in 0..<20_000 {
-            scene.hear(
+            scene.receive(
                 "homeassistant/light/jacquard_tag_003R/x\(number)/config", #"{"migrate_discovery":true}"#,
                 isRetained: true)
         }
@@ -72,7 +72,7 @@ struct BoundsTests {
         #expect(lines.count { $0.hasSuffix(#" {"migrate_discovery":true}"#) } == 128)
     }
 
-    @Test("clearing a topic costs the same however many there are")
+    @Test("clearing a topic takes constant time")
     func clearing() {
         var outbox = Outbox(window: 50_000)
         _ = outbox.connected(at: Self.now)
@@ -88,12 +88,12 @@ struct BoundsTests {
         #expect(outbox.queued == 0)
     }
 
-    @Test("a Home Assistant that starts again and again gets one answer at a time")
+    @Test("restarts of Home Assistant are answered one at a time")
     func reminders() {
         var scene = Scene.announced()
         let before = scene.publications.count
         for _ in 0..<1_000 {
-            scene.hear("homeassistant/status", "online")
+            scene.receive("homeassistant/status", "online")
             scene.wait(.milliseconds(1))
         }
         scene.wait(.seconds(10))
@@ -103,7 +103,7 @@ struct BoundsTests {
         #expect(bridges == 2)
     }
 
-    @Test("4,096 results are stored, and the next one pushes out the oldest")
+    @Test("4,096 results are stored, and the next one replaces the oldest")
     func storedResultCount() {
         func key(_ number: Int) -> AnsweredCommands.Key { .init(resultTopic: "t", id: "\(number)") }
         var answered = AnsweredCommands()
@@ -115,7 +115,7 @@ struct BoundsTests {
         #expect(answered.result(for: key(4_096), at: Self.now) == [2])
     }
 
-    @Test("60,000 small events wait for the broker; 16 MiB of them and no more")
+    @Test("at most 16 MiB of events are queued, such as 60,000 small ones")
     func events() {
         var outbox = Outbox()
         let event = Publication(topic: "t", payload: [1], kind: .event(lifetime: .seconds(5)))
@@ -127,7 +127,7 @@ struct BoundsTests {
         #expect(outbox.dropped.events == 120_000 - outbox.queued)
     }
 
-    @Test("a queue has room for those that wait, however many have passed")
+    @Test("the capacity of a queue depends only on the queued elements")
     func queue() {
         var steady = Queue<Int>()
         for number in 0..<10 { steady.append(number) }
@@ -143,7 +143,7 @@ struct BoundsTests {
         #expect(rush.room <= 256)
     }
 
-    @Test("16 refused subscriptions and 16 refused topics are remembered")
+    @Test("16 refused subscriptions and 16 refused topics are stored")
     func refusals() {
         var rejectedTopics = RejectedTopics()
         for number in 100..<200 { rejectedTopics.refused(subscription: "s\(number)") }
@@ -158,7 +158,7 @@ struct BoundsTests {
         #expect(rejectedTopics.problems(at: Self.now + .seconds(600)).map { $0.text.contains("to a (r)") } == [true])
     }
 
-    @Test("256 received tags are remembered: the one that was silent for longest goes")
+    @Test("256 received tags are stored: the one that was silent for longest is removed")
     func seenTags() {
         var seen = SeenTags()
         for number in 0..<300 {
@@ -168,7 +168,7 @@ struct BoundsTests {
         #expect(Set(seen.all.map(\.tag.address)) == Set((44..<300).map { "\($0)" }))
     }
 
-    @Test("256 duplicate serials are remembered; a further one is not reported until one of them is ten minutes old")
+    @Test("256 duplicate serials are stored; a further one is not reported until one of them is ten minutes old")
     func duplicateSerials() {
         var seen = SeenTags()
         let isNew = (0..<300).map { seen.duplicated("\($0)", at: Scene.beginning) }
@@ -193,7 +193,7 @@ struct BoundsTests {
         #expect(scene.takeActions().count == 1)
     }
 
-    @Test("a scan remembers 4,096 addresses, and then begins again")
+    @Test("a scan stores 4,096 addresses, and then starts over")
     func scannedAddresses() {
         var scan = ScanState()
         _ = scan.begin(until: Scene.beginning + .seconds(30), allowsDuplicates: false)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The bridge itself")
 struct BridgeFactsTests {
-    @Test("listens to commands and to other bridges")
+    @Test("subscribes to commands and to other bridges")
     func subscriptions() {
         let subscriptions = Scene().state.subscriptions
         #expect(
@@ -16,7 +16,7 @@ struct BridgeFactsTests {
         #expect(subscriptions.allSatisfy { $0.qos == 1 })
     }
 
-    @Test("leaves a will that says offline, retained")
+    @Test("has a retained will: offline")
     func will() {
         let will = Scene().state.will
         #expect(will.line == "jacquard/bridge/attic/state offline")
@@ -24,7 +24,7 @@ struct BridgeFactsTests {
         #expect(will.qos == 1)
     }
 
-    @Test("may have a base topic of several levels")
+    @Test("accepts a base topic of several levels")
     func baseTopic() {
         let configuration = BridgeConfiguration(
             baseTopic: "home/up", instance: "attic", version: "0.1.0", tags: [.tag003R])
@@ -36,12 +36,12 @@ struct BridgeFactsTests {
         #expect(state.handle(.message(other), at: Scene.beginning).isEmpty)
     }
 
-    @Test("counts a tag that is listed twice once")
+    @Test("ignores a second entry of a tag")
     func doubleTag() {
         #expect(Scene(tags: [.tag003R, .tag003R]).state.tags.count == 1)
     }
 
-    @Test("reports the versions of what it talks to")
+    @Test("publishes the versions of BlueZ and MQTT")
     func versions() {
         var scene = Scene()
         scene.handle(.bluezVersion("5.66"))
@@ -52,7 +52,7 @@ struct BridgeFactsTests {
             ])
     }
 
-    @Test("reports the adapters, sorted")
+    @Test("publishes the adapters, sorted")
     func adapters() {
         var scene = Scene()
         let list = [
@@ -77,7 +77,7 @@ struct BridgeFactsTests {
         #expect(state.rawValue == word)
     }
 
-    @Test("has failed without a ready adapter, and is well again with one")
+    @Test("has the status failed without a ready adapter, and ok with one")
     func failed() {
         var scene = Scene()
         let off = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
@@ -95,18 +95,18 @@ struct BridgeFactsTests {
         #expect(scene.handle(.adapters([on])).count == 1)
     }
 
-    @Test("has a problem while a tag has firmware that is known to be bad")
+    @Test("has a problem while a tag has bad firmware")
     func badFirmware() throws {
         var component = Component.tag
         component.version = FirmwareVersion(1, 1, 0)
         var scene = Scene.connected()
-        let lines = scene.tell(.information(component))
+        let lines = scene.report(.information(component))
         #expect(lines.last?.contains(#""text":"Tag 003R has firmware 1.1.0, which is known to be bad""#) == true)
         #expect(lines.last?.contains(#""status":"degraded""#) == true)
-        #expect(scene.tell(.information(.tag)).last?.contains(#""problems":[]"#) == true)
+        #expect(scene.report(.information(.tag)).last?.contains(#""problems":[]"#) == true)
     }
 
-    @Test("reports what the process has measured")
+    @Test("publishes the measurements of the process")
     func measurement() {
         var scene = Scene()
         scene.now = scene.now + .seconds(12)
@@ -119,7 +119,7 @@ struct BridgeFactsTests {
     }
 
     @Test(
-        "takes ids that are one topic level",
+        "accepts ids that are one topic level",
         arguments: [
             ("003R", true), ("Left sleeve", true), ("ä", true), ("", false), ("a/b", false), ("+", false),
             ("a#", false), ("a\u{0}", false), (String(repeating: "x", count: 64), true),

@@ -7,12 +7,12 @@ import Testing
 struct BridgeRequestTests {
     private let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 0, dropped: 0, brokerReconnects: 0)
 
-    @Test("tags lists the known and the seen")
+    @Test("tags lists known and seen tags")
     func tags() {
         var scene = Scene.connected()
         let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: "", rssi: 127, isConnected: true)
         scene.handle(.advertisement(seen))
-        scene.tell(.gear(.jacket))
+        scene.report(.gear(.jacket))
         let line = #"""
             jacquard/bridge/attic/response/tags {"bridge":"attic","data":{"known":[{"address":null,\#
             "configured":true,"connect":"always","held":false,"id":"003R","last_gear":"Levi's Trucker Jacket",\#
@@ -24,7 +24,7 @@ struct BridgeRequestTests {
         #expect(scene.send("bridge/attic/request/tags", "").last == line)
     }
 
-    @Test("tags says the same of a tag in both lists")
+    @Test("tags has equal facts about a tag in both lists")
     func agreement() {
         var scene = Scene()
         let heard = TagAdvertisement(address: "F0:01", serial: "003R", name: "old", rssi: -70)
@@ -32,14 +32,14 @@ struct BridgeRequestTests {
         scene.wait(.seconds(5))
         let sighting = TagSighting(address: "F0:01", adapter: "hci0", rssi: -50, name: "Sleeve", isPaired: true)
         scene.handle(.sighting(.tag003R, sighting))
-        scene.tell(.connection(TagConnection(state: .connected, attempt: 1)))
+        scene.report(.connection(TagConnection(state: .connected, attempt: 1)))
         let line = scene.send("bridge/attic/request/tags", "").last ?? ""
         let same = #""last_seen":"2026-11-20T10:15:07.114Z","name":"Sleeve","#
         #expect(line.split(separator: #""seen":"#).allSatisfy { $0.contains(same) && $0.contains(#""rssi":-50"#) })
         #expect(line.contains(#""connected":true,"known":true"#))
     }
 
-    @Test("what was seen is gone with Bluetooth")
+    @Test("seen tags are removed when Bluetooth is off")
     func noDevices() {
         var scene = Scene()
         let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: nil)
@@ -48,7 +48,7 @@ struct BridgeRequestTests {
         #expect(scene.send("bridge/attic/request/tags", "").last?.contains(#""seen":[]"#) == true)
     }
 
-    @Test("what was seen is bounded")
+    @Test("the number of seen tags is bounded")
     func bounded() {
         var seen = SeenTags()
         for number in 0..<300 {
@@ -60,7 +60,7 @@ struct BridgeRequestTests {
         #expect(!seen.all.contains { $0.tag.address == "43" })
     }
 
-    @Test("health is measured again, and published")
+    @Test("health measures the process and publishes the result")
     func health() {
         var scene = Scene.connected()
         scene.send("bridge/attic/request/health", "")
@@ -74,7 +74,7 @@ struct BridgeRequestTests {
         #expect(scene.results.map(\.status) == ["accepted", "ok"])
     }
 
-    @Test("log_level takes the configuration's words", arguments: LogThreshold.allCases)
+    @Test("log_level accepts the names of the configuration", arguments: LogThreshold.allCases)
     func logLevel(level: LogThreshold) {
         for payload in [level.rawValue, #"{"level":"\#(level.rawValue)","id":"l"}"#] {
             var scene = Scene()
@@ -85,7 +85,7 @@ struct BridgeRequestTests {
     }
 
     @Test(
-        "say which value is wrong",
+        "reject an invalid value",
         arguments: [
             ("tags", "all", #""payload" is "all"; it may be empty, or an object with id and ttl_ms"#),
             ("tags", #"{"id":7}"#, #""id" is 7; it may be a text of at most 64 bytes"#),
@@ -100,10 +100,10 @@ struct BridgeRequestTests {
     func wrongValues(verb: String, payload: String, text: String) {
         var scene = Scene()
         scene.send("bridge/attic/request/" + verb, payload)
-        #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
+        #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
-    @Test("are answered like every command: retained refused, too long refused, repetitions from the store, busy")
+    @Test("follow the rules of all commands: retained, too large, repeated, busy")
     func pendingCommands() {
         let topic = "jacquard/bridge/attic/request/log_level"
         var scene = Scene(commandsPerTag: 1)

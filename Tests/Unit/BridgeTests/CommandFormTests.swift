@@ -15,7 +15,7 @@ struct CommandFormTests {
     }
 
     @Test(
-        "have these forms",
+        "accept these forms",
         arguments: [
             ("haptic/set", "short", haptic(.constantOn)),
             ("haptic/set", "long", haptic(.constantOn, on: 1_000)),
@@ -55,7 +55,7 @@ struct CommandFormTests {
         + "parabolic_increase, parabolic_decrease, constant_on"
 
     @Test(
-        "say which value is wrong, and what it may be",
+        "reject an invalid value with the allowed ones",
         arguments: [
             ("haptic/set", "buzz", #""payload" is "buzz"; it may be \#(haptics)"#),
             ("haptic/set", "", #""pattern" is missing; it may be \#(haptics)"#),
@@ -74,10 +74,10 @@ struct CommandFormTests {
         var scene = Scene.connected()
         scene.send("tag/003R/" + command, payload)
         #expect(scene.performed == [])
-        #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
+        #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
-    @Test("publish the new state once the tag has answered")
+    @Test("publish the new state when the tag has responded")
     func answers() {
         var scene = Scene.connected()
         scene.send("tag/003R/touch_mode/set", "continuous")

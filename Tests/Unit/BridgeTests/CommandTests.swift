@@ -7,7 +7,7 @@ import Testing
 struct CommandTests {
     private let led = "tag/003R/led/set"
 
-    @Test("get one result, on their own topic, when the tag has answered")
+    @Test("get one result, on their own topic, when the tag has responded")
     func result() {
         var scene = Scene.connected()
         #expect(scene.send(led, #"{"state":"ON","id":"abc-1"}"#) == [])
@@ -20,7 +20,7 @@ struct CommandTests {
         #expect(scene.wait(.seconds(5)) == [])
     }
 
-    @Test("say in a result what went wrong")
+    @Test("get a result with the error")
     func error() {
         var scene = Scene.connected()
         #expect(
@@ -32,7 +32,7 @@ struct CommandTests {
     }
 
     @Test(
-        "end with the code that fits what the tag's session said",
+        "end with the error code of the session's error",
         arguments: [
             (.gearNotAttached, "unsupported", false), (.componentDoesNotSupportPlayLEDPattern, "unsupported", false),
             (.componentDoesNotSupportPlayHaptic, "unsupported", false),
@@ -51,7 +51,7 @@ struct CommandTests {
         #expect(scene.lastError?.retryable == isRetryable)
     }
 
-    @Test("name the status with which the tag refused")
+    @Test("show the status name of a refusal")
     func status() {
         var scene = Scene.connected()
         scene.send(led, "on")
@@ -59,7 +59,7 @@ struct CommandTests {
         #expect(scene.lastError?.text == "The tag refused: ERROR_BADPARAM")
     }
 
-    @Test("that are unknown are answered with the existing ones")
+    @Test("that are unknown get an error with the existing names")
     func unknownCommand() {
         var scene = Scene.connected()
         let names =
@@ -72,7 +72,7 @@ struct CommandTests {
             ("bridge/attic/request/reboot", "There is no request \"reboot\"; there are \(verbs)"),
         ] {
             #expect(scene.send(topic, "").count == 1)
-            #expect(scene.lastError == SaidError(code: "unknown_command", text: text, hint: nil, retryable: false))
+            #expect(scene.lastError == ResultError(code: "unknown_command", text: text, hint: nil, retryable: false))
         }
         #expect(
             scene.publications.suffix(3).map(\.topic) == [
@@ -81,18 +81,18 @@ struct CommandTests {
             ])
     }
 
-    @Test("for a tag that is not there are answered on that tag's topic")
+    @Test("for an unknown tag get a result on that tag's topic")
     func unknownTag() {
         var scene = Scene.connected()
         scene.send("tag/9999/led/set", "on")
         #expect(scene.publications.last?.topic == "jacquard/tag/9999/led/result")
         #expect(
             scene.lastError
-                == SaidError(
+                == ResultError(
                     code: "unknown_tag", text: #"There is no tag "9999"; there are 003R"#, hint: nil, retryable: false))
     }
 
-    @Test("with the retain flag are refused, and do not stand in the way of the same command without it")
+    @Test("with the retain flag are rejected; the same command without it is executed")
     func retained() {
         var scene = Scene.connected()
         let payload = Array(#"{"state":"ON","id":"r"}"#.utf8)
@@ -104,7 +104,7 @@ struct CommandTests {
         #expect(scene.performed.count == 1)
     }
 
-    @Test("may be as long as 4 KiB and no longer")
+    @Test("have at most 4 KiB")
     func length() {
         var scene = Scene.connected()
         let longest = #"{"state":"ON"}"# + String(repeating: " ", count: 4_096 - 14)
@@ -113,7 +113,7 @@ struct CommandTests {
         scene.send(led, longest + " ")
         #expect(
             scene.lastError
-                == SaidError(
+                == ResultError(
                     code: "payload_too_large", text: "The payload has 4097 bytes; a command has at most 4096",
                     hint: nil,
                     retryable: false))
@@ -135,7 +135,7 @@ struct CommandTests {
     }
 
     @Test(
-        "may hold anything that is JSON without doing harm",
+        "accept any JSON without a trap",
         arguments: [
             "[]", "null", "[[]]", String(repeating: "[", count: 500) + String(repeating: "]", count: 500),
             #"{"state":{}}"#, "-",
@@ -146,14 +146,14 @@ struct CommandTests {
         #expect(scene.lastError?.code == "invalid_argument")
     }
 
-    @Test("quote what was wrong, but not all of it")
+    @Test("quote an invalid payload, shortened")
     func longQuotes() {
         var scene = Scene.connected()
         scene.send(led, #"{"state":"\#(String(repeating: "a", count: 1_000))"}"#)
         #expect(scene.lastError?.text == #""state" is "\#(String(repeating: "a", count: 40))…"; it may be ON, OFF"#)
     }
 
-    @Test("to a tag that is switched off are not permitted")
+    @Test("to a tag that is disabled are not permitted")
     func policy() {
         var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .never)])
         scene.send(led, "on")
@@ -161,7 +161,7 @@ struct CommandTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("are too many when 32 of the tag are pending")
+    @Test("are rejected as busy when 32 of the tag are pending")
     func busy() {
         let other = TagEntry(id: .known("0001"), serial: "0001")
         var scene = Scene.connected(tags: [.tag003R, other])
@@ -178,20 +178,20 @@ struct CommandTests {
         #expect(scene.performed.count == 33)
     }
 
-    @Test("that the session never ends are a defect, with what to report")
+    @Test("that the session never completes get an internal error")
     func defect() {
         var scene = Scene.connected()
         scene.send(led, "on")
         scene.wait(.seconds(600))
         #expect(
             scene.lastError
-                == SaidError(
-                    code: "internal", text: "The command never ended",
+                == ResultError(
+                    code: "internal", text: "The command was never completed",
                     hint: "Report this with the bridge's log and the command", retryable: false))
     }
 
     @Test(
-        "of another topic mean nothing",
+        "on other topics are ignored",
         arguments: ["tag/003R/led", "tag/003R/led/set/x", "tag//set", "bridge/b/request/scan", "x"])
     func otherTopics(topic: String) {
         var scene = Scene.connected()
@@ -199,7 +199,7 @@ struct CommandTests {
         #expect(scene.performed == [])
     }
 
-    @Test("all have their end when the bridge stops, and the bridge's own offline is the last word")
+    @Test("all get a result when the bridge stops, and the bridge's offline is published last")
     func stop() {
         var scene = Scene.connected()
         scene.send(led, #"{"state":"ON","id":"sent"}"#)
@@ -212,7 +212,7 @@ struct CommandTests {
         #expect(lines[3].contains(#""state":"disconnected""#))
         #expect(lines.last == "jacquard/bridge/attic/state offline")
         #expect(scene.send(led, "on") == [])
-        #expect(scene.tell(.gesture(.doubleTap)) == [])
+        #expect(scene.report(.gesture(.doubleTap)) == [])
         #expect(scene.handle(.stopping) == [])
         #expect(scene.state.deadline == nil)
     }

@@ -8,7 +8,7 @@ import Time
 struct CommandWaitingTests {
     private let led = "tag/003R/led/set"
 
-    @Test("is carried out when the tag becomes available, in order with the others")
+    @Test("is sent when the tag becomes available, in order")
     func waiting() {
         var scene = Scene()
         scene.send(led, #"{"state":"ON","id":"1"}"#)
@@ -25,7 +25,7 @@ struct CommandWaitingTests {
     }
 
     @Test(
-        "has expired after ten seconds, or after its own time", arguments: [("", 10_000), (#","ttl_ms":1500"#, 1_500)])
+        "expires after ten seconds, or after its own lifetime", arguments: [("", 10_000), (#","ttl_ms":1500"#, 1_500)])
     func expiry(key: String, milliseconds: Int) {
         var scene = Scene()
         scene.send(led, #"{"state":"ON"\#(key)}"#)
@@ -34,8 +34,8 @@ struct CommandWaitingTests {
         scene.wait(.milliseconds(1))
         #expect(
             scene.lastError
-                == SaidError(
-                    code: "expired", text: "Tag 003R did not become reachable in time; nothing was sent",
+                == ResultError(
+                    code: "expired", text: "Tag 003R did not become reachable within ttl_ms; nothing was sent",
                     hint: "not seen since the bridge started", retryable: true))
         #expect(scene.results.last?.tookMilliseconds == milliseconds)
         scene.connect()
@@ -43,11 +43,11 @@ struct CommandWaitingTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("that waits for a tag of another program ends with that reason", arguments: [0, 1_500])
+    @Test("that waits for a tag of another program expires with that error", arguments: [0, 1_500])
     func inUse(milliseconds: Int) {
         var scene = Scene.connected()
         let error = TagConnectionError(.inUse, "another program on this host uses the device")
-        scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 1, error: error)))
+        scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1, error: error)))
         scene.send(led, #"{"state":"ON","ttl_ms":\#(milliseconds)}"#)
         scene.wait(.milliseconds(milliseconds))
         #expect(scene.lastError?.code == "in_use")
@@ -55,7 +55,7 @@ struct CommandWaitingTests {
         #expect(scene.lastError?.hint?.contains("Stop the other program") == true)
     }
 
-    @Test("may not wait at all, and the error says when the tag was last seen")
+    @Test("with a lifetime of 0 fails at once, and the error says when the tag was last seen")
     func noWaiting() {
         var scene = Scene.connected()
         scene.disconnect()
@@ -67,11 +67,11 @@ struct CommandWaitingTests {
             scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
             #expect(
                 scene.lastError
-                    == SaidError(code: "tag_offline", text: "Tag 003R is not connected", hint: hint, retryable: true))
+                    == ResultError(code: "tag_offline", text: "Tag 003R is not connected", hint: hint, retryable: true))
         }
     }
 
-    @Test("is not hurried by its time once it is sent")
+    @Test("does not expire after it was sent")
     func sent() {
         var scene = Scene.connected()
         scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
@@ -80,7 +80,7 @@ struct CommandWaitingTests {
         #expect(scene.results.map(\.status) == ["accepted", "ok"])
     }
 
-    @Test("waits again when the tag had gone before it was sent")
+    @Test("waits again when the tag was disconnected before it was sent")
     func gone() {
         var scene = Scene.connected()
         scene.send(led, "on")
@@ -92,7 +92,7 @@ struct CommandWaitingTests {
         #expect(scene.results.map(\.status) == ["ok"])
     }
 
-    @Test("waits a moment when it was not sent although the tag is back, and is then sent again")
+    @Test("is retried after a pause when a connected tag did not accept it")
     func back() {
         var scene = Scene.connected()
         scene.send(led, "on")
@@ -107,7 +107,7 @@ struct CommandWaitingTests {
         #expect(scene.results.map(\.status) == ["ok"])
     }
 
-    @Test("has failed when it was never sent and its time is over")
+    @Test("expires when it was never sent")
     func neverSent() {
         var scene = Scene.connected()
         scene.send(led, #"{"state":"ON","ttl_ms":250}"#)
@@ -121,7 +121,7 @@ struct CommandWaitingTests {
         #expect(scene.lastError?.code == "tag_offline")
     }
 
-    @Test("is accepted once, when the answer takes longer than 250 ms")
+    @Test("gets one accepted result when the response takes longer than 250 ms")
     func accepted() {
         var scene = Scene.connected()
         scene.send(led, #"{"state":"ON","id":"a"}"#)
@@ -136,7 +136,9 @@ struct CommandWaitingTests {
         #expect(scene.results.map(\.final) == [false, true])
     }
 
-    @Test("says which time is wrong", arguments: [("-1", "-1"), ("86400001", "86400001"), (#""1 s""#, #""1 s""#)])
+    @Test(
+        "gets an error for an invalid ttl_ms",
+        arguments: [("-1", "-1"), ("86400001", "86400001"), (#""1 s""#, #""1 s""#)])
     func wrongTime(value: String, shown: String) {
         var scene = Scene()
         scene.send(led, #"{"state":"ON","id":"a","ttl_ms":\#(value)}"#)
@@ -144,7 +146,7 @@ struct CommandWaitingTests {
         #expect(scene.results.last?.id == "a")
     }
 
-    @Test("has no pause left once it is sent before the end of the pause")
+    @Test("has no pause left when it is sent before its end")
     func sentWithinPause() {
         var scene = Scene.connected()
         scene.send(led, "on")
@@ -184,7 +186,7 @@ struct MQTT5Tests {
     }
 
     @Test(
-        "message expiry counts as the time to wait, and the shorter of both holds",
+        "message expiry limits the lifetime like ttl_ms, and the shorter one applies",
         arguments: [
             ("on", 3, 3_000), ("on", 60, 60_000), ("on", 0, 0), (#"{"state":"ON","ttl_ms":500}"#, 3, 500),
             (#"{"state":"ON","ttl_ms":5000}"#, 3, 3_000), ("on", UInt32.max, 86_400_000),

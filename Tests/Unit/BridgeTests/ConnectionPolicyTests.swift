@@ -9,7 +9,7 @@ extension TagEntry {
     }
 }
 
-@Suite("Who wants a tag connected")
+@Suite("Connection intent")
 struct ConnectionPolicyTests {
     private let connection = "tag/003R/connection/set"
     private let gone = TagEvent.connection(TagConnection(state: .disconnected, attempt: 1))
@@ -26,7 +26,7 @@ struct ConnectionPolicyTests {
         }
     }
 
-    @Test("wanted tags are asked for again at every change of Bluetooth")
+    @Test("connections are requested again at every change of Bluetooth")
     func again() {
         var scene = Scene()
         for state in [AdapterFacts.State.unknown, .poweredOn, .poweredOff, .poweredOn] {
@@ -35,7 +35,7 @@ struct ConnectionPolicyTests {
         }
     }
 
-    @Test("the user: disconnect holds, commands are not permitted, and connect releases")
+    @Test("the user: after disconnect, commands are not permitted until connect")
     func hold() {
         var scene = Scene.connected()
         scene.powerOn()
@@ -44,14 +44,14 @@ struct ConnectionPolicyTests {
         let held = TagRecord(id: .tag003R, serial: "003R", isHeld: true)
         #expect(scene.takeActions() == [.disconnect(.tag003R), .remember(held)])
         #expect(
-            scene.tell(gone).last
+            scene.report(gone).last
                 == #"jacquard/tag/003R/connection/result {"bridge":"attic","data":{"state":"disconnected"},"#
                 + #""error":null,"final":true,"id":null,"status":"ok","time":"2026-11-20T10:15:02.114Z","took_ms":0}"#)
         scene.send("tag/003R/led/set", "on")
         #expect(
             scene.lastError
-                == SaidError(
-                    code: "not_permitted", text: "Tag 003R is held disconnected by the user",
+                == ResultError(
+                    code: "not_permitted", text: "Tag 003R was disconnected by the user",
                     hint: "Publish connect to the tag's connection/set", retryable: false))
         scene.powerOn()
         #expect(scene.takeActions() == [])
@@ -63,7 +63,7 @@ struct ConnectionPolicyTests {
         #expect(scene.results.last?.status == "ok")
     }
 
-    @Test("a tag that is held stays so over a restart, and says so at the start")
+    @Test("a tag that the user has disconnected stays so across restarts")
     func restart() {
         let record = TagRecord(id: .tag003R, serial: "003R", address: "F0", name: "Sleeve", isHeld: true)
         var scene = Scene(records: [record])
@@ -76,11 +76,11 @@ struct ConnectionPolicyTests {
         #expect(scene.results.last?.status == "ok")
     }
 
-    @Test("what waits for a tag is refused when it is held, and what waits for its end when it is released")
+    @Test("queued commands fail at a disconnect command, and a queued disconnect at a connect command")
     func vain() {
         var scene = Scene()
         scene.powerOn()
-        scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"led"}"#)
         scene.send(connection, #"{"connection":"connect","id":"up"}"#)
         scene.send(connection, #"{"connection":"disconnect","id":"down"}"#)
@@ -88,17 +88,17 @@ struct ConnectionPolicyTests {
         #expect(scene.results.allSatisfy { $0.error?.code == "not_permitted" })
         scene.send(connection, "connect")
         #expect(scene.results.last?.id == "down")
-        #expect(scene.lastError?.text == "The tag was asked to connect meanwhile")
+        #expect(scene.lastError?.text == "Cancelled by a later connect command")
     }
 
-    @Test("a tag that was never asked for is disconnected at once")
+    @Test("a tag whose connection was never requested is disconnected at once")
     func beforeBluetooth() {
         var scene = Scene()
         #expect(scene.send(connection, "disconnect").last?.contains(#""status":"ok""#) == true)
         #expect(scene.publications.contains { $0.text.contains(#""state":"disconnected""#) })
     }
 
-    @Test("connect to a tag that is there is done; to one that stays away it expires, and goes on")
+    @Test("connect succeeds for a connected tag; for an absent one it expires, and the search continues")
     func connect() {
         var scene = Scene.connected()
         #expect(scene.send(connection, "connect").count == 1)
@@ -109,30 +109,30 @@ struct ConnectionPolicyTests {
         #expect(!scene.takeActions().contains(.disconnect(.tag003R)))
     }
 
-    @Test("disconnect that takes too long is reported as such, and holds all the same")
+    @Test("a disconnect that takes too long fails with timeout, and stays in force")
     func slowDisconnect() {
         var scene = Scene.connected()
         scene.send(connection, "disconnect")
         scene.wait(.seconds(10))
         #expect(scene.lastError?.code == "timeout")
-        scene.tell(gone)
+        scene.report(gone)
         scene.send("tag/003R/led/set", "on")
         #expect(scene.lastError?.code == "not_permitted")
     }
 
-    @Test("connect asks again for a tag whose last attempt has ended for good")
+    @Test("connect requests a tag again whose last attempt has failed finally")
     func lostBond() {
         var scene = Scene()
         scene.powerOn()
         let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
-        scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
         _ = scene.takeActions()
         scene.send(connection, "connect")
         #expect(scene.takeActions() == [.connect(.tag003R)])
     }
 
     @Test(
-        "the words are two",
+        "the values are connect and disconnect",
         arguments: [
             ("off", #""payload" is "off"; it may be connect, disconnect"#),
             ("", #""connection" is missing; it may be connect, disconnect"#),
@@ -144,7 +144,7 @@ struct ConnectionPolicyTests {
         #expect(scene.lastError?.text == text)
     }
 
-    @Test("the configuration's never cannot be overruled")
+    @Test("the policy never takes precedence over commands")
     func never() {
         var scene = Scene(tags: [.tag003R(.never)])
         scene.send(connection, "connect")
@@ -153,22 +153,22 @@ struct ConnectionPolicyTests {
         #expect(scene.results.last?.status == "ok")
     }
 
-    @Test("a command that may not wait is not permitted either while the tag is held: waiting would not help")
+    @Test("a command with a lifetime of 0 is not permitted while the user has disconnected the tag")
     func heldWithoutWaiting() {
         var scene = Scene.connected()
         scene.send(connection, "disconnect")
-        scene.tell(gone)
+        scene.report(gone)
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)
         #expect(scene.lastError?.code == "not_permitted")
     }
 
-    @Test("a tag that is disconnected already keeps the time of that when the bridge stops")
+    @Test("a disconnected tag keeps its time when the bridge stops")
     func sinceAtStop() {
         var scene = Scene.connected()
         scene.send(connection, "disconnect")
         scene.wait(.seconds(5))
         let lost = scene.now.text
-        scene.tell(gone)
+        scene.report(gone)
         scene.wait(.seconds(5))
         let last = scene.handle(.stopping).last { $0.hasPrefix("jacquard/tag/003R/connection ") }
         #expect(last?.contains(#""since":"\#(lost)""#) == true)

@@ -28,16 +28,16 @@ struct ConnectionTests {
     func availability() {
         var scene = Scene()
         #expect(
-            scene.tell(event(.connecting(step: 0))) == [
+            scene.report(event(.connecting(step: 0))) == [
                 "jacquard/tag/003R/availability offline", line("connecting", step: "0", of: "14"),
             ])
         #expect(
-            scene.tell(event(.connected)) == [
+            scene.report(event(.connected)) == [
                 "jacquard/tag/003R/availability online", line("connected", lastSeen: "02.114"),
                 Self.info(connected: #""003R""#),
             ])
         #expect(
-            scene.tell(event(.disconnected)) == [
+            scene.report(event(.disconnected)) == [
                 "jacquard/tag/003R/availability offline", line("disconnected", lastSeen: "02.114"),
                 Self.info(connected: ""),
             ])
@@ -52,9 +52,9 @@ struct ConnectionTests {
         ] as [(TagConnection.State, String, String)])
     func states(state: TagConnection.State, word: String, step: String) {
         var scene = Scene()
-        scene.tell(event(state == .preparingToConnect ? .connected : .preparingToConnect))
+        scene.report(event(state == .preparingToConnect ? .connected : .preparingToConnect))
         scene.now = scene.now + .seconds(1)
-        scene.tell(event(state))
+        scene.report(event(state))
         let text = scene.publications.last { $0.topic.hasSuffix("connection") }?.text
         #expect(text?.contains(#""state":"\#(word)","step":\#(step)}"#) == true)
     }
@@ -62,25 +62,25 @@ struct ConnectionTests {
     @Test("reports progress ten times a second, and always the last step")
     func coalescing() {
         var scene = Scene()
-        scene.tell(event(.connecting(step: 0)))
+        scene.report(event(.connecting(step: 0)))
         for step in 1...4 {
-            #expect(scene.tell(event(.connecting(step: step))) == [])
+            #expect(scene.report(event(.connecting(step: step))) == [])
         }
         #expect(scene.wait(.milliseconds(99)) == [])
         #expect(scene.wait(.milliseconds(1)) == [line("connecting", step: "4", of: "14")])
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("publishes a new state at once, and no longer the step before it")
+    @Test("publishes a new state at once, and drops a held-back step of the old one")
     func stateChange() {
         var scene = Scene()
-        scene.tell(event(.connecting(step: 0)))
-        #expect(scene.tell(event(.connecting(step: 1))) == [])
-        #expect(scene.tell(event(.initializing(step: 5))).last == line("initializing", step: "5", of: "14"))
+        scene.report(event(.connecting(step: 0)))
+        #expect(scene.report(event(.connecting(step: 1))) == [])
+        #expect(scene.report(event(.initializing(step: 5))).last == line("initializing", step: "5", of: "14"))
         #expect(scene.wait(.seconds(1)) == [])
     }
 
-    @Test("says what went wrong, what to do, and when it is tried again")
+    @Test("publishes the error, a hint and the time of the next attempt")
     func failure() {
         var scene = Scene()
         let error = TagConnectionError(
@@ -91,10 +91,10 @@ struct ConnectionTests {
         let line: String =
             #"jacquard/tag/003R/connection {"adapter":null,"attempt":3,"error":{"#
             + #""bluez":"org.bluez.Error.AuthenticationFailed","code":"peer_removed_pairing_info","#
-            + #""hint":"The tag has forgotten this host; pair it again","text":"No bond"},"last_seen":null,"of":null,"#
+            + #""hint":"The tag has removed its bond with this host; pair it again","text":"No bond"},"last_seen":null,"of":null,"#
             + #""retry_at":"2026-11-20T10:15:03.614Z","retry_in_ms":1500,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
             + #""state":"preparing_to_connect","step":null}"#
-        #expect(scene.tell(.connection(connection)).first == line)
+        #expect(scene.report(.connection(connection)).first == line)
     }
 
     @Test("has a snake-case name for every error of the SDK", arguments: TagConnectionError.Code.allCases)
@@ -103,7 +103,7 @@ struct ConnectionTests {
         #expect(code.word == snake)
     }
 
-    @Test("counts how often the tag came back")
+    @Test("counts reconnects")
     func reconnects() {
         var scene = Scene.connected()
         scene.disconnect()

@@ -8,7 +8,7 @@ struct DeadlineQueueTests {
     private let start = Instant(sinceBoot: .seconds(3_600))
     private func after(_ seconds: Int) -> Instant { start + .seconds(seconds) }
 
-    @Test("knows the earliest of all")
+    @Test("returns the earliest deadline")
     func next() {
         var deadlines = DeadlineQueue(tags: 3)
         #expect(deadlines.next == nil)
@@ -17,7 +17,7 @@ struct DeadlineQueueTests {
         #expect(deadlines.next == after(2))
     }
 
-    @Test("returns the tags that are due in the order of their numbers")
+    @Test("returns the tags that are due in the order of their indices")
     func due() {
         var deadlines = DeadlineQueue(tags: 4)
         for (tag, seconds) in [(3, 1), (0, 2), (1, 2), (2, 3)] { deadlines.set(after(seconds), of: tag) }
@@ -25,7 +25,7 @@ struct DeadlineQueueTests {
         #expect(deadlines.tags(dueAt: after(2)) == [0, 1, 3])
     }
 
-    @Test("moves a tag whose time changes")
+    @Test("moves a tag whose deadline changes")
     func change() {
         var deadlines = DeadlineQueue(tags: 2)
         deadlines.set(after(1), of: 0)
@@ -38,7 +38,7 @@ struct DeadlineQueueTests {
         #expect(deadlines.next == nil)
     }
 
-    @Test("takes times that have passed")
+    @Test("accepts deadlines in the past")
     func past() {
         var deadlines = DeadlineQueue(tags: 1)
         deadlines.set(after(-1), of: 0)
@@ -46,7 +46,7 @@ struct DeadlineQueueTests {
         #expect(deadlines.tags(dueAt: start) == [0])
     }
 
-    @Test("says the same as a look at all tags, whatever changes")
+    @Test("equals a search through all tags after any change")
     func oracle() {
         var deadlines = DeadlineQueue(tags: 7)
         var dues = [Instant?](repeating: nil, count: 7)

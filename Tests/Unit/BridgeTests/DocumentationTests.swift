@@ -36,15 +36,15 @@ struct DocumentationTests {
         scene.handle(.adapters([adapter]))
         scene.handle(.measured(measurement))
         scene.handle(.sighting(.tag003R, sighting))
-        scene.tell(.connection(TagConnection(state: .initializing(step: 6), attempt: 1)))
-        scene.tell(
+        scene.report(.connection(TagConnection(state: .initializing(step: 6), attempt: 1)))
+        scene.report(
             .connection(TagConnection(state: .preparingToConnect, attempt: 2, error: timeout, retryAt: retry)))
         scene.connect()
-        scene.tell(.information(.tag))
-        scene.tell(.gear(.jacket))
-        scene.tell(.touchMode(.gesture))
-        scene.tell(.gesture(.doubleTap))
-        scene.tell(
+        scene.report(.information(.tag))
+        scene.report(.gear(.jacket))
+        scene.report(.touchMode(.gesture))
+        scene.report(.gesture(.doubleTap))
+        scene.report(
             .touch(try #require(TouchData(sequence: 881, scaled: [12, 0, 0, 7, 90, 128, 64, 3, 0, 0, 0, 0, 0]))))
         scene.send("tag/003R/battery/get", #"{"id":"abc-1"}"#)
         scene.answer(.battery(BatteryStatus(level: 87, isCharging: false)))
@@ -108,7 +108,7 @@ struct DocumentationTests {
         #expect(article.contains("`\(color.name)` (`\(color.hexadecimal)`)"))
     }
 
-    @Test("shows commands that are carried out")
+    @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
         #expect(examples.count == 34)

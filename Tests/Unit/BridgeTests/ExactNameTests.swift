@@ -14,7 +14,7 @@ struct ExactNameTests {
         #expect(tags[0].id != tags[1].id)
         var scene = Scene(tags: tags)
         #expect(scene.state.knownTags.count == 2)
-        scene.tell(.connection(TagConnection(state: .connected, attempt: 1)), of: tags[1].id)
+        scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: tags[1].id)
         scene.send("tag/\(Self.composed)/led/set", #"{"state":"ON","ttl_ms":0}"#)
         #expect(scene.results.map(\.error?.code) == ["tag_offline"])
         scene.send("tag/\(Self.decomposed)/led/set", "on")
@@ -33,7 +33,7 @@ struct ExactNameTests {
         #expect(scene.performed.count == 2)
     }
 
-    @Test("are two facts on their way to the broker")
+    @Test("are two facts in the outbox")
     func facts() {
         var outbox = Outbox()
         let now = Scene.beginning.instant
@@ -81,7 +81,7 @@ struct ExactNameTests {
         var scene = Scene.announcing(tags: [.tag003R])
         scene.begin()
         let topics = ["homeassistant/sensor/jacquard_tag_003R/battery/\u{301}config", "homeassistant/\u{301}status"]
-        for topic in topics { scene.hear(topic, #"{"migrate_discovery":true}"#, isRetained: true) }
+        for topic in topics { scene.receive(topic, #"{"migrate_discovery":true}"#, isRetained: true) }
         #expect(scene.wait(.seconds(1)).allSatisfy { !$0.contains("migrate_discovery") })
     }
 }

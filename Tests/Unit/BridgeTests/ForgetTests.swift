@@ -17,7 +17,7 @@ struct ForgetTests {
         return scene
     }
 
-    @Test("removes the bond, then discovery, and a second later every retained topic; then comes the result")
+    @Test("removes the bond, then discovery, and a second later every retained topic; then publishes the result")
     func order() {
         var scene = scene()
         #expect(scene.send(topic, #"{"id":"003R"}"#) == [])
@@ -34,7 +34,7 @@ struct ForgetTests {
         #expect(rest.dropLast() == Self.retained.map { "jacquard/tag/003R/\($0) " }[...])
         let result = #"""
             jacquard/bridge/attic/response/forget {"bridge":"attic","data":{"configured":true,"id":"003R","note":\#
-            "The configuration still lists this tag; the bridge leaves it alone until its next start or reload",\#
+            "The configuration still lists this tag; the bridge ignores it until the next start or reload",\#
             "serial":"003R"},"error":null,"final":true,"id":"003R","status":"ok",\#
             "time":"2026-11-20T10:15:03.114Z","took_ms":1000}
             """#
@@ -43,13 +43,13 @@ struct ForgetTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("leaves the tag alone: nothing is said of it, and commands for it are unknown")
+    @Test("ignores the tag afterwards: no publications, and commands for it are unknown")
     func alone() {
         var scene = scene()
         scene.send(topic, "003R")
         scene.done()
         _ = scene.takeActions()
-        #expect(scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1))) == [])
+        #expect(scene.report(.connection(TagConnection(state: .disconnected, attempt: 1))) == [])
         scene.powerOn()
         #expect(scene.takeActions() == [])
         scene.send("tag/003R/led/set", "on")
@@ -66,7 +66,7 @@ struct ForgetTests {
         scene.done()
         #expect(scene.results.map(\.id) == ["sent", "waiting"])
         #expect(scene.results.map(\.error?.code) == ["link_lost", "unknown_tag"])
-        scene.tell(.commandEnded(token: 1, .success(.done)))
+        scene.report(.commandEnded(token: 1, .success(.done)))
         scene.wait(.seconds(60))
         #expect(scene.results.filter(\.final).count == 3)
     }
@@ -82,7 +82,7 @@ struct ForgetTests {
         #expect(scene.state.tags.count == 1)
     }
 
-    @Test("has its result, too, when a reload takes the tag off the list meanwhile", arguments: [0, 5])
+    @Test("gets a result when a reload removes the tag meanwhile", arguments: [0, 5])
     func released(seconds: Int) {
         var scene = scene()
         scene.send(topic, "003R")
@@ -96,7 +96,7 @@ struct ForgetTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("leaves another tag alone that has got the id meanwhile")
+    @Test("does not affect another tag that has the id now")
     func replaced() {
         var scene = scene()
         scene.send(topic, "003R")
@@ -107,7 +107,7 @@ struct ForgetTests {
         #expect(scene.state.tags.map(\.entry.serial) == ["0099"])
     }
 
-    @Test("is finished in a hurry when the bridge stops")
+    @Test("is completed at once when the bridge stops")
     func stop() {
         var scene = scene()
         scene.send(topic, "003R")
@@ -117,7 +117,7 @@ struct ForgetTests {
         #expect(scene.results.last?.status == "ok")
     }
 
-    @Test("and paired again within the second: the old topics are emptied before the new facts")
+    @Test("and paired again within the second: the old topics are cleared before the new facts")
     func pairedAgain() {
         var scene = scene()
         scene.send(topic, "003R")
@@ -131,7 +131,7 @@ struct ForgetTests {
     }
 
     @Test(
-        "names what is wrong",
+        "rejects an invalid request",
         arguments: [
             ("", "invalid_argument", #""id" is missing; it may be the id of a tag"#),
             ("9999", "unknown_tag", #"There is no tag "9999"; there are 003R"#),
@@ -146,7 +146,7 @@ struct ForgetTests {
         #expect(scene.takeActions() == [])
     }
 
-    @Test("of a tag that is being forgotten is one too many")
+    @Test("of a tag that is being forgotten is rejected as busy")
     func twice() {
         var scene = scene()
         scene.send(topic, "003R")
@@ -154,7 +154,7 @@ struct ForgetTests {
         #expect(scene.lastError?.code == "busy")
     }
 
-    @Test("is carried out again for the same tag within a minute, but not for the same request")
+    @Test("is executed again for the same tag within a minute, but not for the same request")
     func again() {
         var scene = scene()
         for (payload, isAgain) in [
@@ -170,7 +170,7 @@ struct ForgetTests {
         #expect(scene.results.filter(\.final).map(\.id) == ["003R", "f", "f"])
     }
 
-    @Test("a topic that is emptied is forgotten by the outbox once the broker has agreed, and not before")
+    @Test("the outbox removes a cleared topic when the broker has acknowledged it, and not before")
     func outbox() throws {
         let now = Scene.beginning.instant
         var outbox = Outbox()
@@ -190,7 +190,7 @@ struct ForgetTests {
         #expect(outbox.connected(at: now).map(\.publication.topic) == ["b"])
     }
 
-    @Test("a topic that has a fact again when the broker agrees is kept by the outbox")
+    @Test("the outbox keeps a cleared topic that has a new fact when the broker acknowledges")
     func outboxAgain() throws {
         let now = Scene.beginning.instant
         var outbox = Outbox()

@@ -28,11 +28,11 @@ struct FormerTopicsTests {
     }
 
     @Test(
-        "of a tag that is not known any more are cleared: discovery first, a second later everything",
+        "of a tag that is no longer known are cleared: discovery first, everything else a second later",
         arguments: [true, false])
     func tag(hasDiscovery: Bool) {
         var scene = scene(hasDiscovery: hasDiscovery)
-        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         #expect(cleared(scene.wait(.milliseconds(999))) == [])
         let discovery = cleared(scene.wait(.milliseconds(1)))
         #expect(discovery.first == Self.device)
@@ -43,15 +43,15 @@ struct FormerTopicsTests {
         #expect(scene.wait(.seconds(5)) == [])
     }
 
-    @Test("of a known tag, of another bridge's and of one that another bridge knows stay", arguments: 0..<6)
+    @Test("of a known tag, and of tags of other bridges, are kept", arguments: 0..<6)
     func others(number: Int) {
         var scene = scene(EarlierRuns(areTagsKnown: number != 5))
         switch number {
-        case 0: scene.hear("jacquard/tag/003R/info", Self.info(), isRetained: true)
-        case 1: scene.hear("jacquard/tag/0001/info", Self.info("zoo"), isRetained: true)
-        case 2: scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: false)
-        case 3: scene.hear("jacquard/tag/0001/info", "{", isRetained: true)
-        default: scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        case 0: scene.receive("jacquard/tag/003R/info", Self.info(), isRetained: true)
+        case 1: scene.receive("jacquard/tag/0001/info", Self.info("zoo"), isRetained: true)
+        case 2: scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: false)
+        case 3: scene.receive("jacquard/tag/0001/info", "{", isRetained: true)
+        default: scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         }
         if number == 4 {
             scene.send("bridge/zoo/info", #"{"tags":["0001"]}"#)
@@ -60,19 +60,19 @@ struct FormerTopicsTests {
         #expect(cleared(scene.wait(.seconds(5))) == [])
     }
 
-    @Test("of a tag that another bridge knew which is offline are cleared")
+    @Test("of a tag that only an offline bridge knows are cleared")
     func offlineOwner() {
         var scene = scene()
-        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         scene.send("bridge/zoo/info", #"{"tags":["0001"]}"#)
         scene.send("bridge/zoo/state", "offline")
         #expect(cleared(scene.wait(.seconds(1))).contains(Self.device))
     }
 
-    @Test("of a tag that is added meanwhile are published again behind their clearing")
+    @Test("of a tag that is added meanwhile are published again after the clearing")
     func added() {
         var scene = scene()
-        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         scene.wait(.milliseconds(1_500))
         let lines = scene.handle(.tagAdded(TagEntry(id: .known("0001"), serial: "0001")))
         let availability = lines.filter { $0.hasPrefix("jacquard/tag/0001/availability") }
@@ -80,14 +80,14 @@ struct FormerTopicsTests {
         #expect(cleared(scene.wait(.seconds(5))) == [])
     }
 
-    @Test("are looked for on each connection, and only there")
+    @Test("are collected on each connection for one second")
     func connections() {
         var scene = scene()
         scene.wait(.seconds(2))
-        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         #expect(cleared(scene.wait(.seconds(5))) == [])
         scene.handle(.brokerConnected)
-        scene.hear("jacquard/tag/0001/info", Self.info(), isRetained: true)
+        scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         #expect(cleared(scene.wait(.seconds(1))).contains(Self.device))
     }
 
@@ -96,9 +96,9 @@ struct FormerTopicsTests {
     @Test("of a former name are cleared, with its tags that are not known", arguments: ["aaaa", "bbbb"])
     func instance(boot: String) {
         var scene = scene(Self.runs)
-        scene.hear("jacquard/bridge/old/state", "online", isRetained: true)
-        scene.hear("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
-        scene.hear("jacquard/tag/0001/info", Self.info("old"), isRetained: true)
+        scene.receive("jacquard/bridge/old/state", "online", isRetained: true)
+        scene.receive("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
+        scene.receive("jacquard/tag/0001/info", Self.info("old"), isRetained: true)
         scene.send("bridge/old/state", "offline")
         let discovery = cleared(scene.wait(.seconds(1)))
         #expect(discovery.contains(Self.device))
@@ -110,17 +110,17 @@ struct FormerTopicsTests {
         #expect(rest.last == "jacquard/bridge/old/state")
         #expect(scene.takeActions() == [.forgetInstance("old")])
         scene.handle(.brokerConnected)
-        scene.hear("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
+        scene.receive("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
         #expect(cleared(scene.wait(.seconds(5))) == [])
     }
 
-    @Test("of a former name that another bridge has taken stay", arguments: ["cccc", nil])
+    @Test("of a former name that another bridge uses now are kept", arguments: ["cccc", nil])
     func takenName(boot: String?) {
         var scene = scene(Self.runs)
         if let boot {
-            scene.hear("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
+            scene.receive("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
         }
-        scene.hear("jacquard/tag/0001/info", Self.info("old"), isRetained: true)
+        scene.receive("jacquard/tag/0001/info", Self.info("old"), isRetained: true)
         #expect(cleared(scene.wait(.seconds(5))) == [])
         #expect(scene.takeActions() == [])
     }
@@ -129,14 +129,14 @@ struct FormerTopicsTests {
     func bounds() {
         var scene = scene()
         for number in 0..<1_000 {
-            scene.hear("jacquard/tag/t\(number)/info", Self.info(), isRetained: true)
+            scene.receive("jacquard/tag/t\(number)/info", Self.info(), isRetained: true)
         }
         let devices = cleared(scene.wait(.seconds(1))).filter { $0.hasPrefix("homeassistant/device/") }
         #expect(devices.count == FormerTopics.most)
         var large = self.scene()
         let padding = String(repeating: " ", count: 500_000)
         for number in 0..<10 {
-            large.hear("jacquard/tag/t\(number)/info", Self.info() + padding, isRetained: true)
+            large.receive("jacquard/tag/t\(number)/info", Self.info() + padding, isRetained: true)
         }
         #expect(cleared(large.wait(.seconds(1))).filter { $0.hasPrefix("homeassistant/device/") }.count == 2)
     }

@@ -16,15 +16,15 @@ struct GestureTests {
     func names(number: UInt32, name: String) {
         var scene = Scene.connected()
         #expect(
-            scene.tell(.gesture(Gesture(rawValue: number))).first
+            scene.report(.gesture(Gesture(rawValue: number))).first
                 == #"jacquard/tag/003R/gesture {"boot":"9f3c","bridge":"attic","event_type":"\#(name)","#
                 + #""gesture":\#(number),"seq":1,"time":"2026-11-20T10:15:02.114Z"}"#)
     }
 
-    @Test("are events of QoS 1 that live five seconds")
+    @Test("are events of QoS 1 with a lifetime of five seconds")
     func kind() throws {
         var scene = Scene.connected()
-        scene.tell(.gesture(.doubleTap))
+        scene.report(.gesture(.doubleTap))
         let gesture = try #require(scene.publications.first { $0.topic == "jacquard/tag/003R/gesture" })
         #expect(gesture.kind == .event(lifetime: .seconds(5)))
         #expect(gesture.messageExpirySeconds == 5)
@@ -32,36 +32,36 @@ struct GestureTests {
         #expect(!gesture.isRetained)
     }
 
-    @Test("are counted for each tag by itself")
+    @Test("are counted per tag")
     func sequence() {
         let other = TagEntry(id: .known("0001"), serial: "0001")
         var scene = Scene(tags: [.tag003R, other])
-        scene.tell(.gesture(.brushIn))
-        scene.tell(.gesture(.brushIn))
-        #expect(scene.tell(.gesture(.brushIn), of: other.id).first?.contains(#""seq":1,"#) == true)
-        #expect(scene.tell(.gesture(.brushIn)).first?.contains(#""seq":3,"#) == true)
+        scene.report(.gesture(.brushIn))
+        scene.report(.gesture(.brushIn))
+        #expect(scene.report(.gesture(.brushIn), of: other.id).first?.contains(#""seq":1,"#) == true)
+        #expect(scene.report(.gesture(.brushIn)).first?.contains(#""seq":3,"#) == true)
     }
 
-    @Test("are summed up once a second at most, the first at once")
+    @Test("are summarized at most once a second, the first time at once")
     func stats() {
         var scene = Scene.connected()
         func stats(_ gestures: String, last: Int, time: String) -> String {
             #"jacquard/tag/003R/stats {"boot":"9f3c","expired":0,"gestures":{\#(gestures)},"last_seq":\#(last),"#
                 + #""lost_fragments":0,"reconnects":0,"time":"2026-11-20T10:15:\#(time)Z"}"#
         }
-        #expect(scene.tell(.gesture(.doubleTap)).last == stats(#""double_tap":1"#, last: 1, time: "02.114"))
-        #expect(scene.tell(.gesture(.doubleTap)).count == 1)
-        #expect(scene.tell(.gesture(.shortCover)).count == 1)
+        #expect(scene.report(.gesture(.doubleTap)).last == stats(#""double_tap":1"#, last: 1, time: "02.114"))
+        #expect(scene.report(.gesture(.doubleTap)).count == 1)
+        #expect(scene.report(.gesture(.shortCover)).count == 1)
         #expect(scene.wait(.seconds(3)) == [stats(#""cover":1,"double_tap":2"#, last: 3, time: "03.114")])
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("that were dropped, and fragments that were lost, are in the sum")
+    @Test("that expired, and lost fragments, are in the statistics")
     func losses() {
         var scene = Scene.connected()
         scene.handle(.messagesLost(.init(events: ["jacquard/tag/003R/gesture": 4, "other": 9])))
         #expect(scene.publications.first { $0.topic.hasSuffix("stats") }?.text.contains(#""expired":4,"#) == true)
-        scene.tell(.fragmentsLost)
+        scene.report(.fragmentsLost)
         scene.wait(.seconds(1))
         #expect(scene.publications.last?.text.contains(#""lost_fragments":1,"#) == true)
     }
@@ -82,7 +82,7 @@ struct GestureTests {
     }
 
     @Test(
-        "are written by hand with the bytes of the encoder",
+        "have the same bytes as the encoder's output",
         arguments: [
             ("9f3c", "attic", 1, 1, 1_795_169_702_114), ("", "b-2", 99, .max, 0),
             (#"q"\/"#, "ä\u{1}", .max, 10, 1_795_169_702_999), ("9f3c", "attic", 14, 100, -1),

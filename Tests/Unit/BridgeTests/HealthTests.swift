@@ -13,7 +13,7 @@ struct HealthTests {
         scene.publications.last { $0.topic == "jacquard/bridge/attic/health" }?.text ?? ""
     }
 
-    @Test("an adapter that goes and comes has an event each, the first list none")
+    @Test("publishes an event when an adapter is lost and when it is back, and none for the first list")
     func adapters() {
         var scene = Scene()
         #expect(scene.handle(.adapters([adapter(.poweredOn)])).count == 1)
@@ -26,7 +26,7 @@ struct HealthTests {
         #expect(gone[1].contains(#""text":"Bluetooth adapter hci0 is gone""#))
     }
 
-    @Test("what the broker refuses is a problem until the next connection")
+    @Test("a refused subscription or message is a problem until the next connection")
     func refusals() {
         var scene = Scene()
         scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
@@ -37,7 +37,7 @@ struct HealthTests {
         #expect(health(scene).contains(#""status":"ok""#))
     }
 
-    @Test("a refused subscription lasts as long as the connection, whatever else is refused")
+    @Test("a refused subscription is a problem for the whole connection, also when messages are refused")
     func deafness() {
         var scene = Scene()
         for number in 0..<20 {
@@ -51,7 +51,7 @@ struct HealthTests {
         #expect(!health(scene).contains("refuses messages"))
     }
 
-    @Test("a refused message is a problem for ten minutes since the last time, however many there were before")
+    @Test("a refused message is a problem until ten minutes after the last refusal")
     func refusedMessages() {
         var scene = Scene()
         for number in 10..<40 {
@@ -71,7 +71,7 @@ struct HealthTests {
     }
 
     @Test(
-        "a broker that acknowledges nothing from one minute to the next has failed",
+        "a broker that acknowledges nothing for a minute is stalled",
         arguments: [
             (
                 HealthMeasurement(residentKilobytes: 1, queued: 3, dropped: 0, acknowledged: 7, brokerReconnects: 0),
@@ -112,7 +112,7 @@ struct HealthTests {
         #expect(!health(scene).contains("broker_stalled"), "it is over with the first that is acknowledged")
     }
 
-    @Test("a Bluetooth service that may not be used is the one problem, says what to do, and has failed")
+    @Test("a denied Bluetooth service is the only problem, has a remedy, and sets the status to failed")
     func unauthorized() {
         var scene = Scene()
         scene.handle(.adapters([adapter(.unauthorized)]))
@@ -124,7 +124,7 @@ struct HealthTests {
         #expect(health(scene).contains(#""status":"ok""#))
     }
 
-    @Test("a scan that hears nothing for long is a problem")
+    @Test("a scan that receives nothing for a long time is a problem")
     func silentScan() {
         var scene = Scene()
         scene.handle(.adapters([adapter(.poweredOn, isSilent: true)]))
@@ -134,7 +134,7 @@ struct HealthTests {
     }
 
     @Test(
-        "a tag that will not come by itself is a problem, one that is away is none",
+        "a tag that cannot reconnect without help is a problem, an absent one is not",
         arguments: TagConnectionError.Code.allCases)
     func tags(code: TagConnectionError.Code) {
         let unusable: Set<TagConnectionError.Code> = [
@@ -145,22 +145,22 @@ struct HealthTests {
         let word = own.contains(code) ? code.word : unusable.contains(code) ? "tag_unusable" : nil
         var scene = Scene()
         let error = TagConnectionError(code, "Broken")
-        scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 2, error: error)))
+        scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 2, error: error)))
         #expect(health(scene).contains(#""status":"degraded""#) == (word != nil))
         if let word { #expect(health(scene).contains(#""code":"\#(word)""#)) }
         #expect(!code.hint.isEmpty)
-        scene.tell(.connection(TagConnection(state: .connecting(step: 0), attempt: 2)))
+        scene.report(.connection(TagConnection(state: .connecting(step: 0), attempt: 2)))
         #expect(health(scene).contains(#""status":"degraded""#) == (word != nil))
         scene.connect()
         #expect(!health(scene).contains(#""status":"degraded""#))
     }
 
-    @Test("lost results, and commands that were not taken, are a problem each")
+    @Test("lost results and rejected commands are one problem each")
     func lostResults() {
         var scene = Scene()
         scene.handle(.messagesLost(.init(results: 2, commands: 7)))
         #expect(health(scene).contains("2 results were lost since the start"))
-        #expect(health(scene).contains("7 commands were not taken since the start"))
+        #expect(health(scene).contains("7 commands were rejected since the start"))
         #expect(health(scene).contains(#""status":"degraded""#))
     }
 
@@ -179,7 +179,7 @@ struct HealthTests {
         #expect(health(scene).contains(#""problems":[]"#))
     }
 
-    @Test("lost events are counted, and a problem for ten minutes; the problem keeps its time")
+    @Test("lost events are counted, and are a problem for ten minutes with a constant start time")
     func drops() {
         var scene = Scene()
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 5, brokerReconnects: 0)
@@ -189,7 +189,7 @@ struct HealthTests {
         #expect(
             health(scene).contains(
                 #"{"code":"events_dropped","since":"2026-11-20T10:15:02.114Z","#
-                    + #""text":"5 events were lost since the start: the broker was away too long"}"#))
+                    + #""text":"5 events were lost since the start: the broker was disconnected too long"}"#))
         scene.wait(.seconds(600))
         scene.handle(.measured(measurement))
         #expect(health(scene).contains(#""problems":[]"#))

@@ -17,7 +17,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-@Suite("Whatever happens")
+@Suite("Invariants")
 struct InvariantTests {
     private static let payloads = [
         "on", "off", "flash", "nonsense", "", "{", #"{"state":"ON","ttl_ms":0}"#, #"{"state":"ON","ttl_ms":300}"#,
@@ -44,7 +44,7 @@ struct InvariantTests {
     private static let policies = TagEntry.ConnectPolicy.allCases
     private static let tags = [TagID.tag003R, .known("0001")]
 
-    @Test("every command has one final result, and tokens that are not pending do no harm", arguments: 0..<60)
+    @Test("every command has one final result, and unknown tokens are ignored", arguments: 0..<60)
     func oneResult(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         let policy = Self.policies.randomElement(using: &generator) ?? .always
@@ -60,7 +60,7 @@ struct InvariantTests {
                     Self.topics.randomElement(using: &generator) ?? "",
                     Self.payloads.randomElement(using: &generator) ?? "")
             case 5: happen(&scene, using: &generator)
-            case 6: scene.tell(.connection(Self.connection(using: &generator)), of: Self.tag(using: &generator))
+            case 6: scene.report(.connection(Self.connection(using: &generator)), of: Self.tag(using: &generator))
             case 7: scene.wait(.milliseconds(Int.random(in: 0..<4_000, using: &generator)))
             default:
                 guard let index = open.indices.randomElement(using: &generator) else { break }
@@ -92,10 +92,10 @@ struct InvariantTests {
     /// Answers every token, possibly with an unexpected answer, and then an unknown token.
     private func answer(_ token: UInt64, in scene: inout Scene, using generator: inout SeededGenerator) {
         let end = Self.ends.randomElement(using: &generator) ?? .success(.done)
-        for tag in Self.tags { scene.tell(.commandEnded(token: token, end), of: tag) }
+        for tag in Self.tags { scene.report(.commandEnded(token: token, end), of: tag) }
         let answer = Self.answers.randomElement(using: &generator) ?? .success(.done)
         scene.handle(.requestEnded(token: token, answer))
-        scene.tell(.commandEnded(token: UInt64.max, .success(.done)))
+        scene.report(.commandEnded(token: UInt64.max, .success(.done)))
         scene.handle(.requestEnded(token: UInt64.max, .success(.done)))
     }
 
@@ -111,7 +111,7 @@ struct InvariantTests {
             error: Bool.random(using: &generator) ? error : nil)
     }
 
-    @Test("invalid bytes do no harm", arguments: 0..<200)
+    @Test("invalid bytes are rejected", arguments: 0..<200)
     func noise(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         var scene = Scene.connected()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("led/set")
 struct LEDCommandTests {
-    @Test("has many forms", arguments: LEDForm.all)
+    @Test("accepts all documented forms", arguments: LEDForm.all)
     func pattern(of form: LEDForm) {
         var scene = Scene.connected()
         scene.send("tag/003R/led/set", form.payload)
@@ -14,7 +14,7 @@ struct LEDCommandTests {
     }
 
     @Test(
-        "knows every pattern by the SDK's name and by Home Assistant's",
+        "accepts each pattern by the SDK's name and by Home Assistant's",
         arguments: [
             ("solid", .solid), ("breathing", .breathing), ("pulsing", .pulsing), ("single_blink", .singleBlink),
             ("double_blink", .doubleBlink), ("triple_blink", .tripleBlink), ("breathe", .breathing),
@@ -29,7 +29,7 @@ struct LEDCommandTests {
     }
 
     @Test(
-        "says which value is wrong, and what it may be",
+        "rejects an invalid value with the allowed ones",
         arguments: [
             (
                 #"{"pattern":"blinky"}"#,
@@ -86,17 +86,17 @@ struct LEDCommandTests {
             ),
             (
                 #"{"halt_all":false}"#,
-                "There is nothing to do; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
+                "The command contains no action; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
                     + "frames, halt_all"
             ),
             (
                 "{}",
-                "There is nothing to do; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
+                "The command contains no action; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
                     + "frames, halt_all"
             ),
             (
                 "",
-                "There is nothing to do; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
+                "The command contains no action; the keys are state, color, brightness, effect, flash, pattern, duration_ms, "
                     + "frames, halt_all"
             ),
             (
@@ -109,7 +109,7 @@ struct LEDCommandTests {
         var scene = Scene.connected()
         scene.send("tag/003R/led/set", payload)
         #expect(scene.performed == [])
-        #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
+        #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
     @Test("fits its longest pattern into a packet")

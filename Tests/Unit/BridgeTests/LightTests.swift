@@ -18,7 +18,7 @@ struct LightTests {
         return scene.answer().first { $0.hasPrefix("jacquard/tag/003R/led ") }
     }
 
-    @Test("shows the last command, with the names that the sender used")
+    @Test("shows the last command, with the sender's names")
     func words() {
         var scene = Scene.connected()
         #expect(
@@ -33,7 +33,7 @@ struct LightTests {
         #expect(told("off", in: &scene) == light("OFF", (0, 255, 0), effect: "custom"))
     }
 
-    @Test("goes dark when the pattern has played")
+    @Test("turns off when the pattern has ended")
     func darkness() {
         var scene = Scene.connected()
         #expect(told(#"{"state":"ON","flash":1}"#, in: &scene) == light("ON"))
@@ -52,7 +52,7 @@ struct LightTests {
         #expect(scene.wait(.seconds(1)) == [light("OFF")])
     }
 
-    @Test("remembers colour, brightness and effect for the next plain on")
+    @Test("uses the last colour, brightness and effect for an \"on\" without keys")
     func memory() {
         var scene = Scene.connected()
         _ = told(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":100,"effect":"pulse"}"#, in: &scene)
@@ -68,21 +68,21 @@ struct LightTests {
                         .pulsing, color: .init(red: 50, green: 0, blue: 0), durationMilliseconds: 10_000), on: .tag))
     }
 
-    @Test("is white, full and solid for a flash that says no more, whatever it was before")
+    @Test("is white, full and solid for a flash without keys")
     func flash() {
         var scene = Scene.connected()
         _ = told(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"effect":"pulse"}"#, in: &scene)
         #expect(told("flash", in: &scene) == light("ON"))
     }
 
-    @Test("is solid when it comes on again after frames")
+    @Test("is solid when it is turned on again after frames")
     func afterFrames() {
         var scene = Scene.connected()
         _ = told(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
         #expect(told("on", in: &scene) == light("ON", (0, 255, 0)))
     }
 
-    @Test("builds on a command that is still on its way")
+    @Test("uses the values of a pending command")
     func underWay() {
         var scene = Scene.connected()
         scene.send("tag/003R/led/set", #"{"state":"ON","color":{"r":255,"g":0,"b":0}}"#)
@@ -94,7 +94,7 @@ struct LightTests {
                         .solid, color: .init(red: 51, green: 0, blue: 0), durationMilliseconds: 10_000), on: .tag))
     }
 
-    @Test("is as it was when a command fails")
+    @Test("keeps its state when a command fails")
     func failure() {
         var scene = Scene.connected()
         scene.send("tag/003R/led/set", ##"{"color":"#ff0000"}"##)
@@ -102,7 +102,7 @@ struct LightTests {
         #expect(told("on", in: &scene) == light("ON"))
     }
 
-    @Test("stops when a running pattern is toggled, and starts again when it has stopped")
+    @Test("stops when a running pattern is toggled, and starts again when a stopped one is")
     func toggle() {
         let payload = ##"{"color":"#ff0000","pattern":"solid","duration_ms":1000,"play":"toggle"}"##
         var scene = Scene.connected()
@@ -116,7 +116,7 @@ struct LightTests {
                 == light("ON", (0, 0, 255)))
     }
 
-    @Test("is the tag's own: the LED of gear is remembered apart and not shown")
+    @Test("is the tag's own: the LED of gear has a separate state that is not published")
     func gear() {
         var scene = Scene.connected()
         #expect(told(##"{"color":"#ff0000","component":"gear"}"##, in: &scene) == light("OFF"))
@@ -129,7 +129,7 @@ struct LightTests {
                         .solid, color: .init(red: 255, green: 0, blue: 0), durationMilliseconds: 10_000), on: .gear))
     }
 
-    @Test("goes dark in time although another tag is added meanwhile")
+    @Test("turns off in time although another tag is added meanwhile")
     func addedTag() {
         var scene = Scene.connected()
         _ = told(#"{"state":"ON","flash":1}"#, in: &scene)

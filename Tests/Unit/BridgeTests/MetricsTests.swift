@@ -26,15 +26,15 @@ struct MetricsTests {
         #expect(lines.contains(#"jacquard_bridge_health{status="ok"} 1"#))
     }
 
-    @Test("report each tag, and nothing that it has not reported")
+    @Test("report each tag, without samples for unknown values")
     func tags() {
         var scene = Scene()
         #expect(lines(scene).contains(#"jacquard_tag_connected{tag="003R"} 0"#))
         #expect(!lines(scene).contains { $0.hasPrefix("jacquard_tag_battery") })
         scene.connect()
-        scene.tell(.battery(BatteryStatus(level: 87, isCharging: true)))
-        scene.tell(.gesture(.doubleTap))
-        scene.tell(.gesture(.doubleTap))
+        scene.report(.battery(BatteryStatus(level: 87, isCharging: true)))
+        scene.report(.gesture(.doubleTap))
+        scene.report(.gesture(.doubleTap))
         let lines = lines(scene)
         #expect(lines.contains(#"jacquard_tag_connected{tag="003R"} 1"#))
         #expect(lines.contains(#"jacquard_tag_battery_percent{tag="003R"} 87"#))
@@ -51,10 +51,10 @@ struct MetricsTests {
         #expect(lines.contains(#"jacquard_bridge_problems{code="no_adapter"} 1"#))
     }
 
-    @Test("are in the format of Prometheus: each family once, with its help and type in front")
+    @Test("are in the format of Prometheus: each family once, after its help and type")
     func format() throws {
         var scene = Scene.connected()
-        scene.tell(.gesture(.shortCover))
+        scene.report(.gesture(.shortCover))
         var families: Set<String> = []
         var current = ""
         for line in lines(scene) {
@@ -74,15 +74,15 @@ struct MetricsTests {
     }
 
     @Test(
-        "are all that dashboard and article name",
+        "are all listed in the dashboard and the article",
         arguments: ["deploy/grafana-dashboard.json", "Sources/Daemon/Documentation.docc/Operations.md"])
     func documents(document: String) throws {
         let path = URL(filePath: "../../../" + document, relativeTo: URL(filePath: #filePath))
         let text = try String(contentsOf: path, encoding: .utf8)
         let named = Set(text.matches(of: #/jacquard_(?:bridge|adapter|tag)_\w+/#).map { String($0.0) })
         var scene = Scene.connected()
-        scene.tell(.battery(BatteryStatus(level: 87, isCharging: true)))
-        scene.tell(.gesture(.doubleTap))
+        scene.report(.battery(BatteryStatus(level: 87, isCharging: true)))
+        scene.report(.gesture(.doubleTap))
         let adapter = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
         scene.handle(.adapters([adapter]))
         scene.handle(.sighting(.tag003R, TagSighting(rssi: -60)))
@@ -92,7 +92,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "keep a label whole whatever it holds",
+        "escape any label value",
         arguments: [
             ("b\"c\\d\ne", #"b\"c\\d\ne"#),
             // One character for a reader, two for Prometheus: a quote and an accent.
@@ -105,7 +105,7 @@ struct MetricsTests {
         #expect(line.unicodeScalars.elementsEqual("jacquard_x{a=\"\(written)\"} -1".unicodeScalars), "\(line)")
     }
 
-    @Test("give each family its type, also those that have no sample in most cases")
+    @Test("give each family its type")
     func types() {
         var scene = Scene()
         scene.handle(.adapters([]))

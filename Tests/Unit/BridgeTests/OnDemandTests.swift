@@ -28,12 +28,12 @@ struct OnDemandTests {
         #expect(scene.takeActions() == [])
         scene.wait(.milliseconds(1))
         #expect(scene.takeActions() == [.disconnect(.tag003R)])
-        scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1)))
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1)))
         scene.send(led, "on")
         #expect(scene.takeActions() == [.connect(.tag003R)])
     }
 
-    @Test("stays connected while a command has no answer")
+    @Test("stays connected while a command has no response")
     func busy() {
         var scene = scene()
         scene.send(led, "on")
@@ -42,7 +42,7 @@ struct OnDemandTests {
         #expect(scene.takeActions() == [.connect(.tag003R)])
     }
 
-    @Test("is looked for no more when the command has expired for 30 s")
+    @Test("is not searched for 30 s after the command has expired")
     func away() {
         var scene = scene()
         scene.send(led, "on")
@@ -57,16 +57,17 @@ struct OnDemandTests {
         #expect(scene.handle(.started).contains(availability + "online"))
         let timeout = TagConnectionError(.connectionTimeout, "No link")
         #expect(
-            scene.tell(.connection(TagConnection(state: .connecting(step: 0), attempt: 1))).first
+            scene.report(.connection(TagConnection(state: .connecting(step: 0), attempt: 1))).first
                 == availability + "online")
         #expect(
-            scene.tell(.connection(TagConnection(state: .preparingToConnect, attempt: 2, error: timeout))).first
+            scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 2, error: timeout))).first
                 == availability + "offline")
         #expect(
-            scene.tell(.connection(TagConnection(state: .disconnected, attempt: 2))).first == availability + "offline")
+            scene.report(.connection(TagConnection(state: .disconnected, attempt: 2))).first == availability + "offline"
+        )
         scene.connect()
         #expect(
-            scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1))).first == availability + "online")
+            scene.report(.connection(TagConnection(state: .disconnected, attempt: 1))).first == availability + "online")
         #expect(scene.handle(.bluetooth(.poweredOff)) == [availability + "offline"])
         #expect(scene.powerOn() == [availability + "online"])
         scene.send("tag/003R/connection/set", "disconnect")
@@ -88,19 +89,19 @@ struct OnDemandTests {
             scene.connect()
             #expect(scene.publications.contains { $0.line == availability + "online" })
         }
-        scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1)))
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1)))
         #expect(scene.publications.last { $0.line.hasPrefix(availability) }?.line == availability + "online")
     }
 
-    @Test("says so to a command that may not wait")
+    @Test("is named in the error of a command that must not wait")
     func hint() {
         var scene = scene()
         scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
         #expect(
             scene.lastError
-                == SaidError(
+                == ResultError(
                     code: "tag_offline", text: "Tag 003R is not connected",
-                    hint: "it is connected on demand, while a command may wait (ttl_ms); "
+                    hint: "the tag connects on demand: allow time with ttl_ms; "
                         + "not seen since the bridge started", retryable: true))
         #expect(scene.takeActions() == [])
     }

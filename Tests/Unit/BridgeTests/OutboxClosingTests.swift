@@ -60,7 +60,7 @@ struct OutboxClosingTests {
         #expect(connection.outbox.queued == 0)
     }
 
-    @Test("may be several, facts among them: each costs one more connection")
+    @Test("can be several, including facts: each costs one more connection")
     func several() {
         var connection = Connection(bad: ["gear bad", "result 1", "result 2"], at: start)
         for (topic, word) in [("state", "online"), ("gear", "bad"), ("level", "87")] {
@@ -98,7 +98,7 @@ struct OutboxClosingTests {
         #expect(connection.outbox.connected(at: start).count == 2)
     }
 
-    @Test("what was in flight when the network failed is no suspect")
+    @Test("publications in flight at a network failure are not suspects")
     func network() {
         var outbox = Outbox()
         for number in 1...3 { _ = outbox.submit(result("\(number)"), at: start) }
@@ -120,7 +120,7 @@ struct OutboxClosingTests {
         #expect(outbox.submit(stream, at: start).count == 1)
     }
 
-    @Test("and those that the broker refuses by a reason code are counted; the log gets a limited number of topics")
+    @Test("and publications refused with a reason code are counted; the number of logged topics is limited")
     func refused() throws {
         var outbox = Outbox()
         _ = outbox.connected(at: start)

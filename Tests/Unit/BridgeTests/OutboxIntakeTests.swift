@@ -24,7 +24,7 @@ struct OutboxIntakeTests {
         return outbox
     }
 
-    @Test("drops no result while the broker is connected, however many wait")
+    @Test("drops no result while the broker is connected")
     func keepsResults() {
         var outbox = connected(limit: 10)
         var inFlight = (0..<10_000).flatMap { outbox.submit(result($0), at: start) }
@@ -77,7 +77,7 @@ struct OutboxIntakeTests {
         #expect(outbox.acknowledged(first[2].ticket ?? 0, at: start).count == 3)
     }
 
-    @Test("has no more in flight than the broker takes at once")
+    @Test("has at most the broker's receive maximum in flight")
     func receiveMaximum() {
         var outbox = connected(limit: 1_000, window: 100, receiveMaximum: 20)
         #expect((0..<50).flatMap { outbox.submit(result($0), at: start) }.count == 20)

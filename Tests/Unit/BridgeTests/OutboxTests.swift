@@ -35,7 +35,7 @@ struct OutboxTests {
         return outbox
     }
 
-    @Test("hands over at once what comes while there is a connection")
+    @Test("delivers at once while there is a connection")
     func straightOn() {
         var outbox = connected()
         #expect(lines(outbox.submit(event("1"), at: start)) == ["gesture 1"])
@@ -45,7 +45,7 @@ struct OutboxTests {
         #expect(outbox.submit(stream, at: start) == [Outbox.Delivery(ticket: nil, publication: stream)])
     }
 
-    @Test("knows where a delivery goes until the broker has answered, and who has chosen the topic")
+    @Test("returns the destination of an unacknowledged delivery, and whether the sender of a command has chosen it")
     func destination() throws {
         var outbox = connected()
         var answer = result("ok")
@@ -71,7 +71,8 @@ struct OutboxTests {
         #expect(outbox.submit(fact("level", "87"), at: start).isEmpty)
     }
 
-    @Test("keeps the latest of each fact without a connection, and gives all in the order of their first coming")
+    @Test(
+        "stores the latest of each fact without a connection, and delivers all in the order of their first submission")
     func offlineFacts() {
         var outbox = Outbox()
         for (topic, text) in [("state", "online"), ("level", "1"), ("gear", "a"), ("level", "2"), ("level", "3")] {
@@ -80,7 +81,7 @@ struct OutboxTests {
         #expect(lines(outbox.connected(at: start)) == ["state online", "level 3", "gear a"])
     }
 
-    @Test("gives facts first on a connection, then events, then results, each in their order")
+    @Test("delivers facts first on a connection, then events, then results, each in order")
     func connection() {
         var outbox = Outbox()
         for publication in [event("1"), fact("state", "online"), result("ok"), event("2"), fact("rssi", "-1", qos: 0)] {
@@ -91,7 +92,7 @@ struct OutboxTests {
         #expect(deliveries.map { $0.ticket == nil } == [false, true, false, false, false])
     }
 
-    @Test("lets events wait until they expire, and results a minute")
+    @Test("queues events until they expire, and results for a minute")
     func expiry() {
         var outbox = Outbox()
         _ = outbox.submit(result("old"), at: start)
@@ -108,7 +109,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "shortens the message expiry by the time that an event has waited",
+        "shortens the message expiry by the time in the queue",
         arguments: [(0, 5), (0.1, 5), (1, 4), (3.5, 2), (4.999, 1)] as [(Double, UInt32)])
     func remainingExpiry(waited: Double, seconds: UInt32) {
         var outbox = Outbox()
@@ -116,7 +117,7 @@ struct OutboxTests {
         #expect(outbox.connected(at: time(waited)).map(\.publication.messageExpirySeconds) == [seconds])
     }
 
-    @Test("drops streams without a connection, and when the broker does not keep up")
+    @Test("drops streams without a connection, and when the broker is too slow")
     func streams() {
         var outbox = Outbox(window: 1)
         let stream = Publication(topic: "touch", payload: [], qos: 0, kind: .stream)
@@ -128,7 +129,7 @@ struct OutboxTests {
         #expect(outbox.dropped.streams == 2)
     }
 
-    @Test("has no more than its window with the broker, and goes on in order as that acknowledges")
+    @Test("has at most its window in flight, and continues in order after acknowledgements")
     func window() {
         var outbox = connected(window: 2)
         let first = outbox.submit(event("1"), at: start) + outbox.submit(event("2"), at: start)
@@ -147,14 +148,14 @@ struct OutboxTests {
         #expect(outbox.queued == 2)
     }
 
-    @Test("hands a fact of QoS 0 over although the window is full, for nothing acknowledges it")
+    @Test("delivers a fact of QoS 0 although the window is full")
     func unacknowledgedFact() {
         var outbox = connected(window: 1)
         _ = outbox.submit(event("1"), at: start)
         #expect(lines(outbox.submit(fact("rssi", "-1", qos: 0), at: start)) == ["rssi -1"])
     }
 
-    @Test("drops what expires while the window is full")
+    @Test("drops messages that expire while the window is full")
     func expiryInLine() throws {
         var outbox = connected(window: 1)
         let ticket = try #require(outbox.submit(event("1"), at: start).first?.ticket)
@@ -164,7 +165,7 @@ struct OutboxTests {
         #expect(outbox.takeLosses().events == ["gesture": 1])
     }
 
-    @Test("counts what has expired without a connection as soon as there is one, however many facts go first")
+    @Test("counts expired messages at the connection, before the facts are delivered")
     func expiredBehindFacts() {
         var outbox = Outbox(window: 1)
         _ = outbox.submit(fact("state", "online"), at: start)
@@ -175,7 +176,7 @@ struct OutboxTests {
         #expect(outbox.takeLosses().events == ["gesture": 1])
     }
 
-    @Test("sends again on the next connection what the broker has not acknowledged, before what came later")
+    @Test("sends unacknowledged messages again on the next connection, before later ones")
     func resending() throws {
         var outbox = connected(window: 3)
         _ = outbox.submit(fact("state", "online"), at: start)
@@ -192,7 +193,7 @@ struct OutboxTests {
         #expect(lines(outbox.acknowledged(ticket, at: time(2))) == ["gesture 4"])
     }
 
-    @Test("does not send again what has expired meanwhile, and ignores tickets of an earlier connection")
+    @Test("does not send expired messages again, and ignores tickets of an earlier connection")
     func earlierConnection() throws {
         var outbox = connected()
         let ticket = try #require(outbox.submit(event("1"), at: start).first?.ticket)
@@ -203,7 +204,7 @@ struct OutboxTests {
         #expect(outbox.queued == 1)
     }
 
-    @Test("takes a connection without a farewell of the last one as a new one")
+    @Test("treats a connection without a disconnection as a new one")
     func twice() {
         var outbox = connected()
         _ = outbox.submit(fact("state", "online"), at: start)
@@ -211,7 +212,7 @@ struct OutboxTests {
         #expect(lines(outbox.connected(at: time(1))) == ["state online", "gesture 1"])
     }
 
-    @Test("bounds the bytes of events and of results without a connection, each for itself")
+    @Test("bounds the bytes of events and, without a connection, of results separately")
     func bounds() {
         var outbox = Outbox(mostEventBytes: 2 * eventBytes, mostResultBytes: resultBytes)
         for number in 1...3 { _ = outbox.submit(event("\(number)"), at: start) }
@@ -231,7 +232,7 @@ struct OutboxTests {
     private var eventBytes: Int { Waiting(event("1"), at: start).bytes }
     private var resultBytes: Int { Waiting(result("1"), at: start).bytes }
 
-    @Test("makes room by dropping what has expired, wherever it stands")
+    @Test("makes room by dropping expired messages at any place")
     func room() {
         var outbox = Outbox(mostEventBytes: 2 * eventBytes)
         _ = outbox.submit(result("ok"), at: start)
@@ -242,7 +243,7 @@ struct OutboxTests {
         #expect(lines(outbox.connected(at: time(5))) == ["gesture 2", "gesture 3", "result ok"])
     }
 
-    @Test("takes a hundred thousand events without a broker and keeps only those of the last seconds")
+    @Test("keeps only the events of the last seconds out of a hundred thousand without a broker")
     func longAbsence() {
         var outbox = Outbox()
         for number in 0..<100_000 {
@@ -255,7 +256,7 @@ struct OutboxTests {
 
 @Suite("Queue")
 struct QueueTests {
-    @Test("gives in the order of taking, however often it was emptied")
+    @Test("returns elements in order, also after it was empty")
     func order() {
         var queue = Queue<Int>()
         var expected = 0

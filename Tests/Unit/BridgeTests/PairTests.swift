@@ -19,7 +19,7 @@ struct PairTests {
             + #""serial":"0001","text":\#(text),"time":"2026-11-20T10:15:02.114Z","type":"\#(type)"}"#
     }
 
-    @Test("reports each stage, and ends with a tag that is known, remembered and connected")
+    @Test("publishes each stage, and ends with a tag that is known, stored and connected")
     func success() {
         var scene = scene()
         #expect(
@@ -45,7 +45,7 @@ struct PairTests {
         #expect(scene.state.knownTags.map(\.address) == [nil, "F0"])
     }
 
-    @Test("reports that it failed, and why")
+    @Test("publishes a failure with its reason")
     func failures() {
         for (error, code) in [
             (.notFound, "expired"), (.refused(name: "org.bluez.Error.AuthenticationFailed", text: "no"), "tag_error"),
@@ -62,7 +62,7 @@ struct PairTests {
         }
     }
 
-    @Test("of a tag that the configuration lists keeps what that says of it")
+    @Test("of a configured tag keeps its configuration")
     func configured() {
         let entry = TagEntry(id: .known("sleeve"), serial: "0001", name: "Left", connect: .onDemand)
         var scene = scene(tags: [entry])
@@ -76,14 +76,14 @@ struct PairTests {
     func lostBond() {
         var scene = scene()
         let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
-        let lines = scene.tell(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        let lines = scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
         #expect(lines.last?.contains(#""code":"peer_removed_pairing_info""#) == true)
         scene.send(topic, "003R")
         #expect(scene.done(.paired(address: "F0", name: nil)).contains { $0.contains(#""problems":[]"#) })
         #expect(scene.takeActions().contains(.connect(.tag003R)))
     }
 
-    @Test("of one tag is carried out once at a time")
+    @Test("of one tag is executed once at a time")
     func twice() {
         var scene = scene()
         scene.send(topic, "0001")
@@ -93,7 +93,7 @@ struct PairTests {
         #expect(scene.takeActions().count == 2)
     }
 
-    @Test("that the driver never ends is a defect, and over")
+    @Test("that the driver never completes fails with an internal error")
     func defect() {
         var scene = scene()
         scene.send(topic, #"{"serial":"0001","timeout_s":5}"#)
@@ -102,7 +102,7 @@ struct PairTests {
         #expect(scene.state.pairing.isEmpty)
     }
 
-    @Test("waits until Bluetooth has said how it is")
+    @Test("waits until the state of Bluetooth is known")
     func waits() {
         var scene = Scene()
         for id in ["a", "b"] { scene.send(topic, #"{"serial":"0001","id":"\#(id)"}"#) }
@@ -114,7 +114,7 @@ struct PairTests {
         #expect(scene.results.map(\.status) == ["error", "ok"])
     }
 
-    @Test("is refused when Bluetooth turns out to be off, or says nothing in time; then there was no pairing")
+    @Test("is refused when Bluetooth is off, or its state stays unknown; no pairing is published")
     func bluetooth() {
         var off = Scene()
         off.send(topic, "0001")
@@ -136,7 +136,7 @@ struct PairTests {
     private static let serials = "the serial printed on the tag, such as 003R"
 
     @Test(
-        "says which value is wrong",
+        "rejects an invalid value",
         arguments: [
             ("", #""serial" is missing; it may be \#(serials)"#),
             (#"{"serial":"0_1"}"#, #""serial" is "0_1"; it may be \#(serials)"#),
@@ -151,14 +151,14 @@ struct PairTests {
         #expect(scene.takeActions() == [])
     }
 
-    @Test("a tag can be added without a command, once")
+    @Test("a tag can be added by the configuration, once")
     func add() {
         var scene = scene()
         let entry = TagEntry(id: .known("0001"), serial: "0001")
         #expect(scene.handle(.tagAdded(entry)).count == 10)
         #expect(scene.takeActions().last == .connect(entry.id))
         #expect(scene.handle(.tagAdded(entry)) == [])
-        scene.tell(.connection(TagConnection(state: .connected, attempt: 1)), of: entry.id)
+        scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: entry.id)
         scene.send("tag/0001/led/set", "on")
         #expect(scene.performed.count == 1)
     }

@@ -16,13 +16,13 @@ struct PeerBridgesTests {
         return !scene.send("tag/\(tag)/sing/set", "x").isEmpty
     }
 
-    @Test("a command for another bridge's tag is left to that one")
+    @Test("ignores a command for another bridge's tag")
     func othersTag() {
         #expect(!answers(scene("zoo", tags: #""0001""#), for: "0001"))
         #expect(answers(scene("zoo", tags: #""0001""#), for: "003R"))
     }
 
-    @Test("a bridge that is offline leaves its tags to the others")
+    @Test("responds for the tags of a bridge that is offline")
     func offline() {
         #expect(answers(scene("zoo", tags: #""0001""#, state: "offline"), for: "0001"))
         var scene = scene("zoo", tags: #""0001""#)
@@ -30,13 +30,13 @@ struct PeerBridgesTests {
         #expect(answers(scene, for: "0001"))
     }
 
-    @Test("the first by name answers for an unknown tag")
-    func nobodysTag() {
+    @Test("the first bridge by name responds for an unknown tag")
+    func unknownTag() {
         #expect(answers(scene("zoo", tags: ""), for: "0001"))
         #expect(!answers(scene("aaa", tags: ""), for: "0001"))
     }
 
-    @Test("an own tag is answered for whatever others say")
+    @Test("responds for its own tag regardless of other bridges")
     func ownTag() {
         #expect(answers(scene("aaa", tags: #""003R""#), for: "003R"))
     }
@@ -50,7 +50,7 @@ struct PeerBridgesTests {
         return scene
     }
 
-    @Test("a command for a tag that another bridge is connected to is left to that one", arguments: ["aaa", "zoo"])
+    @Test("ignores a command for a tag that another bridge is connected to", arguments: ["aaa", "zoo"])
     func connectedElsewhere(peer: String) {
         var scene = shared(peer, connected: #""003R""#)
         for (topic, payload) in [
@@ -66,7 +66,7 @@ struct PeerBridgesTests {
         #expect(scene.results.map(\.status) == ["ok"])
     }
 
-    @Test("a disconnect for a tag of two bridges holds at both, and one answers")
+    @Test("a disconnect command applies at both bridges of a tag, and one responds")
     func disconnect() {
         var scene = shared("zoo", connected: #""003R""#)
         scene.powerOn()
@@ -77,7 +77,7 @@ struct PeerBridgesTests {
         )
     }
 
-    @Test("what a bridge says that is offline does not silence another", arguments: ["offline", ""])
+    @Test("the list of an offline bridge has no effect", arguments: ["offline", ""])
     func stale(state: String) {
         var scene = shared("aaa", connected: #""003R""#)
         scene.send("bridge/aaa/state", state)
@@ -85,7 +85,7 @@ struct PeerBridgesTests {
         #expect(scene.results.map(\.error?.code) == ["tag_offline"])
     }
 
-    @Test("a connected tag's bridge answers whatever others say", arguments: ["aaa", "zoo"])
+    @Test("the bridge that is connected to the tag responds regardless of other bridges", arguments: ["aaa", "zoo"])
     func connectedHere(peer: String) {
         var scene = shared(peer, connected: #""003R""#, isConnected: true)
         scene.send("tag/003R/led/set", Self.led)
@@ -94,7 +94,9 @@ struct PeerBridgesTests {
         #expect(scene.results.map(\.status) == ["error", "ok"])
     }
 
-    @Test("while no bridge is connected the first by name answers, and both wait", arguments: [("aaa", 0), ("zoo", 1)])
+    @Test(
+        "while no bridge is connected, the first by name responds, and both queue the command",
+        arguments: [("aaa", 0), ("zoo", 1)])
     func noneConnected(peer: String, results: Int) {
         var expired = shared(peer)
         expired.send("tag/003R/led/set", Self.led)
@@ -114,7 +116,7 @@ struct PeerBridgesTests {
         #expect(stopped.results.count == results)
     }
 
-    @Test("a waiting command is left to the bridge that the tag connects to")
+    @Test("drops a queued command when the tag connects to another bridge")
     func connectsElsewhere() {
         var scene = shared("zoo")
         scene.send("tag/003R/led/set", Self.led)
@@ -124,7 +126,7 @@ struct PeerBridgesTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("a connect is answered by the bridge that the tag connects to", arguments: ["aaa", "zoo"])
+    @Test("the bridge that the tag connects to responds to a connect command", arguments: ["aaa", "zoo"])
     func connect(peer: String) {
         var scene = shared(peer)
         scene.send("tag/003R/connection/set", "connect")
@@ -132,7 +134,7 @@ struct PeerBridgesTests {
         #expect(scene.results.map(\.status) == ["ok"])
     }
 
-    @Test("each bridge says which tags it is connected to")
+    @Test("publishes the tags that it is connected to")
     func claim() {
         var scene = Scene()
         scene.connect()
@@ -142,7 +144,7 @@ struct PeerBridgesTests {
         #expect(scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text.contains(#""connected":[]"#) == true)
     }
 
-    @Test("more than 256 other bridges are not remembered")
+    @Test("stores at most 256 other bridges")
     func most() {
         var scene = Scene()
         for number in 0..<PeerBridges.most { scene.send("bridge/z\(number)/state", "online") }
@@ -152,7 +154,7 @@ struct PeerBridgesTests {
         #expect(scene.results.count == 1)
     }
 
-    @Test("what a bridge says of itself or what cannot be read means nothing")
+    @Test("ignores its own documents and invalid ones")
     func nonsense() {
         #expect(answers(scene("attic", tags: #""0001""#), for: "0001"))
         var scene = scene("zoo", tags: #""0001""#)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bridge
 
-@Suite("A configuration that changes")
+@Suite("Reload")
 struct ReloadTests {
     private static let device = "homeassistant/device/jacquard_tag_003R/config"
     private static let bridgeDevice = "homeassistant/device/jacquard_bridge_attic/config"
@@ -17,7 +17,7 @@ struct ReloadTests {
         return scene.handle(.configurationChanged(configuration, isBrokerConnected: isConnected))
     }
 
-    @Test("releases a tag: its discovery goes at once, its topics a second later, its bond stays")
+    @Test("removes a tag: its discovery at once, its topics a second later, and not its bond")
     func release() {
         var scene = Scene.announced()
         scene.powerOn()
@@ -33,7 +33,7 @@ struct ReloadTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("ends the commands of a tag that it releases")
+    @Test("ends the commands of a removed tag")
     func commands() {
         var scene = Scene.connected()
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"sent"}"#)
@@ -42,7 +42,7 @@ struct ReloadTests {
         #expect(scene.handle(.tagRemoved(.tag003R)) == [])
     }
 
-    @Test("a released tag that is listed again at once keeps its topics")
+    @Test("a removed tag that is listed again at once keeps its topics")
     func again() {
         var scene = Scene.connected()
         scene.handle(.tagRemoved(.tag003R))
@@ -55,7 +55,7 @@ struct ReloadTests {
         #expect(scene.wait(.seconds(2)) == [])
     }
 
-    @Test("gives a tag another name, in its topics and in its announcement")
+    @Test("changes a tag's name in its topics and its discovery")
     func name() {
         var scene = Scene.announced()
         var entry = TagEntry.sleeve
@@ -65,7 +65,7 @@ struct ReloadTests {
         #expect(lines.allSatisfy { $0.contains(#""name":"Right sleeve""#) })
     }
 
-    @Test("connects a tag at other times", arguments: TagEntry.ConnectPolicy.allCases)
+    @Test("changes a tag's connection policy", arguments: TagEntry.ConnectPolicy.allCases)
     func policy(policy: TagEntry.ConnectPolicy) {
         var scene = Scene()
         scene.powerOn()
@@ -80,7 +80,7 @@ struct ReloadTests {
         #expect(scene.takeActions() == (policy == .always ? [] : [.connect(.tag003R)]))
     }
 
-    @Test("takes every announcement away when discovery is switched off, and makes it again")
+    @Test("withdraws all discovery messages when discovery is switched off, and publishes them again")
     func discoveryOffAndOn() {
         var scene = Scene.announced()
         let settings = scene.state.configuration.homeAssistant
@@ -100,7 +100,7 @@ struct ReloadTests {
         #expect(scene.wait(.seconds(1)).discoveryTopics == [Self.bridgeDevice, Self.device])
     }
 
-    @Test("moves what is announced to another prefix")
+    @Test("moves discovery to another prefix")
     func prefix() {
         var scene = Scene.announced()
         _ = adopt(&scene) { $0.homeAssistant?.prefix = "ha" }
@@ -109,7 +109,7 @@ struct ReloadTests {
         #expect(lines.discoveryTopics.suffix(2).allSatisfy { $0.hasPrefix("ha/device/") })
     }
 
-    @Test("moves what is announced to the other form, in three steps")
+    @Test("moves discovery to the other form, in three steps")
     func form() {
         var scene = Scene.announced()
         _ = adopt(&scene) { $0.homeAssistant?.form = .single }
@@ -124,7 +124,7 @@ struct ReloadTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("waits with another announcement for the broker")
+    @Test("publishes changed discovery when the broker is connected")
     func withoutBroker() {
         var scene = Scene.announced()
         _ = adopt(&scene, isConnected: false) { $0.homeAssistant?.prefix = "ha" }
@@ -133,18 +133,18 @@ struct ReloadTests {
         #expect(scene.wait(.seconds(1)).discoveryTopics.count == 4)
     }
 
-    @Test("takes other limits at once")
+    @Test("applies changed limits at once")
     func limits() {
         var scene = Scene.connected()
         #expect(adopt(&scene) { ($0.commandsPerTag, $0.gestureLifetime) = (1, .seconds(9)) } == [])
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"1"}"#)
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"2"}"#)
         #expect(scene.lastError?.code == "busy")
-        scene.tell(.gesture(.doubleTap))
+        scene.report(.gesture(.doubleTap))
         #expect(scene.publications.contains { $0.messageExpirySeconds == 9 })
     }
 
-    @Test("means nothing to a bridge that has stopped, and for a tag that is not known")
+    @Test("is ignored after the stop, and for an unknown tag")
     func nothing() {
         var scene = Scene.announced()
         var other = TagEntry.sleeve

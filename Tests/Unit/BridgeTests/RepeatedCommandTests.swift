@@ -21,7 +21,7 @@ struct RepeatedCommandTests {
         #expect(scene.performed.count == 2)
     }
 
-    @Test("is carried out once while the first is under way, and each gets one final result")
+    @Test("is executed once while the first is pending, and each sender gets one final result")
     func underWay() {
         var scene = Scene.connected()
         scene.send(led, payload)
@@ -57,7 +57,7 @@ struct RepeatedCommandTests {
         #expect(scene.performed.count == 4)
     }
 
-    @Test("counts as pending while it waits for the first")
+    @Test("counts as pending while the first is pending")
     func bound() {
         var scene = Scene.connected(commandsPerTag: 2)
         for _ in 0..<3 { scene.send(led, payload) }
@@ -74,7 +74,7 @@ struct RepeatedCommandTests {
         #expect((scene.lastError?.code == "invalid_argument") == !isGood)
     }
 
-    @Test("is forgotten when thousands came after it: the memory is bounded")
+    @Test("is executed again after thousands of other results: the store is bounded")
     func memory() {
         let key = AnsweredCommands.Key(resultTopic: "t", id: "0")
         let now = Scene.beginning.instant

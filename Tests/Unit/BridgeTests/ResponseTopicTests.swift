@@ -13,7 +13,7 @@ struct ResponseTopicTests {
     }
 
     @Test(
-        "of a command must be one at which the sender could publish itself",
+        "of a command must be one that the sender could publish to",
         arguments: [
             "", "$SYS/broker", "$share/a/b", "a/+", "#", "a#", "a\u{0}", "a\u{7}", "a\u{85}", "a\u{FFFD}", "a\u{FFFE}",
             "jacquard", "jacquard/", "jacquard/tag/003R/led/set", "jacquard/tag/003R/led/result",
@@ -33,7 +33,7 @@ struct ResponseTopicTests {
     }
 
     @Test(
-        "gets the result wherever a sender could publish itself",
+        "gets the result on any topic that a sender could publish to",
         arguments: [
             "a", "me/answers", "jacquar", "jacquard2/x", "Jacquard/tag", "jacquard/client/me/response",
             "jacquard/client/me/a/b", "homeassistant2/x", "/", "é/ü", "a b",
@@ -49,7 +49,7 @@ struct ResponseTopicTests {
         #expect(results.map(\.correlationData) == [nil, [7]])
     }
 
-    @Test("that is refused leaves the same id to a command with another one")
+    @Test("that is refused does not store a result for the id")
     func repeated() {
         var scene = Scene.connected()
         scene.receive(Self.message("jacquard/bridge/attic/request/forget"))
@@ -81,7 +81,7 @@ struct ResponseTopicTests {
         #expect(scene.results.map(\.error?.code) == ["retained_rejected"])
     }
 
-    @Test("comes with at most 4,096 bytes of correlation data", arguments: [(4_096, true), (4_097, false)])
+    @Test("is allowed with at most 4,096 bytes of correlation data", arguments: [(4_096, true), (4_097, false)])
     func correlation(count: Int, isGood: Bool) {
         var scene = Scene.connected()
         scene.receive(Self.message("me", correlation: [UInt8](repeating: 1, count: count)))

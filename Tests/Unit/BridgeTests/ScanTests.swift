@@ -40,7 +40,7 @@ struct ScanTests {
             ])
     }
 
-    @Test("waits until Bluetooth has said how it is; a request to stop does not")
+    @Test("waits until the state of Bluetooth is known; a request to stop does not")
     func waits() {
         var scene = Scene()
         scene.send(topic, #"{"id":"s"}"#)
@@ -51,20 +51,20 @@ struct ScanTests {
         #expect(scene.done().last?.contains(#""id":"s","status":"ok""#) == true)
     }
 
-    @Test("ends in time, with one event")
+    @Test("ends after its duration, with one event")
     func time() {
         var scene = scene(scanning: "")
         #expect(scene.wait(.milliseconds(29_999)) == [])
         let lines = scene.wait(.milliseconds(1))
         #expect(lines.first == #"jacquard/bridge/attic/scan {"scanning":false,"until":null}"#)
-        #expect(lines.last?.contains(#""text":"its time is over""#) == true)
+        #expect(lines.last?.contains(#""text":"the duration has passed""#) == true)
         #expect(lines.count == 2)
         #expect(scene.takeActions() == [.stopScan(token: 2)])
         #expect(scene.done() == [])
         #expect(scene.handle(.scanEnded) == [])
     }
 
-    @Test("follows the truth when Bluetooth ends the scan, or goes off")
+    @Test("ends when Bluetooth ends the scan or is switched off")
     func ended() {
         var scene = scene(scanning: "")
         #expect(scene.handle(.scanEnded).count == 2)
@@ -76,7 +76,7 @@ struct ScanTests {
                 .contains(#""text":"Bluetooth is powered off""#) == true)
     }
 
-    @Test("has one stopped event for each request to stop")
+    @Test("publishes one event for each request to stop")
     func stop() {
         var scene = scene(scanning: "")
         #expect(scene.send(topic, "stop") == [])
@@ -93,7 +93,7 @@ struct ScanTests {
         #expect(lines.last?.contains(#""data":{"scanning":false,"until":null}"#) == true)
     }
 
-    @Test("that is stopped before it runs begins and ends")
+    @Test("that is stopped before it runs starts and stops")
     func stopAtOnce() {
         var scene = scene()
         scene.send(topic, "")
@@ -122,7 +122,7 @@ struct ScanTests {
         #expect(scene.state.scan.allowsDuplicates)
     }
 
-    @Test("reports each tag once, or every signal of it")
+    @Test("publishes each tag once, or each advertisement with duplicates")
     func duplicates() {
         for (payload, count) in [("", 1), (#"{"duplicates":true}"#, 3)] {
             var scene = scene(scanning: payload)
@@ -142,7 +142,7 @@ struct ScanTests {
         }
     }
 
-    @Test("reports nothing without a requested scan, and nothing of connected tags")
+    @Test("publishes nothing without a requested scan, and no connected tags")
     func silence() {
         var scene = scene()
         #expect(heard(tag, in: &scene) == [])
@@ -153,7 +153,7 @@ struct ScanTests {
     }
 
     @Test(
-        "without Bluetooth is refused, and the error holds its state",
+        "without Bluetooth is refused, and the error contains its state",
         arguments: zip(
             AdapterFacts.State.allCases.filter { $0 != .poweredOn },
             [
@@ -172,7 +172,7 @@ struct ScanTests {
         #expect(scene.lastError?.retryable == said.isRetryable)
     }
 
-    @Test("ends with the stack's error, and there is no scan")
+    @Test("fails with the stack's error, and no scan runs")
     func failure() {
         var scene = scene()
         scene.send(topic, "")
@@ -185,7 +185,7 @@ struct ScanTests {
     }
 
     @Test(
-        "says which value is wrong",
+        "rejects an invalid value",
         arguments: [
             ("start", #""payload" is "start"; it may be stop"#),
             (#"{"duration_s":0}"#, #""duration_s" is 0; it may be 1 to 3600"#),
@@ -198,7 +198,7 @@ struct ScanTests {
         #expect(scene.lastError?.text == text)
     }
 
-    @Test("a serial that several devices show is an event once, and a problem until ten minutes after the last report")
+    @Test("a duplicate serial is one event, and a problem until ten minutes after the last report")
     func duplicateSerial() {
         var scene = scene()
         scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
@@ -219,13 +219,13 @@ struct ScanTests {
         }
     }
 
-    @Test("a serial that two configured tags share is no problem")
+    @Test("a serial of two configured tags is not a problem")
     func sharedSerial() {
         var scene = Scene(tags: ["left", "right"].map { TagEntry(id: .known($0), serial: "003R") })
         #expect(scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"])) == [])
     }
 
-    @Test("tags that are silent for an hour are no longer listed")
+    @Test("tags that are silent for an hour are not listed")
     func forgotten() {
         var scene = scene()
         _ = heard(tag, in: &scene)

@@ -4,20 +4,20 @@ import Time
 
 @testable import Bridge
 
-/// A bridge called `attic` with time in the test's hand; what comes out is written as `topic payload`.
+/// A bridge called `attic` whose time is set by the test. Publications are written as `topic payload`.
 struct Scene {
     var state: BridgeState
     var now: Moment
-    /// The tokens of the commands that were handed to tags, in order.
+    /// The tokens of all actions that have one, in order.
     var tokens: [UInt64] = []
-    /// The commands that were handed to tags, in order.
+    /// The commands sent to tags, in order.
     var performed: [TagCommand] = []
-    /// Everything else that is to be done, in order.
+    /// All other actions, in order.
     var actions: [BridgeAction] = []
     /// Every publication so far.
     var publications: [Publication] = []
 
-    /// 2026-11-20T10:15:02.114Z, at some instant of the steady clock.
+    /// 2026-11-20T10:15:02.114Z, an hour after the start of the machine.
     static let beginning = Moment(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_795_169_702_114)
 
     init(tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32) {
@@ -34,7 +34,7 @@ struct Scene {
         return scene
     }
 
-    /// Notes actions and gives the publications as lines.
+    /// Records actions and returns the publications as lines.
     @discardableResult
     mutating func note(_ actions: [BridgeAction]) -> [String] {
         var lines: [String] = []
@@ -61,15 +61,15 @@ struct Scene {
     }
 
     mutating func connect() {
-        tell(.connection(TagConnection(state: .connected, attempt: 1)))
+        report(.connection(TagConnection(state: .connected, attempt: 1)))
     }
 
     mutating func disconnect() {
-        tell(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
     }
 
     @discardableResult
-    mutating func tell(_ event: TagEvent, of tag: TagID = .tag003R) -> [String] {
+    mutating func report(_ event: TagEvent, of tag: TagID = .tag003R) -> [String] {
         handle(.tag(tag, event))
     }
 
@@ -83,31 +83,31 @@ struct Scene {
         handle(.message(message))
     }
 
-    /// The tag answers the command that was handed to it last.
+    /// The tag answers the command that was sent last.
     @discardableResult
     mutating func answer(_ answer: TagCommandAnswer = .done) -> [String] {
-        tell(.commandEnded(token: tokens.last ?? 0, .success(answer)))
+        report(.commandEnded(token: tokens.last ?? 0, .success(answer)))
     }
 
-    /// The command that was handed to the tag last fails.
+    /// The command that was sent last fails.
     @discardableResult
     mutating func fail(_ error: TagCommandError) -> [String] {
-        tell(.commandEnded(token: tokens.last ?? 0, .failure(error)))
+        report(.commandEnded(token: tokens.last ?? 0, .failure(error)))
     }
 
-    /// What was asked of the driver last was done.
+    /// The driver's last action has succeeded.
     @discardableResult
     mutating func done(_ answer: RequestAnswer = .done) -> [String] {
         handle(.requestEnded(token: tokens.last ?? 0, .success(answer)))
     }
 
-    /// What was asked of the driver last was not done.
+    /// The driver's last action has failed.
     @discardableResult
     mutating func notDone(_ error: RequestError) -> [String] {
         handle(.requestEnded(token: tokens.last ?? 0, .failure(error)))
     }
 
-    /// Takes what is to be done besides publications and commands to tags.
+    /// Removes and returns the actions besides publications and commands to tags.
     mutating func takeActions() -> [BridgeAction] {
         defer { actions = [] }
         return actions
@@ -119,7 +119,7 @@ struct Scene {
         handle(.bluetooth(.poweredOn))
     }
 
-    /// Time passes, and what is due happens when it is due.
+    /// Advances the time, and reports each deadline when it is reached.
     @discardableResult
     mutating func wait(_ duration: Duration) -> [String] {
         let end = now + duration
@@ -134,7 +134,7 @@ struct Scene {
 }
 
 extension BridgeAction {
-    /// By which the driver answers; nil when it does not.
+    /// Identifies the driver's answer; nil if there is none.
     var token: UInt64? {
         switch self {
         case .perform(_, _, let token), .scan(_, let token), .stopScan(let token),
@@ -155,7 +155,7 @@ extension Publication {
 extension TagID {
     static let tag003R = known("003R")
 
-    /// An id that a test wrote itself.
+    /// An id that is valid.
     static func known(_ text: String) -> TagID {
         guard let id = TagID(text) else { preconditionFailure("\(text) is not an id") }
         return id
@@ -183,20 +183,20 @@ extension Component {
         version: FirmwareVersion(1, 2, 3))
 }
 
-/// The error of a result, found in its text; nil when it has none.
-struct SaidError: Decodable, Equatable {
+/// The error of a parsed result.
+struct ResultError: Decodable, Equatable {
     let code: String
     let text: String
     let hint: String?
     let retryable: Bool
 }
 
-/// A result, as a reader of its topic understands it.
-struct SaidResult: Decodable, Equatable {
+/// A parsed result.
+struct CommandResult: Decodable, Equatable {
     let id: String?
     let status: String
     let final: Bool
-    let error: SaidError?
+    let error: ResultError?
     let tookMilliseconds: Int
     let time: String
     let bridge: String
@@ -209,13 +209,13 @@ struct SaidResult: Decodable, Equatable {
 
 extension Scene {
     /// All results so far.
-    var results: [SaidResult] {
+    var results: [CommandResult] {
         publications.compactMap { publication in
             guard case .result = publication.kind else { return nil }
-            return try? JSONDecoder().decode(SaidResult.self, from: Data(publication.payload))
+            return try? JSONDecoder().decode(CommandResult.self, from: Data(publication.payload))
         }
     }
 
     /// The error of the last result.
-    var lastError: SaidError? { results.last?.error }
+    var lastError: ResultError? { results.last?.error }
 }

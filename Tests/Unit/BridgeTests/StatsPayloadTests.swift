@@ -24,7 +24,7 @@ struct StatsPayloadTests {
     }
 
     @Test(
-        "are written by hand with the bytes of the encoder",
+        "have the same bytes as the encoder's output",
         arguments: [
             ("9f3c", [], 0), (#"q"\/"#, [.unknown], .max), ("ä\u{1}", GestureName.allCases + [.cover, .brushDown], 7),
         ] as [(String, [GestureName], UInt64)])

@@ -6,7 +6,7 @@ import Testing
 @Suite("name/set, info/get, rssi/get, sleep/set")
 struct TagCareCommandTests {
     @Test(
-        "have these forms",
+        "accept these forms",
         arguments: [
             ("name/set", "Left sleeve", .rename("Left sleeve")),
             ("name/set", #"{"name":"Left sleeve","id":"x"}"#, .rename("Left sleeve")),
@@ -29,7 +29,7 @@ struct TagCareCommandTests {
     private static let name = "1 to 21 bytes of UTF-8 without control characters"
 
     @Test(
-        "say which value is wrong, and what it may be",
+        "reject an invalid value with the allowed ones",
         arguments: [
             ("name/set", "", #""name" is missing; it may be \#(name)"#),
             ("name/set", #"{"name":""}"#, #""name" is ""; it may be \#(name)"#),
@@ -55,10 +55,10 @@ struct TagCareCommandTests {
         _ = scene.takeActions()
         scene.send("tag/003R/" + command, payload)
         #expect(scene.performed == [])
-        #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
+        #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
-    @Test("a new name is reported, and remembered over a restart")
+    @Test("a new name is published, and stored across restarts")
     func rename() {
         var scene = Scene.connected()
         scene.send("tag/003R/name/set", "Left sleeve")
@@ -77,7 +77,7 @@ struct TagCareCommandTests {
         #expect(scene.answer(.component(.jacket)).last?.contains(#""product":"Trucker Jacket""#) == true)
     }
 
-    @Test("the signal strength is that of the last measurement, with its time, also long after it")
+    @Test("the signal strength is that of the last measurement, with its time")
     func signal() {
         var scene = Scene()
         scene.handle(.sighting(.tag003R, TagSighting(rssi: -63)))
@@ -104,7 +104,7 @@ struct TagCareCommandTests {
         scene.send("tag/003R/rssi/get", "")
         #expect(
             scene.lastError
-                == SaidError(
+                == ResultError(
                     code: "unsupported", text: "The signal of tag 003R has not been measured for this link",
                     hint: "Bluetooth measures advertisements, and a connected tag sends none", retryable: false))
         scene.disconnect()

@@ -45,17 +45,17 @@ struct TagFactsTests {
         #expect(scene.publications.filter { $0.qos != 1 }.map(\.topic) == ["jacquard/tag/003R/rssi"])
     }
 
-    @Test("hold the battery twice")
+    @Test("publish the battery level on two topics")
     func battery() {
         var scene = Scene.connected()
         #expect(
-            scene.tell(.battery(BatteryStatus(level: 87, isCharging: false))) == [
+            scene.report(.battery(BatteryStatus(level: 87, isCharging: false))) == [
                 #"jacquard/tag/003R/battery {"charging":false,"level":87,"time":"2026-11-20T10:15:02.114Z"}"#,
                 "jacquard/tag/003R/battery/level 87",
             ])
     }
 
-    @Test("hold the battery of before a restart, with its time")
+    @Test("restore the battery level after a restart, with its time")
     func keptBattery() {
         let battery = TagRecord.Battery(level: 42, isCharging: true, unixMilliseconds: 1_795_169_642_114)
         var scene = Scene(records: [TagRecord(id: .tag003R, serial: "003R", battery: battery)])
@@ -67,7 +67,7 @@ struct TagFactsTests {
         #expect(scene.takeActions().isEmpty)
     }
 
-    @Test("have the battery kept at once, then once in ten seconds, and at the end")
+    @Test("store the battery level at once, then every ten seconds, and at the stop")
     func batteryKept() {
         var scene = Scene.connected()
         _ = scene.takeActions()
@@ -76,20 +76,20 @@ struct TagFactsTests {
             for case .remember(let record) in scene.takeActions() { kept.append(record.battery?.level) }
         }
         for level in [90, 89, 88] as [UInt32] {
-            scene.tell(.battery(BatteryStatus(level: level, isCharging: false)))
+            scene.report(.battery(BatteryStatus(level: level, isCharging: false)))
             note(&scene)
         }
         #expect(kept == [90])
         scene.wait(.seconds(10))
         note(&scene)
         #expect(kept == [90, 88])
-        scene.tell(.battery(BatteryStatus(level: 87, isCharging: false)))
+        scene.report(.battery(BatteryStatus(level: 87, isCharging: false)))
         scene.handle(.stopping)
         note(&scene)
         #expect(kept == [90, 88, 87])
     }
 
-    @Test("keep the address at which the tag was connected, and none at which it was only seen")
+    @Test("store the address of a connection, and not one that was only seen")
     func keptAddress() {
         var scene = Scene()
         scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
@@ -98,27 +98,27 @@ struct TagFactsTests {
         #expect(scene.takeActions() == [.remember(TagRecord(id: .tag003R, serial: "003R", address: "F0:01"))])
     }
 
-    @Test("hold attached gear, and nothing of it when there is none")
+    @Test("show attached gear, and only null values without gear")
     func gear() {
         var scene = Scene.connected()
         #expect(
-            scene.tell(.gear(.jacket)) == [
+            scene.report(.gear(.jacket)) == [
                 #"jacquard/tag/003R/gear {"attached":true,"capabilities":["gesture","touch_data_stream","haptic"],"#
                     + #""firmware":"1.2.3","product":"Trucker Jacket","product_id":"8a-66-50-f4","#
                     + #""time":"2026-11-20T10:15:02.114Z","vendor":"Levi's","vendor_id":"74-a8-ce-54"}"#
             ])
         #expect(
-            scene.tell(.gear(nil)) == [
+            scene.report(.gear(nil)) == [
                 #"jacquard/tag/003R/gear {"attached":false,"capabilities":null,"firmware":null,"product":null,"#
                     + #""product_id":null,"time":null,"vendor":null,"vendor_id":null}"#
             ])
     }
 
-    @Test("hold the ids of unknown gear, and no name")
+    @Test("show the ids of unknown gear, and no name")
     func unknownGear() throws {
         var scene = Scene.connected()
         let id = JacquardIdentifier(rawValue: 1)
-        scene.tell(
+        scene.report(
             .gear(
                 Component(
                     componentID: 4, vendor: .init(id: id, name: ""), product: .init(id: id, name: ""), capabilities: [])
@@ -129,10 +129,10 @@ struct TagFactsTests {
                 + #""time":"2026-11-20T10:15:02.114Z","vendor":null,"vendor_id":"00-00-00-01"}"#)
     }
 
-    @Test("hold what the tag is and what the Bluetooth stack noticed")
+    @Test("show the device information and the facts of the Bluetooth stack")
     func info() {
         var scene = Scene()
-        scene.tell(.information(.tag))
+        scene.report(.information(.tag))
         let sighting = TagSighting(
             address: "F0:00:00:00:00:01", adapter: "hci0", rssi: -63, name: "Sleeve", isPaired: true)
         let lines = scene.handle(.sighting(.tag003R, sighting))
@@ -149,7 +149,7 @@ struct TagFactsTests {
             ])
     }
 
-    @Test("show the configured name, and the tag's own beside it")
+    @Test("show the configured name and the tag's own")
     func names() {
         var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")])
         let lines = scene.handle(.sighting(.tag003R, TagSighting(name: "Sleeve")))
@@ -157,10 +157,10 @@ struct TagFactsTests {
         #expect(lines.first?.contains(#""tag_name":"Sleeve""#) == true)
     }
 
-    @Test("hold the touch mode")
+    @Test("show the touch mode")
     func touchMode() {
         var scene = Scene.connected()
-        #expect(scene.tell(.touchMode(.continuous)) == ["jacquard/tag/003R/touch_mode continuous"])
+        #expect(scene.report(.touchMode(.continuous)) == ["jacquard/tag/003R/touch_mode continuous"])
     }
 
     @Test("report the signal strength every 30 s, or when it changes by 5 dB")
@@ -177,11 +177,11 @@ struct TagFactsTests {
         }
     }
 
-    @Test("are nothing for a tag that is not configured")
+    @Test("are not published for an unknown tag")
     func unknownTag() {
         var scene = Scene()
         let other = TagID.known("0001")
-        #expect(scene.tell(.gesture(.doubleTap), of: other) == [])
+        #expect(scene.report(.gesture(.doubleTap), of: other) == [])
         #expect(scene.handle(.sighting(other, TagSighting(rssi: -1))) == [])
     }
 
@@ -190,7 +190,7 @@ struct TagFactsTests {
         var scene = Scene.connected()
         let sample = try #require(TouchData(sequence: 881, scaled: [12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
         #expect(
-            scene.tell(.touch(sample)) == [
+            scene.report(.touch(sample)) == [
                 #"jacquard/tag/003R/touch {"lines":[1,2,3,4,5,6,7,8,9,10,11,12],"proximity":12,"seq":881,"#
                     + #""time":"2026-11-20T10:15:02.114Z"}"#
             ])

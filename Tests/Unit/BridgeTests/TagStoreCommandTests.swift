@@ -10,7 +10,7 @@ struct TagStoreCommandTests {
     }
 
     @Test(
-        "take all eight types up to their limits",
+        "accept all eight types up to their limits",
         arguments: [
             ("bool", "true", .bool(true)), ("uint32", "0", .uint32(0)), ("uint32", "4294967295", .uint32(.max)),
             ("uint64", "18446744073709551615", .uint64(.max)), ("int32", "-2147483648", .int32(.min)),
@@ -30,7 +30,7 @@ struct TagStoreCommandTests {
     private static let typeWords = "bool, uint32, uint64, int32, int64, float, double, string"
 
     @Test(
-        "say which value is out of range, and what it may be",
+        "reject a value out of range with the allowed ones",
         arguments: [
             ("bool", "1", #""value" is 1; it may be true or false"#),
             ("uint32", "-1", #""value" is -1; it may be 0 to 4294967295"#),
@@ -54,11 +54,11 @@ struct TagStoreCommandTests {
         var scene = Scene.connected()
         scene.send("tag/003R/config/set", form(type, value))
         #expect(scene.performed == [])
-        #expect(scene.lastError == SaidError(code: "invalid_argument", text: text, hint: nil, retryable: false))
+        #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
     @Test(
-        "want a key, and an object",
+        "require a key and an object",
         arguments: [
             ("config/get", "", #""key" is missing; it may be a text of 1 to 128 bytes"#),
             ("config/get", #"{"key":""}"#, #""key" is ""; it may be a text of 1 to 128 bytes"#),
@@ -75,7 +75,7 @@ struct TagStoreCommandTests {
         #expect(scene.lastError?.text == text)
     }
 
-    @Test("name the store of another product")
+    @Test("can address the store of another product")
     func product() {
         var scene = Scene.connected()
         scene.send("tag/003R/config/get", #"{"key":"k","vendor_id":"74-a8-ce-54","product_id":"8A-66-50-F4"}"#)
@@ -87,7 +87,7 @@ struct TagStoreCommandTests {
     }
 
     @Test(
-        "give the value with its type",
+        "return the value with its type",
         arguments: [
             (.uint64(.max), #""type":"uint64","value":18446744073709551615"#),
             (.int32(-7), #""type":"int32","value":-7"#), (.float(0.1), #""type":"float","value":0.1"#),
@@ -101,7 +101,7 @@ struct TagStoreCommandTests {
         #expect(scene.answer(.configValue(value)).first?.contains(#""data":{"key":"k",\#(text)}"#) == true)
     }
 
-    @Test("take a key of 128 bytes and none of 129")
+    @Test("accept a key of at most 128 bytes")
     func longestKey() {
         var scene = Scene.connected()
         let key = String(repeating: "ä", count: 64)
@@ -111,7 +111,7 @@ struct TagStoreCommandTests {
         #expect(scene.lastError?.text.hasSuffix("; it may be a text of 1 to 128 bytes") == true)
     }
 
-    @Test("name all eight types in an answer")
+    @Test("return all eight types")
     func typesOfAnswers() {
         let values: [ConfigElement.Value] = [
             .bool(true), .uint32(1), .uint64(1), .int32(1), .int64(1), .float(1), .double(1), .string("1"),

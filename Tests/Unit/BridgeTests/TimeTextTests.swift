@@ -16,12 +16,12 @@ struct TimeTextTests {
         #expect(Moment(instant: Scene.beginning.instant, unixMilliseconds: milliseconds).text == text)
     }
 
-    @Test("outside of the calendar do no harm", arguments: [Int64.min, .max])
+    @Test("far outside the calendar don't trap", arguments: [Int64.min, .max])
     func extremes(milliseconds: Int64) {
         #expect(Moment(instant: Scene.beginning.instant, unixMilliseconds: milliseconds).text.hasSuffix("Z"))
     }
 
-    @Test("change with every second although the text of the last one is remembered")
+    @Test("are correct in every second although the last text is cached")
     func memory() {
         var writer = TimeText()
         for (milliseconds, text) in [(999, "00.999Z"), (1_000, "01.000Z"), (1_001, "01.001Z"), (999, "00.999Z")]

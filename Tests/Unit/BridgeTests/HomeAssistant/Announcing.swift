@@ -5,7 +5,7 @@ import JacquardProtocol
 @testable import Bridge
 
 extension Scene {
-    /// A bridge that announces its tags, before its start.
+    /// A bridge with discovery, before its start.
     static func announcing(
         _ form: HomeAssistantConfiguration.Form = .device, prefix: String = "homeassistant",
         tags: [TagEntry] = [.sleeve]
@@ -18,7 +18,7 @@ extension Scene {
         return scene
     }
 
-    /// A bridge that has announced its tags and has nothing more to do.
+    /// A bridge that has announced its tags and has no further deadline.
     static func announced(
         _ form: HomeAssistantConfiguration.Form = .device, tags: [TagEntry] = [.sleeve]
     ) -> Scene {
@@ -28,15 +28,15 @@ extension Scene {
         return scene
     }
 
-    /// The bridge starts and reaches its broker.
+    /// The bridge starts and connects to the broker.
     mutating func begin() {
         handle(.started)
         handle(.brokerConnected)
     }
 
-    /// Something is heard outside of the base topic.
+    /// A message arrives on a topic outside the base topic.
     @discardableResult
-    mutating func hear(_ topic: String, _ payload: String, isRetained: Bool = false) -> [String] {
+    mutating func receive(_ topic: String, _ payload: String, isRetained: Bool = false) -> [String] {
         receive(IncomingMessage(topic: topic, payload: Array(payload.utf8), isRetained: isRetained))
     }
 }
@@ -46,13 +46,13 @@ extension TagEntry {
 }
 
 extension [String] {
-    /// The topics of lines, without those of the base topic.
+    /// The topics of the lines, without those below the base topic.
     var discoveryTopics: [String] {
         map { String($0.prefix { $0 != " " }) }.filter { !$0.hasPrefix("jacquard/") }
     }
 }
 
-/// What a discovery message says.
+/// A parsed discovery message.
 struct Announcement {
     let topic: String
     let document: [String: JSONValue]
@@ -65,7 +65,7 @@ struct Announcement {
         self.document = document
     }
 
-    /// The items of the device form, by key.
+    /// The components of the device form, by key.
     var components: [String: [String: JSONValue]] {
         guard case .object(let components)? = document["components"] else { return [:] }
         return components.compactMapValues { if case .object(let object) = $0 { object } else { nil } }
@@ -73,10 +73,10 @@ struct Announcement {
 }
 
 extension Scene {
-    /// Every discovery message so far.
+    /// All discovery messages so far.
     var announcements: [Announcement] { publications.compactMap(Announcement.init) }
 
-    /// The items of a device in the device form, by key.
+    /// The components of a device in the device form, by key.
     func components(of objectID: String = "jacquard_tag_003R") -> [String: [String: JSONValue]] {
         announcements.last { $0.topic == "homeassistant/device/\(objectID)/config" }?.components ?? [:]
     }

@@ -11,7 +11,7 @@ struct DiscoveryDocumentTests {
     private let tag = Scene.announced().components()
     private let bridge = Scene.announced().components(of: "jacquard_bridge_attic")
 
-    @Test("gives each gesture a name for people, and maps every word that can come to it")
+    @Test("has a display name for each gesture, and maps every possible value")
     func gestureNames() {
         let names = tag["gesture"]?["event_types"]?.list.compactMap(\.text) ?? []
         #expect(
@@ -22,7 +22,7 @@ struct DiscoveryDocumentTests {
         }
     }
 
-    @Test("says in the touch mode that gestures pause, and maps the options to the bridge's words")
+    @Test("explains the touch modes, and maps the options to the bridge's values")
     func touchModeOptions() {
         let options = tag["touch_mode"]?["options"]?.list.compactMap(\.text) ?? []
         #expect(options == ["Gestures", "Touch data (gestures pause)"])
@@ -32,10 +32,10 @@ struct DiscoveryDocumentTests {
         }
     }
 
-    @Test("is a topic of states that the bridge publishes, for every entity that has one")
+    @Test("reads state topics that the bridge publishes")
     func stateTopics() {
         var scene = Scene.announced()
-        scene.tell(.gesture(.doubleTap))
+        scene.report(.gesture(.doubleTap))
         let published = Set(scene.publications.map(\.topic))
         for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
             for name in ["state_topic", "json_attributes_topic", "topic"] {
@@ -47,7 +47,7 @@ struct DiscoveryDocumentTests {
         }
     }
 
-    @Test("is a key that is always there, in every template")
+    @Test("reads keys that are always present")
     func templates() throws {
         let scene = Scene.announced()
         let pattern = #/value_json\.([a-z_]+)/#
@@ -62,7 +62,7 @@ struct DiscoveryDocumentTests {
         }
     }
 
-    @Test("are commands that the bridge understands")
+    @Test("sends commands that the bridge accepts")
     func commands() throws {
         for (key, item) in tag {
             guard let topic = item["command_topic"]?.text else { continue }
@@ -76,7 +76,7 @@ struct DiscoveryDocumentTests {
             #expect(!payloads.isEmpty, "\(key)")
             for payload in payloads {
                 var scene = Scene.connected()
-                scene.hear(topic, payload)
+                scene.receive(topic, payload)
                 #expect(scene.lastError == nil, "\(key) \(payload)")
                 #expect(
                     !scene.performed.isEmpty || !scene.actions.isEmpty || !scene.results.isEmpty, "\(key) \(payload)")
@@ -84,7 +84,7 @@ struct DiscoveryDocumentTests {
         }
     }
 
-    @Test("are effects that the light's state may have")
+    @Test("lists the effects of the light's state")
     func effects() {
         #expect(
             tag["led"]?["effect_list"]?.list.compactMap(\.text)

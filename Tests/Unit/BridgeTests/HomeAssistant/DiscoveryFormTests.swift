@@ -15,7 +15,7 @@ struct DiscoveryFormTests {
             ])
     }
 
-    @Test("is one message for each item in the single form, named as in the device form")
+    @Test("is one message for each entity in the single form, named as in the device form")
     func singleForm() throws {
         let components = Scene.announced().components()
         let single = Scene.announced(.single).announcements.filter { $0.topic.contains("/jacquard_tag_003R/") }
@@ -34,7 +34,7 @@ struct DiscoveryFormTests {
     @Test("links a tag to the bridge, with no key in a device that any release does not know")
     func device() throws {
         var scene = Scene.announced()
-        scene.tell(.information(.tag))
+        scene.report(.information(.tag))
         let document = try #require(scene.announcements.last).document
         #expect(
             document["device"]
@@ -83,12 +83,12 @@ struct DiscoveryFormTests {
         #expect(shown(named) == .string("Left sleeve"))
     }
 
-    @Test("reports nothing when discovery is switched off")
+    @Test("publishes nothing when discovery is off")
     func off() {
         var scene = Scene()
         scene.begin()
         scene.wait(.seconds(5))
-        scene.hear("homeassistant/status", "online")
+        scene.receive("homeassistant/status", "online")
         scene.wait(.seconds(5))
         #expect(scene.publications.map(\.line).discoveryTopics == [])
     }

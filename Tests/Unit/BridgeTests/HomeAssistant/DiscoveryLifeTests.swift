@@ -4,13 +4,13 @@ import Testing
 
 @testable import Bridge
 
-@Suite("Life of an announcement")
+@Suite("Discovery over time")
 struct DiscoveryLifeTests {
     private static let device = "homeassistant/device/jacquard_tag_003R/config"
     private static let battery = "homeassistant/sensor/jacquard_tag_003R/battery/config"
     private static let ours = #"{"name":"Battery","origin":{"name":"jacquard2mqtt","sw_version":"0.0.9"}}"#
 
-    @Test("begins a second after the first connection, behind all facts")
+    @Test("begins a second after the first connection, after all facts")
     func beginning() {
         var scene = Scene.announcing()
         scene.begin()
@@ -24,7 +24,7 @@ struct DiscoveryLifeTests {
     }
 
     @Test(
-        "is followed by the states whose words an earlier version showed differently, once and behind the announcement")
+        "is followed once by the states whose values an earlier version displayed differently")
     func options() {
         var scene = Scene.announcing()
         scene.begin()
@@ -36,7 +36,7 @@ struct DiscoveryLifeTests {
         #expect(scene.wait(.seconds(60)) == [])
     }
 
-    @Test("listens for leftovers until everything is announced")
+    @Test("collects topics of earlier runs until everything is announced")
     func filters() {
         var scene = Scene.announcing(tags: [.sleeve])
         let leftovers = [
@@ -52,7 +52,7 @@ struct DiscoveryLifeTests {
             scene.state.subscriptions.map(\.filter).filter { !$0.hasPrefix("jacquard/") } == ["homeassistant/status"])
     }
 
-    @Test("listens to its own prefix of several levels too")
+    @Test("works with a prefix of several levels")
     func longPrefix() {
         let scene = Scene.announcing(prefix: "home/ha")
         #expect(scene.state.subscriptions.contains { $0.filter == "home/ha/+/jacquard_tag_003R/+/config" })
@@ -60,11 +60,11 @@ struct DiscoveryLifeTests {
         #expect(single.state.subscriptions.contains { $0.filter == "home/ha/device/jacquard_tag_003R/config" })
     }
 
-    @Test("reports everything again when Home Assistant has started, spread over two seconds, the bridge first")
+    @Test("publishes everything again when Home Assistant has started, spread over two seconds, the bridge first")
     func reminders() {
         let tags = (1...4).map { TagEntry(id: .known("000\($0)"), serial: "000\($0)") }
         var scene = Scene.announced(tags: tags)
-        scene.hear("homeassistant/status", "online")
+        scene.receive("homeassistant/status", "online")
         let first = scene.publications.count
         #expect(
             scene.wait(.zero).discoveryTopics == ["homeassistant/device/jacquard_bridge_attic/config"])
@@ -77,24 +77,24 @@ struct DiscoveryLifeTests {
         #expect(!topics.contains { $0.hasSuffix("/gesture") })
     }
 
-    @Test("does not answer any other word, nor before everything is announced")
+    @Test("ignores other values, and a start before everything is announced")
     func otherWords() {
         var scene = Scene.announcing()
         scene.begin()
-        scene.hear("homeassistant/status", "online")
+        scene.receive("homeassistant/status", "online")
         scene.wait(.seconds(1))
         scene.wait(.seconds(1))
-        scene.hear("homeassistant/status", "offline")
+        scene.receive("homeassistant/status", "offline")
         #expect(scene.wait(.seconds(5)) == [])
     }
 
-    @Test("is reported again when the firmware is known, and does not depend on gear")
+    @Test("is published again when the firmware is known, and does not depend on gear")
     func changes() {
         var scene = Scene.announced()
         scene.connect()
-        #expect(scene.tell(.information(.tag)).discoveryTopics == [Self.device])
-        #expect(scene.tell(.gear(.jacket)).discoveryTopics == [])
-        #expect(scene.tell(.gear(nil)).discoveryTopics == [])
+        #expect(scene.report(.information(.tag)).discoveryTopics == [Self.device])
+        #expect(scene.report(.gear(.jacket)).discoveryTopics == [])
+        #expect(scene.report(.gear(nil)).discoveryTopics == [])
     }
 
     @Test("counts the connected tags")
@@ -106,7 +106,7 @@ struct DiscoveryLifeTests {
         #expect(scene.publications.last?.line == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
     }
 
-    @Test("ends by emptying the topics of its form", arguments: HomeAssistantConfiguration.Form.allCases)
+    @Test("ends by clearing the topics of its form", arguments: HomeAssistantConfiguration.Form.allCases)
     func withdrawal(form: HomeAssistantConfiguration.Form) {
         let scene = Scene.announced(form)
         let announced = scene.announcements.map(\.topic).filter { $0.contains("jacquard_tag_003R") }
@@ -127,7 +127,7 @@ struct DiscoveryLifeTests {
         #expect(scene.wait(.seconds(1)).contains("jacquard/tag/003R/availability "))
     }
 
-    @Test("comes with a tag that comes later")
+    @Test("is published for a tag that is added later")
     func added() {
         var scene = Scene.announced(tags: [])
         let lines = scene.handle(.tagAdded(.tag003R))
@@ -135,23 +135,23 @@ struct DiscoveryLifeTests {
         #expect(lines.last == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
     }
 
-    @Test("is not reported again for a tag that was forgotten meanwhile")
+    @Test("is not published again for a tag that was forgotten meanwhile")
     func forgottenMeanwhile() {
         var scene = Scene.announced(tags: [.tag003R])
-        scene.hear("homeassistant/status", "online")
+        scene.receive("homeassistant/status", "online")
         scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
         scene.handle(.requestEnded(token: scene.tokens.last ?? 0, .success(.done)))
         let announced = scene.wait(.seconds(3)).filter { $0.hasPrefix(Self.device + " {") }
         #expect(announced == [])
     }
 
-    @Test("changes its form in three steps, a second apart: request, new form, old topics emptied")
+    @Test("changes its form in three steps, a second apart: request, new form, old topics cleared")
     func migration() {
         var scene = Scene.announcing()
         scene.begin()
-        scene.hear(Self.battery, Self.ours, isRetained: true)
+        scene.receive(Self.battery, Self.ours, isRetained: true)
         #expect(scene.wait(.seconds(1)) == [Self.battery + #" {"migrate_discovery":true}"#])
-        scene.hear(Self.battery, #"{"migrate_discovery":true}"#, isRetained: true)
+        scene.receive(Self.battery, #"{"migrate_discovery":true}"#, isRetained: true)
         let announced = scene.wait(.seconds(1)).discoveryTopics
         #expect(announced == ["homeassistant/device/jacquard_bridge_attic/config", Self.device])
         #expect(scene.wait(.seconds(1)).contains(Self.battery + " "))
@@ -162,18 +162,18 @@ struct DiscoveryLifeTests {
     func migrationBack() {
         var scene = Scene.announcing(.single)
         scene.begin()
-        scene.hear(Self.device, Self.ours, isRetained: true)
+        scene.receive(Self.device, Self.ours, isRetained: true)
         #expect(scene.wait(.seconds(1)) == [Self.device + #" {"migrate_discovery":true}"#])
         #expect(scene.wait(.seconds(1)).discoveryTopics.contains(Self.battery))
         #expect(scene.wait(.seconds(1)).discoveryTopics == [Self.device])
         #expect(scene.publications.contains { $0.topic == Self.device && $0.payload.isEmpty })
     }
 
-    @Test("changes its form even when the leftover is heard late, and then reports everything again")
+    @Test("changes its form when the old one arrives late, and then publishes everything again")
     func lateMigration() {
         var scene = Scene.announced()
         let before = scene.publications.count
-        scene.hear(Self.battery, Self.ours, isRetained: true)
+        scene.receive(Self.battery, Self.ours, isRetained: true)
         scene.wait(.seconds(3))
         #expect(
             scene.publications[before...].map(\.topic) == [
@@ -182,12 +182,12 @@ struct DiscoveryLifeTests {
         #expect(scene.publications[before + 2].kind == .reminder)
     }
 
-    @Test("empties what stands under another prefix")
+    @Test("clears the topics below another prefix")
     func otherPrefix() {
         var scene = Scene.announcing()
         scene.begin()
-        scene.hear("ha/device/jacquard_tag_003R/config", Self.ours, isRetained: true)
-        scene.hear("ha/sensor/jacquard_tag_003R/battery/config", Self.ours, isRetained: true)
+        scene.receive("ha/device/jacquard_tag_003R/config", Self.ours, isRetained: true)
+        scene.receive("ha/sensor/jacquard_tag_003R/battery/config", Self.ours, isRetained: true)
         let lines = scene.wait(.seconds(1))
         #expect(
             lines.prefix(2) == [
@@ -197,7 +197,7 @@ struct DiscoveryLifeTests {
     }
 
     @Test(
-        "leaves alone what it did not publish",
+        "ignores topics that it did not publish",
         arguments: [
             (battery, "", true), (battery, "{", true), (battery, "[]", true), (battery, ours, false),
             (battery, #"{"origin":{"name":"somebody"}}"#, true), (battery, #"{"name":"Battery"}"#, true),
@@ -210,25 +210,25 @@ struct DiscoveryLifeTests {
         ])
     func strangers(topic: String, payload: String, isRetained: Bool) {
         var scene = Scene.announced()
-        #expect(scene.hear(topic, payload, isRetained: isRetained) == [])
+        #expect(scene.receive(topic, payload, isRetained: isRetained) == [])
         #expect(scene.wait(.seconds(5)) == [])
     }
 
-    @Test("is over when the bridge stops")
+    @Test("stops with the bridge")
     func stop() {
         var scene = Scene.announcing()
         scene.begin()
         scene.handle(.stopping)
         #expect(scene.state.deadline == nil)
         #expect(scene.handle(.brokerConnected) == [])
-        #expect(scene.hear("homeassistant/status", "online") == [])
+        #expect(scene.receive("homeassistant/status", "online") == [])
     }
 
-    @Test("has nothing left to do when the broker comes back after a migration")
+    @Test("has no deadline when the broker reconnects after a migration")
     func afterMigration() {
         var scene = Scene.announcing()
         scene.begin()
-        scene.hear(Self.battery, Self.ours, isRetained: true)
+        scene.receive(Self.battery, Self.ours, isRetained: true)
         scene.wait(.seconds(5))
         scene.handle(.brokerConnected)
         #expect(scene.wait(.seconds(1)) == [])

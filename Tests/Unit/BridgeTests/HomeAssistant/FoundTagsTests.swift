@@ -31,7 +31,7 @@ struct FoundTagsTests {
 
     private func last(_ scene: Scene) -> [UInt8] { scene.publications.last { $0.topic == Self.topic }?.payload ?? [] }
 
-    @Test("is empty and unknown before the first scan, and empty at its beginning")
+    @Test("has no count before the first scan, and is empty at its start")
     func beginning() {
         let before = scene(isScanning: false).publications.last { $0.topic == Self.topic }
         #expect(before?.text == #"{"count":null,"more":false,"scanning":false,"started":null,"tags":[]}"#)
@@ -41,7 +41,7 @@ struct FoundTagsTests {
                 == #"{"count":0,"more":false,"scanning":true,"started":"2026-11-20T10:15:04.114Z","tags":[]}"#)
     }
 
-    @Test("is published once a second at most, in the order of the serials, and with the latest signals at the end")
+    @Test("is published at most once a second, sorted by serial, and with the latest signal strengths at the end")
     func list() {
         var scene = scene()
         #expect(heard(tag("0002"), in: &scene) == [])
@@ -61,7 +61,7 @@ struct FoundTagsTests {
         #expect(end.last?.contains(#""scanning":false"#) == true)
     }
 
-    @Test("does not change without a scan, and not by a connected tag")
+    @Test("changes only during a scan, and only by tags that are not connected")
     func otherSignals() {
         var scene = scene(isScanning: false)
         #expect(heard(tag("0002"), in: &scene) == [])
@@ -70,7 +70,7 @@ struct FoundTagsTests {
         #expect(lines(of: scene.wait(.seconds(5))) == [])
     }
 
-    @Test("is bounded in number and bytes, whatever is advertised, and says that there is more")
+    @Test("is bounded in number and bytes, and shows when tags are missing")
     func bounds() {
         var scene = scene()
         for number in 0..<300 { _ = heard(tag("\(1000 + number)"), in: &scene) }

@@ -28,7 +28,7 @@ struct PairingInHomeAssistantTests {
         }
     }
 
-    @Test("is a fact from the start, which says that nothing was requested")
+    @Test("is a fact from the start, with the state idle")
     func beginning() {
         #expect(
             Scene.announced().publications.first { $0.topic == Self.topic }?.line
@@ -58,7 +58,7 @@ struct PairingInHomeAssistantTests {
         #expect(scene.results.map(\.status) == ["ok", "ok"])
     }
 
-    @Test("shows why it failed and what to do, and keeps the serial for another attempt")
+    @Test("shows the failure and a hint, and keeps the serial for another attempt")
     func failure() {
         var scene = scene()
         scene.send("bridge/attic/request/pair_serial", #"{"serial":"0001"}"#)
@@ -66,7 +66,7 @@ struct PairingInHomeAssistantTests {
         scene.notDone(.notFound)
         #expect(
             pairing(scene, "state", "error", "hint", "request_serial") == [
-                "failed", "expired", "Hold the tag's button for three seconds near the adapter, then ask again", "0001",
+                "failed", "expired", "Hold the tag's button for three seconds near the adapter, then try again", "0001",
             ])
         scene.send("bridge/attic/request/pair_serial", "0002")
         #expect(pairing(scene, "state", "error", "request_serial") == ["idle", "null", "0002"])
@@ -103,13 +103,13 @@ struct PairingInHomeAssistantTests {
         #expect(pairing(scene, "state") == ["searching"])
     }
 
-    @Test("takes no serial that none can have, no retained one, and clears it for an empty one")
+    @Test("rejects invalid and retained serials, and clears it for an empty payload")
     func serials() {
         var scene = scene()
         scene.send("bridge/attic/request/pair_serial", "0001")
         scene.send("bridge/attic/request/pair_serial", "00_1")
         #expect(scene.lastError?.code == "invalid_argument")
-        scene.hear("jacquard/bridge/attic/request/pair_serial", "0002", isRetained: true)
+        scene.receive("jacquard/bridge/attic/request/pair_serial", "0002", isRetained: true)
         #expect(scene.lastError?.code == "retained_rejected")
         #expect(pairing(scene, "request_serial") == ["0001"])
         scene.send("bridge/attic/request/pair_serial", "")

@@ -23,7 +23,7 @@ struct RecordedDiscoveryTests {
     /// Every discovery message: the announcements, then the withdrawal of them all.
     private static func messages(_ form: HomeAssistantConfiguration.Form) -> [Publication] {
         var scene = Scene.announcing(form, tags: tags)
-        scene.tell(.information(.tag))
+        scene.report(.information(.tag))
         scene.handle(.sighting(.known("ä b"), TagSighting(name: "Jacket")))
         scene.begin()
         scene.wait(.seconds(2))

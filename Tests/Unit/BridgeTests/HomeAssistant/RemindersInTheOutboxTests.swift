@@ -3,7 +3,7 @@ import Time
 
 @testable import Bridge
 
-@Suite("Reminders and emptied topics in the outbox")
+@Suite("Reminders and cleared topics in the outbox")
 struct RemindersInTheOutboxTests {
     private static let now = Instant(sinceBoot: .seconds(3_600))
     private static let fact = Publication.fact("a", word: "1")
@@ -14,7 +14,7 @@ struct RemindersInTheOutboxTests {
         return outbox
     }
 
-    @Test("sends a reminder of what the broker has, and the fact behind it no second time")
+    @Test("sends a reminder of a published fact, and not the fact again")
     func reminder() {
         var outbox = connected()
         #expect(outbox.submit(Self.fact, at: Self.now).count == 1)
@@ -23,7 +23,7 @@ struct RemindersInTheOutboxTests {
         #expect(outbox.submit(Self.fact, at: Self.now) == [])
     }
 
-    @Test("keeps a reminder while the broker is away, once")
+    @Test("queues a reminder without a connection, once")
     func away() {
         var outbox = Outbox()
         #expect(outbox.submit(Self.fact.reminder, at: Self.now) == [])
@@ -31,7 +31,7 @@ struct RemindersInTheOutboxTests {
         #expect(outbox.connected(at: Self.now).map(\.publication) == [Self.fact])
     }
 
-    @Test("sends one message for a fact that is in line and reminded of")
+    @Test("sends one message for a fact that is queued and reminded of")
     func line() {
         var outbox = Outbox(window: 1)
         _ = outbox.connected(at: Self.now)
@@ -44,7 +44,7 @@ struct RemindersInTheOutboxTests {
         #expect(outbox.acknowledged(second.first?.ticket ?? 0, at: Self.now) == [])
     }
 
-    @Test("empties a topic on each connection until the broker has acknowledged it")
+    @Test("clears a topic on each connection until the broker has acknowledged it")
     func emptied() {
         var outbox = connected()
         _ = outbox.submit(Self.fact, at: Self.now)
@@ -56,7 +56,7 @@ struct RemindersInTheOutboxTests {
         #expect(outbox.connected(at: Self.now) == [])
     }
 
-    @Test("does not forget a fact that came behind the emptying")
+    @Test("keeps a fact that was submitted after the clearing")
     func refilled() {
         var outbox = connected()
         let emptying = outbox.submit(.noFact("a"), at: Self.now)
