@@ -1,18 +1,17 @@
 /// Encodes into a node. Paths are not kept: a document of ours fails nowhere but at a number that is not finite.
 struct NodeEncoder: Encoder {
     let node: JSONNode
-    let keys: JSONText.Keys
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         node.beginObject()
-        return KeyedEncodingContainer(NodeMembers(node: node, keys: keys))
+        return KeyedEncodingContainer(NodeMembers(node: node))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         node.beginArray()
-        return NodeElements(node: node, keys: keys)
+        return NodeElements(node: node)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -30,22 +29,10 @@ extension NodeEncoder: SingleValueEncodingContainer {
 
 /// The members of an object.
 struct NodeMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    private let node: JSONNode
-    private let keys: JSONText.Keys
-    private let isSpelledAnew: Bool
+    let node: JSONNode
     var codingPath: [any CodingKey] { [] }
 
-    init(node: JSONNode, keys: JSONText.Keys) {
-        self.node = node
-        self.keys = keys
-        // A key type that takes any text is a dictionary's: its keys are data.
-        isSpelledAnew = keys == .snakeCase && Key(stringValue: "\u{0}") == nil
-    }
-
-    private func member(_ key: some CodingKey) -> NodeEncoder {
-        let name = isSpelledAnew ? key.stringValue.snakeCased : key.stringValue
-        return NodeEncoder(node: node.member(name), keys: keys)
-    }
+    private func member(_ key: some CodingKey) -> NodeEncoder { NodeEncoder(node: node.member(key.stringValue)) }
 
     func encodeNil(forKey key: Key) { member(key).encodeNil() }
     func encode(_ value: Bool, forKey key: Key) { member(key).encode(value) }
@@ -62,18 +49,17 @@ struct NodeMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { member(key).unkeyedContainer() }
-    func superEncoder() -> any Encoder { NodeEncoder(node: node.member("super"), keys: keys) }
+    func superEncoder() -> any Encoder { NodeEncoder(node: node.member("super")) }
     func superEncoder(forKey key: Key) -> any Encoder { member(key) }
 }
 
 /// The elements of a list.
 struct NodeElements: UnkeyedEncodingContainer {
     let node: JSONNode
-    let keys: JSONText.Keys
     var codingPath: [any CodingKey] { [] }
     var count: Int { node.count }
 
-    private func element() -> NodeEncoder { NodeEncoder(node: node.element(), keys: keys) }
+    private func element() -> NodeEncoder { NodeEncoder(node: node.element()) }
 
     func encodeNil() { element().encodeNil() }
     func encode(_ value: Bool) { element().encode(value) }
@@ -89,28 +75,4 @@ struct NodeElements: UnkeyedEncodingContainer {
 
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { element().unkeyedContainer() }
     func superEncoder() -> any Encoder { element() }
-}
-
-extension String {
-    /// `uniqueID` as `unique_id`, `enabledByDefault` as `enabled_by_default`: a capital begins a word, and so does the last
-    /// of several before a small letter.
-    fileprivate var snakeCased: String {
-        let letters = Array(utf8)
-        var result: [UInt8] = []
-        for (index, letter) in letters.enumerated() {
-            guard letter.isCapital else {
-                result.append(letter)
-                continue
-            }
-            let isInside = index > 0 && letters[index - 1].isCapital
-            let isLast = index + 1 < letters.count && !letters[index + 1].isCapital
-            if index > 0, !isInside || isLast { result.append(UInt8(ascii: "_")) }
-            result.append(letter | 0x20)
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    fileprivate var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
 }

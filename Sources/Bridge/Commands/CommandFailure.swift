@@ -149,7 +149,7 @@ extension TagMirror {
 
 extension CommandFailure {
     /// Converts the error of a failed tag command.
-    init(_ error: TagCommandError, tag: TagMirror, at now: Moment) {
+    init(_ error: TagCommandError, tag: TagMirror, at now: Timestamp) {
         switch error {
         case .invalidParameter:
             self.init(
@@ -188,7 +188,7 @@ extension TagMirror {
     fileprivate var gearHint: String { "\(topics.gear) lists what the attached gear can do" }
 
     /// The tag is not connected.
-    func offlineFailure(at now: Moment) -> CommandFailure {
+    func offlineFailure(at now: Timestamp) -> CommandFailure {
         if let inUseFailure { return inUseFailure }
         let hint =
             entry.connect == .onDemand
@@ -198,7 +198,7 @@ extension TagMirror {
     }
 
     /// The command expired while the tag was not connected.
-    func expiredFailure(at now: Moment) -> CommandFailure {
+    func expiredFailure(at now: Timestamp) -> CommandFailure {
         inUseFailure
             ?? CommandFailure(
                 .expired, "Tag \(entry.id) did not become reachable within ttl_ms; nothing was sent",
@@ -212,14 +212,14 @@ extension TagMirror {
             .inUse, "Another program on this host uses tag \(entry.id); nothing was sent", hint: failure.code.hint)
     }
 
-    private func lastSeenHint(at now: Moment) -> String {
+    private func lastSeenHint(at now: Timestamp) -> String {
         lastSeen.map { "last seen \($0.ago(at: now))" } ?? "not seen since the bridge started"
     }
 }
 
-extension Moment {
+extension Timestamp {
     /// The elapsed time as text.
-    fileprivate func ago(at now: Moment) -> String {
+    fileprivate func ago(at now: Timestamp) -> String {
         let seconds = max(0, (now.instant - instant).components.seconds)
         return switch seconds {
         case ..<120: "\(seconds) s ago"

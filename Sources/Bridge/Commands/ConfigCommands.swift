@@ -15,7 +15,7 @@ struct ConfigGet: TagRequest {
         entry = try ConfigEntry(CommandArguments(objectOnly: payload))
     }
 
-    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard case .configValue(let value) = answer else { return TagRequestOutcome() }
         return TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
     }
@@ -41,7 +41,7 @@ struct ConfigSet: TagRequest {
         self.value = try CommandArguments.required(value, "value", mayBe: "a value of the type \(type.rawValue)")
     }
 
-    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
     }
 }

@@ -47,7 +47,7 @@ struct Requester: Hashable, Sendable {
     /// MQTT 5: returned unchanged with the result on the response topic.
     let correlationData: [UInt8]?
     /// When the command was received.
-    let receivedAt: Moment
+    let receivedAt: Timestamp
     /// The command's `id`.
     let id: String?
     /// Whether the `id` identifies repetitions of this command.
@@ -62,7 +62,7 @@ struct Requester: Hashable, Sendable {
 
     init(
         _ address: CommandAddress, _ message: IncomingMessage, _ responseTopic: ResponseTopic?, id: String?,
-        isIDOwn: Bool = true, at now: Moment
+        isIDOwn: Bool = true, at now: Timestamp
     ) {
         resultTopic = address.resultTopic
         self.responseTopic = responseTopic
@@ -101,7 +101,7 @@ extension Requester {
         data: CommandData = .none,
         error: CommandFailure? = nil,
         bridge: String,
-        at now: Moment
+        at now: Timestamp
     ) -> [UInt8] {
         JSONText.bytes(
             of: ResultDocument(

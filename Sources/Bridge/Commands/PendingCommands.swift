@@ -36,7 +36,7 @@ struct PendingCommands: Sendable {
 
 extension PendingCommands {
     /// Returns the stored result of a repeated command.
-    func storedResult(for requester: Requester, at now: Moment) -> [Publication]? {
+    func storedResult(for requester: Requester, at now: Timestamp) -> [Publication]? {
         requester.key.flatMap { answered.result(for: $0, at: now.instant) }.map { requester.publications($0) }
     }
 
@@ -80,7 +80,7 @@ extension PendingCommands {
     /// Adds a command that waits for its tag.
     mutating func add(
         _ request: any TagRequest, for tag: TagID, requester: Requester, isAnswered: Bool, within timeToLive: Duration,
-        at now: Moment
+        at now: Timestamp
     ) {
         lastToken += 1
         pending.append(
@@ -93,7 +93,7 @@ extension PendingCommands {
     ///
     /// - Returns: its token.
     mutating func add(
-        _ request: any BridgeRequest, requester: Requester, within timeToLive: Duration, at now: Moment
+        _ request: any BridgeRequest, requester: Requester, within timeToLive: Duration, at now: Timestamp
     ) -> UInt64 {
         lastToken += 1
         pending.append(
@@ -147,7 +147,7 @@ extension PendingCommands {
     }
 
     /// Marks a command as sent, or a request as begun, and starts its response timeout.
-    mutating func sent(_ token: UInt64, answeredWithin limit: Duration = Self.answerLimit, at now: Moment) {
+    mutating func sent(_ token: UInt64, answeredWithin limit: Duration = Self.answerLimit, at now: Timestamp) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].againAt = nil
         pending[index].answeredUntil = now.instant + limit
@@ -156,7 +156,7 @@ extension PendingCommands {
 
     /// Queues a command again that could not be sent. If the tag is connected, the command is retried after a short
     /// delay.
-    mutating func waitAgain(_ token: UInt64, isThere: Bool, at now: Moment) {
+    mutating func waitAgain(_ token: UInt64, isThere: Bool, at now: Timestamp) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
         pending[index].answeredUntil = nil
         pending[index].againAt = isThere ? now.instant + Self.pause : nil
@@ -174,7 +174,7 @@ extension PendingCommands {
     }
 
     /// Returns the `accepted` results that are due.
-    mutating func acceptOverdue(at now: Moment) -> [Publication] {
+    mutating func acceptOverdue(at now: Timestamp) -> [Publication] {
         var publications: [Publication] = []
         for index in pending.indices {
             for position in pending[index].requesters.indices {
@@ -224,29 +224,29 @@ extension PendingCommands {
     }
 
     /// Returns the final results of a successful command, unless another bridge publishes them.
-    mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Moment) -> [Publication] {
+    mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Timestamp) -> [Publication] {
         guard command.isAnswered else { return [] }
         return command.requesters.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
     }
 
     /// Returns the final results of a failed command, unless another bridge publishes them.
-    mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [Publication] {
+    mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
         guard command.isAnswered else { return [] }
         return command.requesters.flatMap { fail($0, failure, at: now) }
     }
 
     /// Returns the final result of a command that was rejected before it became pending.
-    mutating func fail(_ requester: Requester, _ failure: CommandFailure, at now: Moment) -> [Publication] {
+    mutating func fail(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
         finish(requester, requester.payload(.error, error: failure, bridge: bridge, at: now), at: now)
     }
 
     /// Returns the final result of a rejected message. The result is not stored: the same command in a valid message,
     /// without the retain flag or with another response topic, is executed.
-    func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Moment) -> [Publication] {
+    func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
         requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now))
     }
 
-    private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Moment) -> [Publication] {
+    private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Timestamp) -> [Publication] {
         if let key = requester.key { answered.store(payload, for: key, at: now.instant) }
         return requester.publications(payload)
     }

@@ -10,7 +10,7 @@ struct BatteryGet: TagRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard case .battery(let battery) = answer else { return TagRequestOutcome() }
         let publications = tag.batteryReported(battery, at: now)
         return TagRequestOutcome(data: CommandData(BatteryDocument(tag.battery)), publications: publications)
@@ -30,7 +30,7 @@ struct InfoGet: TagRequest {
         target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
     }
 
-    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard case .component(let component) = answer else { return TagRequestOutcome() }
         switch target {
         case .tag:
@@ -56,7 +56,7 @@ struct SignalGet: TagRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func succeeded(_ answer: TagCommandAnswer, on tag: inout TagMirror, at now: Moment) -> TagRequestOutcome {
+    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard let measured = tag.measuredSignal else {
             return TagRequestOutcome(
                 failure: CommandFailure(

@@ -47,7 +47,7 @@ struct HealthDocument: Encodable {
         case brokerReconnects = "broker_reconnects"
     }
 
-    init(_ problems: [Problem: Moment], measurement: HealthMeasurement?, uptime: Duration) {
+    init(_ problems: [Problem: Timestamp], measurement: HealthMeasurement?, uptime: Duration) {
         status = problems.keys.contains(where: \.isFatal) ? "failed" : problems.isEmpty ? "ok" : "degraded"
         self.problems = problems.map { ProblemDocument(code: $0.key.code.rawValue, text: $0.text, since: $1.text) }
             .sorted { ($0.since, $0.text) < ($1.since, $1.text) }

@@ -95,7 +95,7 @@ struct GestureEncoder: Sendable {
 
     /// Returns the message of one gesture.
     mutating func publication(
-        on topic: String, _ name: GestureName, number: UInt32, sequence: UInt64, at now: Moment
+        on topic: String, _ name: GestureName, number: UInt32, sequence: UInt64, at now: Timestamp
     ) -> Publication {
         Publication(
             topic: topic, payload: payload(name, number: number, sequence: sequence, at: now),
@@ -103,7 +103,7 @@ struct GestureEncoder: Sendable {
     }
 
     /// Returns the payload of one gesture.
-    mutating func payload(_ name: GestureName, number: UInt32, sequence: UInt64, at now: Moment) -> [UInt8] {
+    mutating func payload(_ name: GestureName, number: UInt32, sequence: UInt64, at now: Timestamp) -> [UInt8] {
         let prefix = prefixes[name.index]
         var bytes: [UInt8] = []
         bytes.reserveCapacity(prefix.count + 80)
@@ -145,7 +145,7 @@ struct StatsPayload: Sendable {
     }
 
     /// Returns the payload for the counters of one tag.
-    func bytes(of counters: TagCounters, at now: Moment) -> [UInt8] {
+    func bytes(of counters: TagCounters, at now: Timestamp) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(prefix.count + 120)
         bytes.append(contentsOf: prefix)

@@ -59,7 +59,8 @@ struct ConnectionDocument: Encodable {
     ///   - sighting: the latest facts from the Bluetooth stack.
     ///   - lastSeen: when the tag was last received; nil if not since the start.
     ///   - now: the current time.
-    init(_ connection: TagConnection, since: Moment, sighting: TagSighting, lastSeen: Moment?, at now: Moment) {
+    init(_ connection: TagConnection, since: Timestamp, sighting: TagSighting, lastSeen: Timestamp?, at now: Timestamp)
+    {
         state = connection.state.word
         step = connection.state.step
         of = connection.state.step == nil ? nil : TagConnection.totalSteps
@@ -153,7 +154,7 @@ struct TouchDocument: Encodable {
     let lines: [UInt8]
     let time: String
 
-    init(_ touch: TouchData, at now: Moment) {
+    init(_ touch: TouchData, at now: Timestamp) {
         seq = touch.sequence
         proximity = touch.proximity
         lines = touch.lines
@@ -164,5 +165,5 @@ struct TouchDocument: Encodable {
 /// A reported value with the time of the report.
 struct Timestamped<Value: Sendable>: Sendable {
     let value: Value
-    let at: Moment
+    let at: Timestamp
 }

@@ -5,7 +5,7 @@ struct BridgeMetrics {
     let bridge: BridgeState
     /// The measurements of the process.
     let measurement: HealthMeasurement
-    let now: Moment
+    let now: Timestamp
 
     /// UTF-8 text in the format of Prometheus, with a final newline.
     var text: String { (bridgeFamilies + tagFamilies).map(\.text).joined() }

@@ -25,7 +25,7 @@ protocol BridgeRequest: Sendable {
     func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep
 
     /// Handles the driver's answer.
-    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep
+    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep
 
     /// Returns the effects of a failure or an unknown result. The result follows them.
     func failed(_ failure: CommandFailure) -> [BridgeRequestEffect]
@@ -77,7 +77,7 @@ extension BridgeRequest {
     var answerLimit: Duration { .seconds(60) }
 
     func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {}
-    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
+    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
     func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
     static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
 }

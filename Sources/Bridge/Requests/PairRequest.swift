@@ -64,7 +64,7 @@ struct PairRequest: BridgeRequest {
         return .underWay([.pairing(.began(entry)), .action(action)])
     }
 
-    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep {
+    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep {
         guard case .paired(let address, let name) = answer else { return .failed(.neverEnded) }
         let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
         return .done(.data(CommandData(PairedDocument(entry, sighting))), [.paired(entry, sighting)])

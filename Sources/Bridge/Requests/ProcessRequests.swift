@@ -10,7 +10,7 @@ struct HealthRequest: BridgeRequest {
         .underWay([.action(.measure(token: token))])
     }
 
-    func answered(_ answer: RequestAnswer, token: UInt64) -> BridgeRequestStep {
+    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep {
         guard case .measured(let measurement) = answer else { return .failed(.neverEnded) }
         return .done(.health, [.measured(measurement)])
     }

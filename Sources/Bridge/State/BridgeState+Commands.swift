@@ -5,7 +5,7 @@ import Time
 // MARK: Receiving a command
 
 extension BridgeState {
-    mutating func received(_ message: IncomingMessage, at now: Moment) -> [BridgeAction] {
+    mutating func received(_ message: IncomingMessage, at now: Timestamp) -> [BridgeAction] {
         let isForDiscovery = discovery?.life.received(
             message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
         guard isForDiscovery != true, let subject = topics.subject(of: message.topic) else { return [] }
@@ -24,7 +24,7 @@ extension BridgeState {
     }
 
     private mutating func command(
-        _ address: CommandAddress, _ message: IncomingMessage, at now: Moment
+        _ address: CommandAddress, _ message: IncomingMessage, at now: Timestamp
     ) -> [BridgeAction] {
         guard isMine(address) else { return [] }
         let isAnswered = isAnswered(address)
@@ -76,7 +76,7 @@ extension BridgeState {
         _ message: IncomingMessage,
         _ requester: Requester,
         isAnswered: Bool,
-        at now: Moment
+        at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
         let receiver = try receiver(of: address)
@@ -104,7 +104,7 @@ extension BridgeState {
         _ requester: Requester,
         isAnswered: Bool,
         within timeToLive: Duration,
-        at now: Moment
+        at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         if !type(of: request).ignoresHold, isConnectedElsewhere(position) { return [] }
         try tags[position].checkReach(of: request, within: timeToLive, at: now)
@@ -179,7 +179,7 @@ extension BridgeState {
 extension TagMirror {
     /// Rejects a command that cannot reach the tag even if it waits, or that must not wait.
     fileprivate func checkReach(
-        of request: any TagRequest, within timeToLive: Duration, at now: Moment
+        of request: any TagRequest, within timeToLive: Duration, at now: Timestamp
     ) throws(CommandFailure) {
         if type(of: request).ignoresHold { return }
         if entry.connect == .never { throw switchedOffFailure }

@@ -5,7 +5,7 @@ import JacquardProtocol
 
 extension BridgeState {
     /// Requests the connections again, because their state reflects it while Bluetooth is off.
-    mutating func bluetoothChanged(to state: AdapterFacts.State, at now: Moment) -> [BridgeAction] {
+    mutating func bluetoothChanged(to state: AdapterFacts.State, at now: Timestamp) -> [BridgeAction] {
         stack.bluetoothChanged(to: state)
         let ended = state == .poweredOn ? [] : scanEnded(because: "Bluetooth is \(state.text)", at: now)
         if state != .poweredOn { seen.removeAll() }
@@ -16,7 +16,7 @@ extension BridgeState {
         return publish(ended) + intents + beginWaitingRequests(at: now)
     }
 
-    mutating func adaptersChanged(to list: [AdapterFacts], at now: Moment) -> [BridgeAction] {
+    mutating func adaptersChanged(to list: [AdapterFacts], at now: Timestamp) -> [BridgeAction] {
         let (lost, back) = stack.adaptersChanged(to: list)
         let events =
             lost.map { id, state in
@@ -36,7 +36,7 @@ extension BridgeState {
 
 extension BridgeState {
     /// Handles an event of the requested scan.
-    mutating func scanChanged(_ scanEvent: ScanState.Event, at now: Moment) -> [Publication] {
+    mutating func scanChanged(_ scanEvent: ScanState.Event, at now: Timestamp) -> [Publication] {
         switch scan.handle(scanEvent, at: now) {
         case .none: return []
         case .prolonged: return [scanFact]
@@ -50,20 +50,20 @@ extension BridgeState {
     }
 
     /// Ends the scan without a request. If a user has requested the end too, that request publishes the event.
-    mutating func scanEnded(because reason: String, at now: Moment) -> [Publication] {
+    mutating func scanEnded(because reason: String, at now: Timestamp) -> [Publication] {
         guard scan.end() else { return [] }
         return [scanFact] + foundFact + (scan.isStopRequested ? [] : [event(.scanStopped, text: reason, at: now)])
     }
 
     /// Ends the scan once its duration has passed.
-    mutating func endScanInTime(at now: Moment) -> [BridgeAction] {
+    mutating func endScanInTime(at now: Timestamp) -> [BridgeAction] {
         guard let until = scan.until, until.instant <= now.instant else { return [] }
         let publications = scanEnded(because: "the duration has passed", at: now)
         return [.stopScan(token: pendingCommands.spareToken())] + publish(publications)
     }
 
     /// Handles an event of a pairing.
-    mutating func pairingChanged(_ pairingEvent: PairingProgress.Event, at now: Moment) -> [Publication] {
+    mutating func pairingChanged(_ pairingEvent: PairingProgress.Event, at now: Timestamp) -> [Publication] {
         guard pairing.handle(pairingEvent, at: now) else { return [] }
         let event: Publication? =
             switch pairingEvent {
@@ -81,7 +81,7 @@ extension BridgeState {
     }
 
     /// Handles a new bond. The tag's facts follow the event, and the states of pairing and scan follow them.
-    mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+    mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Timestamp) -> [BridgeAction] {
         let address = sighting.address ?? ""
         let event = event(.paired, id: entry.id, serial: entry.serial, address: address, at: now)
         let actions = addPaired(entry, sighting, at: now)
@@ -93,19 +93,19 @@ extension BridgeState {
 // MARK: Health
 
 extension BridgeState {
-    mutating func measured(_ measurement: HealthMeasurement, at now: Moment) -> [BridgeAction] {
+    mutating func measured(_ measurement: HealthMeasurement, at now: Timestamp) -> [BridgeAction] {
         health.measured(measurement, at: now.instant)
         _ = healthChanged(at: now)
         return publish([healthFact(at: now)])
     }
 
     /// Handles an event that affects only the bridge's health.
-    mutating func healthEvent(at now: Moment, _ change: (inout HealthMonitor) -> Void) -> [BridgeAction] {
+    mutating func healthEvent(at now: Timestamp, _ change: (inout HealthMonitor) -> Void) -> [BridgeAction] {
         change(&health)
         return publish(healthChanged(at: now))
     }
 
-    mutating func lost(_ losses: Outbox.Losses, at now: Moment) -> [BridgeAction] {
+    mutating func lost(_ losses: Outbox.Losses, at now: Timestamp) -> [BridgeAction] {
         health.lost(losses, at: now.instant)
         let stats = tags.indices.flatMap { index in
             losses.events[tags[index].topics.gesture].map { tags[index].gesturesExpired($0, at: now) } ?? []
@@ -114,7 +114,7 @@ extension BridgeState {
     }
 
     /// Publishes the health document if the problems have changed.
-    mutating func healthChanged(at now: Moment) -> [Publication] {
+    mutating func healthChanged(at now: Timestamp) -> [Publication] {
         var problems = Problem.problems(of: stack.adapters) + tags.flatMap(\.problems) + health.problems(at: now)
         for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }
@@ -127,7 +127,7 @@ extension BridgeState {
 
 extension BridgeState {
     /// Returns all facts about the bridge itself; its state comes first.
-    func bridgeFacts(at now: Moment) -> [Publication] {
+    func bridgeFacts(at now: Timestamp) -> [Publication] {
         [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
             + pairingFact + foundFact
     }
@@ -150,10 +150,10 @@ extension BridgeState {
 
     var scanFact: Publication { .fact(topics.scan, ScanDocument(scan)) }
 
-    func healthFact(at now: Moment) -> Publication { .fact(topics.health, healthDocument(at: now)) }
+    func healthFact(at now: Timestamp) -> Publication { .fact(topics.health, healthDocument(at: now)) }
 
     /// Returns the document of `G/health`.
-    func healthDocument(at now: Moment) -> HealthDocument { health.document(startedAt: startedAt, at: now) }
+    func healthDocument(at now: Timestamp) -> HealthDocument { health.document(startedAt: startedAt, at: now) }
 
     /// `G/pairing`; published while discovery is on.
     var pairingFact: [Publication] {
@@ -178,7 +178,7 @@ extension BridgeState {
         address: String? = nil,
         adapter: String? = nil,
         text: String? = nil,
-        at now: Moment
+        at now: Timestamp
     ) -> Publication {
         let document = EventDocument(
             type: type, id: id?.text, serial: serial, address: address, adapter: adapter, text: text,
@@ -193,7 +193,7 @@ extension BridgeState {
     ///   - measurement: the measurements of the process.
     ///   - now: the current time.
     /// - Returns: UTF-8 text that ends with a newline.
-    public func metrics(_ measurement: HealthMeasurement, at now: Moment) -> String {
+    public func metrics(_ measurement: HealthMeasurement, at now: Timestamp) -> String {
         BridgeMetrics(bridge: self, measurement: measurement, now: now).text
     }
 }

@@ -5,7 +5,7 @@ import Time
 // MARK: Events
 
 extension BridgeState {
-    mutating func brokerConnected(at now: Moment) -> [BridgeAction] {
+    mutating func brokerConnected(at now: Timestamp) -> [BridgeAction] {
         discovery?.life.brokerConnected(at: now.instant.sinceBoot)
         former.brokerConnected(at: now.instant)
         return healthEvent(at: now) { $0.brokerConnected() }
@@ -13,7 +13,7 @@ extension BridgeState {
 
     /// Applies changed settings. The list of configured tags is only stored.
     mutating func adopt(
-        _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Moment
+        _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Timestamp
     ) -> [BridgeAction] {
         let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
         configuration = new
@@ -24,7 +24,7 @@ extension BridgeState {
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
     /// off.
-    private mutating func discoveryChanged(isBrokerConnected: Bool, at now: Moment) -> [BridgeAction] {
+    private mutating func discoveryChanged(isBrokerConnected: Bool, at now: Timestamp) -> [BridgeAction] {
         let old = discovery
         let ids = tags.map(\.entry.id.text)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
@@ -44,7 +44,7 @@ extension BridgeState {
 
 extension BridgeState {
     /// Publications of discovery that are due.
-    mutating func discoveryDue(at now: Moment) -> [Publication] {
+    mutating func discoveryDue(at now: Timestamp) -> [Publication] {
         guard let actions = discovery?.life.takeDue(at: now.instant.sinceBoot), let discovery else { return [] }
         return actions.flatMap { publications(for: $0, discovery.documents, at: now) }
     }
@@ -67,7 +67,7 @@ extension BridgeState {
     }
 
     private func publications(
-        for action: DiscoveryAction, _ documents: DiscoveryDocuments, at now: Moment
+        for action: DiscoveryAction, _ documents: DiscoveryDocuments, at now: Timestamp
     ) -> [Publication] {
         switch action {
         case .publish(let messages): return messages.map(Publication.init)

@@ -4,7 +4,7 @@ import JacquardProtocol
 
 extension BridgeState {
     /// Sends the queued commands whose goal the tag has reached.
-    mutating func sendWaiting(of position: Int, at now: Moment) -> [BridgeAction] {
+    mutating func sendWaiting(of position: Int, at now: Timestamp) -> [BridgeAction] {
         var actions: [BridgeAction] = []
         for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
         where request.goal.isReached(by: tags[position]) {
@@ -20,7 +20,7 @@ extension BridgeState {
     }
 
     mutating func commandEnded(
-        _ token: UInt64, _ result: Result<TagCommandAnswer, TagCommandError>, of position: Int, at now: Moment
+        _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, at now: Timestamp
     ) -> [BridgeAction] {
         guard let command = pendingCommands.command(token), command.tag == tags[position].entry.id else { return [] }
         switch result {
@@ -32,7 +32,7 @@ extension BridgeState {
 
     /// Queues a command again that was not sent because the tag was disconnected. Applies also if the tag has
     /// reconnected.
-    private mutating func waitAgain(_ command: PendingCommand, at now: Moment) -> [BridgeAction] {
+    private mutating func waitAgain(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
         guard let position = command.tag.flatMap(tags.position) else { return [] }
         guard now.instant < command.reachableUntil else {
             return fail(command.token, tags[position].offlineFailure(at: now), at: now)
@@ -43,7 +43,8 @@ extension BridgeState {
     }
 
     /// Completes a command to a tag, which has answered.
-    private mutating func succeeded(_ token: UInt64, _ answer: TagCommandAnswer, at now: Moment) -> [BridgeAction] {
+    private mutating func succeeded(_ token: UInt64, _ answer: TagCommandResponse, at now: Timestamp) -> [BridgeAction]
+    {
         guard let command = pendingCommands.command(token), case .tag(let id, let request) = command.work,
             let position = tags.position(of: id)
         else { return [] }
@@ -56,7 +57,7 @@ extension BridgeState {
     }
 
     /// Handles an expired command: its tag or Bluetooth was unavailable for too long, or no response arrived.
-    mutating func expired(_ command: PendingCommand, at now: Moment) -> [BridgeAction] {
+    mutating func expired(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
         switch command.work {
         case _ where command.isSent: return failed(command, .neverEnded, at: now)
         case .bridge(let request): return refused(command, request, .bluetooth(is: .unknown), at: now)
@@ -69,7 +70,7 @@ extension BridgeState {
     }
 
     /// Completes a failed command that was removed from the pending ones.
-    mutating func failed(_ command: PendingCommand, _ failure: CommandFailure, at now: Moment) -> [BridgeAction] {
+    mutating func failed(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [BridgeAction] {
         let effects: [BridgeAction]
         switch command.work {
         case .tag(let id, let request):
@@ -82,12 +83,12 @@ extension BridgeState {
         return effects + publish(pendingCommands.fail(command, failure, at: now))
     }
 
-    private mutating func fail(_ token: UInt64, _ failure: CommandFailure, at now: Moment) -> [BridgeAction] {
+    private mutating func fail(_ token: UInt64, _ failure: CommandFailure, at now: Timestamp) -> [BridgeAction] {
         pendingCommands.remove(token).map { failed($0, failure, at: now) } ?? []
     }
 
     /// Completes a command successfully.
-    mutating func succeed(_ token: UInt64, data: CommandData, at now: Moment) -> [BridgeAction] {
+    mutating func succeed(_ token: UInt64, data: CommandData, at now: Timestamp) -> [BridgeAction] {
         guard let command = pendingCommands.remove(token) else { return [] }
         return publish(pendingCommands.succeed(command, data: data, at: now))
     }
@@ -98,7 +99,7 @@ extension BridgeState {
 extension BridgeState {
     /// Begins a request, or queues it until the state of Bluetooth is known.
     mutating func begin(
-        _ request: any BridgeRequest, _ requester: Requester, within timeToLive: Duration, at now: Moment
+        _ request: any BridgeRequest, _ requester: Requester, within timeToLive: Duration, at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         let isWaiting = request.needsBluetooth && !stack.isBluetoothKnown && timeToLive > .zero
         if !isWaiting { try check(request) }
@@ -107,7 +108,7 @@ extension BridgeState {
     }
 
     /// Begins or rejects the requests that waited for the state of Bluetooth.
-    mutating func beginWaitingRequests(at now: Moment) -> [BridgeAction] {
+    mutating func beginWaitingRequests(at now: Timestamp) -> [BridgeAction] {
         guard stack.isBluetoothKnown else { return [] }
         return pendingCommands.waitingRequests.flatMap { token, request in
             do throws(CommandFailure) {
@@ -125,13 +126,13 @@ extension BridgeState {
         try request.checkBeginning(in: self)
     }
 
-    private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Moment) -> [BridgeAction] {
+    private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Timestamp) -> [BridgeAction] {
         pendingCommands.sent(token, answeredWithin: request.answerLimit, at: now)
         return perform(request.begin(in: self, token: token), of: token, at: now)
     }
 
     mutating func requestEnded(
-        _ token: UInt64, _ result: Result<RequestAnswer, RequestError>, at now: Moment
+        _ token: UInt64, _ result: Result<RequestResponse, RequestError>, at now: Timestamp
     ) -> [BridgeAction] {
         guard let command = pendingCommands.command(token) else { return [] }
         switch (result, command.work) {
@@ -145,14 +146,14 @@ extension BridgeState {
 
     /// Completes a request that was refused before it began.
     private mutating func refused(
-        _ command: PendingCommand, _ request: any BridgeRequest, _ failure: CommandFailure, at now: Moment
+        _ command: PendingCommand, _ request: any BridgeRequest, _ failure: CommandFailure, at now: Timestamp
     ) -> [BridgeAction] {
         perform(type(of: request).refused(failure), at: now)
             + publish(pendingCommands.fail(command, failure, at: now))
     }
 
     /// Performs the effects of a request, and completes it if the driver does not have to answer.
-    private mutating func perform(_ step: BridgeRequestStep, of token: UInt64, at now: Moment) -> [BridgeAction] {
+    private mutating func perform(_ step: BridgeRequestStep, of token: UInt64, at now: Timestamp) -> [BridgeAction] {
         switch step {
         case .underWay(let effects): return perform(effects, at: now)
         case .done(let result, let effects):
@@ -162,7 +163,7 @@ extension BridgeState {
         }
     }
 
-    private func data(of result: BridgeRequestResult, at now: Moment) -> CommandData {
+    private func data(of result: BridgeRequestResult, at now: Timestamp) -> CommandData {
         switch result {
         case .data(let data): data
         case .scan: CommandData(ScanDocument(scan))
@@ -171,11 +172,11 @@ extension BridgeState {
     }
 
     /// Performs the effects of a request in order.
-    mutating func perform(_ effects: [BridgeRequestEffect], at now: Moment) -> [BridgeAction] {
+    mutating func perform(_ effects: [BridgeRequestEffect], at now: Timestamp) -> [BridgeAction] {
         effects.flatMap { perform($0, at: now) }
     }
 
-    private mutating func perform(_ effect: BridgeRequestEffect, at now: Moment) -> [BridgeAction] {
+    private mutating func perform(_ effect: BridgeRequestEffect, at now: Timestamp) -> [BridgeAction] {
         switch effect {
         case .action(let action): return [action]
         case .scan(let event): return publish(scanChanged(event, at: now))

@@ -6,7 +6,7 @@ import Time
 // MARK: Events of tags
 
 extension BridgeState {
-    mutating func tagReported(_ event: TagEvent, by id: TagID, at now: Moment) -> [BridgeAction] {
+    mutating func tagReported(_ event: TagEvent, by id: TagID, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: id) else { return [] }
         if case .commandEnded(let token, let result) = event {
             return commandEnded(token, result, of: position, at: now)
@@ -25,7 +25,7 @@ extension BridgeState {
         }
     }
 
-    mutating func sighted(_ id: TagID, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+    mutating func sighted(_ id: TagID, _ sighting: TagSighting, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: id) else { return [] }
         let name = tags[position].sighting.name
         let publications = tags[position].sighted(sighting, at: now)
@@ -34,7 +34,7 @@ extension BridgeState {
     }
 
     /// Stores a received tag, and publishes it during a requested scan.
-    mutating func advertised(_ tag: TagAdvertisement, at now: Moment) -> [BridgeAction] {
+    mutating func advertised(_ tag: TagAdvertisement, at now: Timestamp) -> [BridgeAction] {
         seen.received(tag, at: now)
         let publications = found(tag, at: now)
         guard !tag.isConnected, scan.admits(tag.address) else { return publish(publications) }
@@ -45,12 +45,12 @@ extension BridgeState {
     }
 
     /// Adds a tag to the list of found tags. Publishes the list now, or after the minimum interval of one second.
-    private mutating func found(_ tag: TagAdvertisement, at now: Moment) -> [Publication] {
+    private mutating func found(_ tag: TagAdvertisement, at now: Timestamp) -> [Publication] {
         guard discovery != nil, scan.isScanning, !tag.isConnected else { return [] }
         return found.received(tag, at: now.instant) ? foundFact : []
     }
 
-    mutating func duplicateSerial(_ serial: String, at addresses: [String], at now: Moment) -> [BridgeAction] {
+    mutating func duplicateSerial(_ serial: String, at addresses: [String], at now: Timestamp) -> [BridgeAction] {
         guard seen.duplicated(serial, at: now), !tags.isShared(serial: serial) else { return [] }
         let stranger = addresses.first { address in
             !tags.contains { $0.entry.serial == serial && $0.sighting.address == address }
@@ -61,7 +61,7 @@ extension BridgeState {
     }
 
     /// Disconnects an on-demand tag after a time without commands.
-    mutating func restIfIdle(_ position: Int, at now: Moment) -> [BridgeAction] {
+    mutating func restIfIdle(_ position: Int, at now: Timestamp) -> [BridgeAction] {
         let isBusy = pendingCommands.isBusy(with: tags[position].entry.id)
         guard tags[position].link.restIfIdle(isBusy: isBusy, at: now.instant) else { return [] }
         return settle(position, at: now)
@@ -69,7 +69,7 @@ extension BridgeState {
 
     /// Handles a change of a tag's circumstances: connects or disconnects it, and rejects queued commands that can no
     /// longer succeed.
-    mutating func settle(_ position: Int, at now: Moment) -> [BridgeAction] {
+    mutating func settle(_ position: Int, at now: Timestamp) -> [BridgeAction] {
         let isHeld = tags[position].link.intent.isHeld
         let obsolete = pendingCommands.waiting(for: tags[position].entry.id)
             .filter { $0.request.goal == (isHeld ? .connected : .disconnected) }
@@ -84,13 +84,13 @@ extension BridgeState {
 // MARK: Adding and changing tags
 
 extension BridgeState {
-    mutating func add(_ entry: TagEntry, record: TagRecord?, at now: Moment) -> [BridgeAction] {
+    mutating func add(_ entry: TagEntry, record: TagRecord?, at now: Timestamp) -> [BridgeAction] {
         guard tags.position(of: entry.id) == nil else { return [] }
         return insert(entry, record: record, nil, at: now)
     }
 
     /// Handles a new bond: adds the tag if it is new, and connects it according to its policy.
-    mutating func addPaired(_ entry: TagEntry, _ sighting: TagSighting, at now: Moment) -> [BridgeAction] {
+    mutating func addPaired(_ entry: TagEntry, _ sighting: TagSighting, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: entry.id) else {
             return insert(entry, record: nil, sighting, at: now)
         }
@@ -98,7 +98,7 @@ extension BridgeState {
     }
 
     private mutating func insert(
-        _ entry: TagEntry, record: TagRecord?, _ sighting: TagSighting?, at now: Moment
+        _ entry: TagEntry, record: TagRecord?, _ sighting: TagSighting?, at now: Timestamp
     ) -> [BridgeAction] {
         let emptied = finish(departures.take(entry.id), at: now)
         var tag = TagMirror(
@@ -111,7 +111,7 @@ extension BridgeState {
         return emptied + facts + [.addTag(entry), stored] + settle(tags.count - 1, at: now)
     }
 
-    mutating func change(_ entry: TagEntry, at now: Moment) -> [BridgeAction] {
+    mutating func change(_ entry: TagEntry, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: entry.id) else { return [] }
         return publish(tags[position].change(entry) + discoveryFacts(ofTag: position)) + settle(position, at: now)
     }
@@ -125,13 +125,13 @@ extension BridgeState {
 // MARK: Removing tags
 
 extension BridgeState {
-    mutating func release(_ id: TagID, at now: Moment) -> [BridgeAction] {
+    mutating func release(_ id: TagID, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: id) else { return [] }
         return [.disconnect(id)] + depart(position, publishing: [], for: nil, at: now)
     }
 
     /// Handles a removed bond: removes the tag, its discovery immediately and its topics a second later.
-    mutating func forgotten(_ entry: TagEntry, token: UInt64, at now: Moment) -> [BridgeAction] {
+    mutating func forgotten(_ entry: TagEntry, token: UInt64, at now: Timestamp) -> [BridgeAction] {
         // A reload may have removed the tag meanwhile, and may have given its id to another tag.
         let position = tags.position(of: entry.id).flatMap { tags[$0].entry.serial == entry.serial ? $0 : nil }
         let document = ForgottenDocument(entry, isConfigured: position != nil && isConfigured(entry.id))
@@ -150,7 +150,7 @@ extension BridgeState {
 
     /// Removes a tag: ends its commands, removes its discovery immediately and its topics a second later.
     private mutating func depart(
-        _ position: Int, publishing events: [Publication], for request: Departure.Request?, at now: Moment
+        _ position: Int, publishing events: [Publication], for request: Departure.Request?, at now: Timestamp
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
@@ -169,7 +169,7 @@ extension BridgeState {
     }
 
     /// Clears the retained topics of removed tags and former names, and completes the requests.
-    mutating func finish(_ departures: [Departure], at now: Moment) -> [BridgeAction] {
+    mutating func finish(_ departures: [Departure], at now: Timestamp) -> [BridgeAction] {
         departures.flatMap { departure in
             let cleared = publish(departure.retainedTopics.map(Publication.noFact))
             switch departure.origin {
@@ -183,7 +183,7 @@ extension BridgeState {
     }
 
     /// Clears the topics of earlier runs: discovery immediately, everything else a second later.
-    mutating func clearFormerTopics(at now: Moment) -> [BridgeAction] {
+    mutating func clearFormerTopics(at now: Timestamp) -> [BridgeAction] {
         guard let findings = former.takeDue(at: now.instant) else { return [] }
         let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
         for entry in unknown {

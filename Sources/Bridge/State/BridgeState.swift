@@ -15,7 +15,7 @@ public struct BridgeState: Sendable {
     }
     let topics: BridgeTopics
     let boot: String
-    let startedAt: Moment
+    let startedAt: Timestamp
 
     var tags: TagTable
     var pendingCommands: PendingCommands
@@ -48,7 +48,7 @@ public struct BridgeState: Sendable {
     ///   - startedAt: the current time.
     public init(
         configuration: BridgeConfiguration, records: [TagRecord] = [], earlier: EarlierRuns = EarlierRuns(),
-        boot: String, startedAt: Moment
+        boot: String, startedAt: Timestamp
     ) {
         self.configuration = configuration
         self.boot = boot
@@ -105,7 +105,7 @@ extension BridgeState {
     ///   - event: the event.
     ///   - now: the current time.
     /// - Returns: the actions to perform, in this order; none after ``BridgeEvent/stopping``.
-    public mutating func handle(_ event: BridgeEvent, at now: Moment) -> [BridgeAction] {
+    public mutating func handle(_ event: BridgeEvent, at now: Timestamp) -> [BridgeAction] {
         guard !isStopped else { return [] }
         // The hot path; it updates the deadline itself, because most gestures don't change it.
         if case .tag(let id, .gesture(let gesture)) = event { return self.gesture(gesture, of: id, at: now) }
@@ -113,7 +113,7 @@ extension BridgeState {
         return actions(for: event, at: now)
     }
 
-    private mutating func actions(for event: BridgeEvent, at now: Moment) -> [BridgeAction] {
+    private mutating func actions(for event: BridgeEvent, at now: Timestamp) -> [BridgeAction] {
         switch event {
         case .started: publish(bridgeFacts(at: now) + tags.flatMap { $0.allFacts(at: now) })
         case .stopping: stop(at: now)
@@ -146,7 +146,7 @@ extension BridgeState {
 
     /// Encodes without an encoder, and updates the deadline only if a throttled publication of statistics starts or
     /// ends.
-    private mutating func gesture(_ gesture: Gesture, of id: TagID, at now: Moment) -> [BridgeAction] {
+    private mutating func gesture(_ gesture: Gesture, of id: TagID, at now: Timestamp) -> [BridgeAction] {
         let name = GestureName(gesture)
         guard let count = tags.countGesture(name, of: id, at: now) else { return [] }
         if count.isDeadlineChanged { deadline = nextDeadline }
@@ -156,7 +156,7 @@ extension BridgeState {
     }
 
     /// Publications at shutdown: the results of all pending commands, then `offline` for every tag and the bridge.
-    private mutating func stop(at now: Moment) -> [BridgeAction] {
+    private mutating func stop(at now: Timestamp) -> [BridgeAction] {
         isStopped = true
         let emptied = finish(departures.takeAll(), at: now)
         let results = pendingCommands.removeAll().flatMap { command in
@@ -169,7 +169,7 @@ extension BridgeState {
         return emptied + publish(results + scan + facts + pairingFact + connectedTagsFact + [will]) + records
     }
 
-    private mutating func deadlineReached(at now: Moment) -> [BridgeAction] {
+    private mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {
         let due = tags.due(at: now.instant)
         let expired = pendingCommands.removeExpired(at: now.instant).flatMap { self.expired($0, at: now) }
         let accepted = pendingCommands.acceptOverdue(at: now)

@@ -2,7 +2,7 @@ import Time
 
 /// Tracks the bridge's own health.
 struct HealthMonitor: Sendable {
-    private var problems: [Problem: Moment] = [:]
+    private var problems: [Problem: Timestamp] = [:]
     private var measurement: HealthMeasurement?
     /// The reference for the comparison with later measurements.
     private var base: (measurement: HealthMeasurement, at: Instant)?
@@ -53,7 +53,7 @@ struct HealthMonitor: Sendable {
     }
 
     /// Returns the problems of the bridge itself.
-    func problems(at now: Moment) -> [Problem] {
+    func problems(at now: Timestamp) -> [Problem] {
         var problems = rejectedTopics.problems(at: now.instant)
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages are queued, and the broker acknowledges none"))
@@ -65,7 +65,7 @@ struct HealthMonitor: Sendable {
     /// Sets the current problems; known ones keep their start time.
     ///
     /// - Returns: whether anything has changed.
-    mutating func found(_ current: [Problem], at now: Moment) -> Bool {
+    mutating func found(_ current: [Problem], at now: Timestamp) -> Bool {
         guard Set(current) != Set(problems.keys) else { return false }
         let since = Dictionary(problems.map { ($0.key.key, $0.value) }) { first, _ in first }
         problems = Dictionary(current.map { ($0, since[$0.key] ?? now) }) { first, _ in first }
@@ -73,7 +73,7 @@ struct HealthMonitor: Sendable {
     }
 
     /// Returns the current document.
-    func document(startedAt: Moment, at now: Moment) -> HealthDocument {
+    func document(startedAt: Timestamp, at now: Timestamp) -> HealthDocument {
         HealthDocument(
             problems, measurement: measurement, uptime: now.instant - startedAt.instant)
     }

@@ -25,7 +25,7 @@ struct LinkState: Sendable {
 
     private(set) var connection: TagConnection
     /// When the connection entered its state.
-    private(set) var since: Moment
+    private(set) var since: Timestamp
     /// Why the last attempt failed; nil after a successful one.
     private(set) var failure: TagConnectionError?
     /// Whether the tag should be connected, and whether the driver was instructed to connect it.
@@ -40,7 +40,7 @@ struct LinkState: Sendable {
     /// Connection progress is published at most ten times a second.
     private var progress = Throttle(every: .milliseconds(100))
 
-    init(_ policy: TagEntry.ConnectPolicy, isHeld: Bool, isOutOfService: Bool, at now: Moment) {
+    init(_ policy: TagEntry.ConnectPolicy, isHeld: Bool, isOutOfService: Bool, at now: Timestamp) {
         intent = ConnectionIntent(policy, isHeld: isHeld)
         connection = TagConnection(state: intent.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
         since = now
@@ -70,7 +70,7 @@ struct LinkState: Sendable {
 extension LinkState {
     /// Handles a connection event: a new state is published immediately, progress within a state at most ten times a
     /// second.
-    mutating func changed(to new: TagConnection, at now: Moment) -> Change {
+    mutating func changed(to new: TagConnection, at now: Timestamp) -> Change {
         let isProgress = new.state.word == connection.state.word
         connection = new
         failure = new.error ?? (isConnected ? nil : failure)
@@ -107,7 +107,7 @@ extension LinkState {
     }
 
     /// Handles the end of the bridge.
-    mutating func stop(at now: Moment) {
+    mutating func stop(at now: Timestamp) {
         isOutOfService = true
         disconnected(at: now)
     }
@@ -115,12 +115,12 @@ extension LinkState {
     /// Handles elapsed time.
     ///
     /// - Returns: whether progress is to be published.
-    mutating func deadlineReached(at now: Moment) -> Bool {
+    mutating func deadlineReached(at now: Timestamp) -> Bool {
         progress.isDue(at: now.instant)
     }
 
     /// Sets the state to disconnected. Needed where no connection was begun, because no session reports it.
-    private mutating func disconnected(at now: Moment) {
+    private mutating func disconnected(at now: Timestamp) {
         if connection.state != .disconnected { since = now }
         connection = TagConnection(state: .disconnected, attempt: connection.attempt, error: connection.error)
         publishedAvailability = isAvailable
@@ -167,7 +167,7 @@ extension LinkState {
     }
 
     /// Applies a changed intent.
-    mutating func settle(at now: Moment) -> Settlement {
+    mutating func settle(at now: Timestamp) -> Settlement {
         let isToConnect = intent.change()
         let isDisconnected =
             !intent.isWanted && connection.state == .preparingToConnect && connection.attempt == 0

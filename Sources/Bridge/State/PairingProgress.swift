@@ -29,7 +29,7 @@ struct PairingProgress: Sendable {
     private(set) var serial: String?
     private(set) var address: String?
     private(set) var failure: CommandFailure?
-    private(set) var time: Moment?
+    private(set) var time: Timestamp?
     /// The serials of the tags that are being paired.
     private var active: Set<String> = []
 
@@ -43,7 +43,7 @@ struct PairingProgress: Sendable {
     ///
     /// - Returns: false if it is ignored: a stage of a tag that is not being paired, a refusal during another pairing,
     ///   or a stop while no pairing is in progress.
-    mutating func handle(_ event: Event, at now: Moment) -> Bool {
+    mutating func handle(_ event: Event, at now: Timestamp) -> Bool {
         switch event {
         case .requestSerial(let serial): setRequestSerial(serial, at: now)
         case .began(let entry):
@@ -81,14 +81,14 @@ struct PairingProgress: Sendable {
     }
 
     /// Sets or clears the serial of the next request. The result of an earlier pairing is removed.
-    private mutating func setRequestSerial(_ serial: String?, at now: Moment) {
+    private mutating func setRequestSerial(_ serial: String?, at now: Timestamp) {
         requestSerial = serial
         guard !isInProgress else { return }
         set(.idle, serial: nil, at: now)
         address = nil
     }
 
-    private mutating func reached(_ stage: PairingStage, serial: String, at now: Moment) {
+    private mutating func reached(_ stage: PairingStage, serial: String, at now: Timestamp) {
         switch stage {
         case .found(let address):
             set(.found, serial: serial, at: now)
@@ -98,12 +98,12 @@ struct PairingProgress: Sendable {
         }
     }
 
-    private mutating func fail(_ failure: CommandFailure, serial: String?, at now: Moment) {
+    private mutating func fail(_ failure: CommandFailure, serial: String?, at now: Timestamp) {
         set(.failed, serial: serial, at: now)
         self.failure = failure
     }
 
-    private mutating func set(_ state: State, serial: String?, at now: Moment) {
+    private mutating func set(_ state: State, serial: String?, at now: Timestamp) {
         if serial != self.serial { address = nil }
         (self.state, self.serial, failure, time) = (state, serial, nil, now)
     }

@@ -29,7 +29,7 @@ struct ScanState: Sendable {
 
     private(set) var isScanning = false
     /// When the scan ends.
-    private(set) var until: Moment?
+    private(set) var until: Timestamp?
     /// Whether every advertisement of a tag is published rather than only the first.
     private(set) var allowsDuplicates = false
     /// Number of unanswered requests to scan; a stop request is processed after them.
@@ -49,7 +49,7 @@ struct ScanState: Sendable {
     var isStopRequested: Bool { pendingStops > 0 }
 
     /// Handles an event.
-    mutating func handle(_ event: Event, at now: Moment) -> Change {
+    mutating func handle(_ event: Event, at now: Timestamp) -> Change {
         switch event {
         case .startRequested: pendingStarts += 1
         case .startFailed: pendingStarts -= 1
@@ -69,7 +69,7 @@ struct ScanState: Sendable {
     /// Starts or prolongs the scan. The options of a running scan are kept.
     ///
     /// - Returns: whether no scan was running.
-    mutating func begin(until end: Moment, allowsDuplicates: Bool) -> Bool {
+    mutating func begin(until end: Timestamp, allowsDuplicates: Bool) -> Bool {
         defer { isScanning = true }
         self.allowsDuplicates = allowsDuplicates || self.allowsDuplicates
         until = until.map { $0.instant > end.instant ? $0 : end } ?? end

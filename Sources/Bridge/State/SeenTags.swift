@@ -5,7 +5,7 @@ import Time
 struct SeenTag: Hashable, Sendable {
     let tag: TagAdvertisement
     /// When it was last received.
-    let at: Moment
+    let at: Timestamp
 }
 
 /// The recently received tags, known or not, by address.
@@ -19,7 +19,7 @@ struct SeenTags: Sendable {
 
     private var tags: [String: SeenTag] = [:]
     /// The duplicate serials, with the time of the last report.
-    private var duplicates: [String: Moment] = [:]
+    private var duplicates: [String: Timestamp] = [:]
     /// When to remove expired tags next.
     private var nextCleaning = Instant(sinceBoot: .zero)
 
@@ -27,7 +27,7 @@ struct SeenTags: Sendable {
     var all: [SeenTag] { tags.values.sorted { ($0.tag.serial, $0.tag.address) < ($1.tag.serial, $1.tag.address) } }
 
     /// Adds or updates a tag.
-    mutating func received(_ tag: TagAdvertisement, at now: Moment) {
+    mutating func received(_ tag: TagAdvertisement, at now: Timestamp) {
         tags[tag.address] = SeenTag(tag: tag, at: now)
         if now.instant >= nextCleaning {
             nextCleaning = now.instant + Self.silence / 60
@@ -41,7 +41,7 @@ struct SeenTags: Sendable {
     /// Handles a duplicate serial.
     ///
     /// - Returns: whether it is new.
-    mutating func duplicated(_ serial: String, at now: Moment) -> Bool {
+    mutating func duplicated(_ serial: String, at now: Timestamp) -> Bool {
         if duplicates.count >= Self.most { _ = duplicateSerials(at: now) }
         guard duplicates[serial] != nil || duplicates.count < Self.most else { return false }
         defer { duplicates[serial] = now }
@@ -49,7 +49,7 @@ struct SeenTags: Sendable {
     }
 
     /// Removes expired reports and returns the duplicate serials.
-    mutating func duplicateSerials(at now: Moment) -> [String] {
+    mutating func duplicateSerials(at now: Timestamp) -> [String] {
         duplicates = duplicates.filter { isDuplicate($0.key, at: now) }
         return duplicates.keys.sorted()
     }
@@ -59,7 +59,7 @@ struct SeenTags: Sendable {
         tags = [:]
     }
 
-    private func isDuplicate(_ serial: String, at now: Moment) -> Bool {
+    private func isDuplicate(_ serial: String, at now: Timestamp) -> Bool {
         duplicates[serial].map { now.instant - $0.instant < Self.memory } ?? false
     }
 }
@@ -74,7 +74,7 @@ struct FoundTags: Sendable {
     private var tags: [String: TagAdvertisement] = [:]
     private var isOverflowing = false
     /// When the scan began; nil before the first scan.
-    private(set) var startedAt: Moment?
+    private(set) var startedAt: Timestamp?
     /// The list is published at most once a second.
     private var throttle = Throttle(every: .seconds(1))
 
@@ -82,7 +82,7 @@ struct FoundTags: Sendable {
     var deadline: Instant? { throttle.due }
 
     /// Clears the list for a new scan.
-    mutating func begin(at now: Moment) {
+    mutating func begin(at now: Timestamp) {
         tags = [:]
         isOverflowing = false
         startedAt = now

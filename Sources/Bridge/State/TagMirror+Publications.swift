@@ -4,7 +4,7 @@ import JacquardProtocol
 /// The tag's publications.
 extension TagMirror {
     /// Returns all facts, so that every retained topic has a value.
-    func allFacts(at now: Moment) -> [Publication] {
+    func allFacts(at now: Timestamp) -> [Publication] {
         [availabilityFact, connectionFact(at: now)] + batteryFacts
             + [gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)]
     }
@@ -13,7 +13,7 @@ extension TagMirror {
         .fact(topics.availability, word: link.isAvailable ? "online" : "offline")
     }
 
-    func connectionFact(at now: Moment) -> Publication {
+    func connectionFact(at now: Timestamp) -> Publication {
         .fact(
             topics.connection,
             ConnectionDocument(link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen, at: now))
@@ -42,11 +42,11 @@ extension TagMirror {
         .fact(topics.rssi, word: sighting.rssi.map(String.init) ?? "null", qos: 0)
     }
 
-    func statsFact(at now: Moment) -> Publication {
+    func statsFact(at now: Timestamp) -> Publication {
         Publication(topic: topics.stats, payload: statsPayload.bytes(of: counters, at: now), kind: .fact)
     }
 
-    func touchSample(_ touch: TouchData, at now: Moment) -> Publication {
+    func touchSample(_ touch: TouchData, at now: Timestamp) -> Publication {
         Publication(
             topic: topics.touch, payload: JSONText.bytes(of: TouchDocument(touch, at: now)), qos: 0, kind: .stream)
     }

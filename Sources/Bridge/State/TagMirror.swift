@@ -29,7 +29,7 @@ struct TagMirror: Sendable {
     /// Encodes the counters.
     let statsPayload: StatsPayload
     /// When the tag was last received; nil if not since the start.
-    private(set) var lastSeen: Moment?
+    private(set) var lastSeen: Timestamp?
 
     /// The tag's record in the state file; nil if there is none.
     private var stored: TagRecord?
@@ -54,7 +54,7 @@ struct TagMirror: Sendable {
     ///   - now: the current time.
     init(
         _ entry: TagEntry, record: TagRecord?, sighting: TagSighting? = nil, isOutOfService: Bool = false,
-        in context: Context, at now: Moment
+        in context: Context, at now: Timestamp
     ) {
         self.entry = entry
         topics = context.topics.tag(entry.id)
@@ -64,7 +64,7 @@ struct TagMirror: Sendable {
             entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
         stored = record
         battery = record?.battery.map {
-            let at = Moment(instant: now.instant, unixMilliseconds: $0.unixMilliseconds)
+            let at = Timestamp(instant: now.instant, unixMilliseconds: $0.unixMilliseconds)
             return Timestamped(value: BatteryStatus(level: UInt32($0.level), isCharging: $0.isCharging), at: at)
         }
         storedBattery = record?.battery
@@ -126,7 +126,7 @@ struct TagMirror: Sendable {
 
 extension TagMirror {
     /// Handles a session event, except gestures and responses.
-    mutating func handle(_ event: TagEvent, at now: Moment) -> [Publication] {
+    mutating func handle(_ event: TagEvent, at now: Timestamp) -> [Publication] {
         if isConnected { lastSeen = now }
         switch event {
         case .connection(let connection): return connectionChanged(to: connection, at: now)
@@ -143,14 +143,14 @@ extension TagMirror {
     }
 
     /// Counts a gesture and returns its sequence number.
-    mutating func countGesture(_ name: GestureName, at now: Moment) -> UInt64 {
+    mutating func countGesture(_ name: GestureName, at now: Timestamp) -> UInt64 {
         lastSeen = now
         counters.lastSequence += 1
         counters.gestures.add(name)
         return counters.lastSequence
     }
 
-    private mutating func connectionChanged(to new: TagConnection, at now: Moment) -> [Publication] {
+    private mutating func connectionChanged(to new: TagConnection, at now: Timestamp) -> [Publication] {
         // The link is down: its measurements do not apply to the next one.
         if link.connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }
         let change = link.changed(to: new, at: now)
@@ -172,7 +172,7 @@ extension TagMirror {
     }
 
     /// Handles the battery level from a notification or a response.
-    mutating func batteryReported(_ battery: BatteryStatus, at now: Moment) -> [Publication] {
+    mutating func batteryReported(_ battery: BatteryStatus, at now: Timestamp) -> [Publication] {
         self.battery = Timestamped(value: battery, at: now)
         if batteryThrottle.admits(at: now.instant) { storeBattery() }
         return batteryFacts
@@ -187,7 +187,7 @@ extension TagMirror {
     }
 
     /// Handles the gear from a notification or a response.
-    mutating func gearReported(_ component: Component?, at now: Moment) -> [Publication] {
+    mutating func gearReported(_ component: Component?, at now: Timestamp) -> [Publication] {
         gear = Timestamped(value: component, at: now)
         if let component { lastGear = TagRecord.Gear(component) } else { gearLED.turnOff() }
         return [gearFact]
@@ -204,7 +204,7 @@ extension TagMirror {
 
 extension TagMirror {
     /// Handles facts from the Bluetooth stack.
-    mutating func sighted(_ new: TagSighting, at now: Moment) -> [Publication] {
+    mutating func sighted(_ new: TagSighting, at now: Timestamp) -> [Publication] {
         lastSeen = now
         link.received()
         let adapter = sighting.adapter
@@ -223,14 +223,14 @@ extension TagMirror {
     }
 
     /// Handles a requested signal strength, which is always published.
-    mutating func signalRead(_ rssi: Int, at now: Moment) -> [Publication] {
+    mutating func signalRead(_ rssi: Int, at now: Timestamp) -> [Publication] {
         sighting.rssi = rssi
         signalThrottle.published(rssi, at: now.instant)
         return [rssiFact]
     }
 
     /// Handles a new bond.
-    mutating func paired(_ sighting: TagSighting, at now: Moment) -> [Publication] {
+    mutating func paired(_ sighting: TagSighting, at now: Timestamp) -> [Publication] {
         link.paired()
         return sighted(sighting, at: now)
     }
@@ -243,18 +243,18 @@ extension TagMirror {
     }
 
     /// Counts gestures that expired while the broker was away.
-    mutating func gesturesExpired(_ count: Int, at now: Moment) -> [Publication] {
+    mutating func gesturesExpired(_ count: Int, at now: Timestamp) -> [Publication] {
         counters.expired += UInt64(clamping: count)
         return statsChanged(at: now)
     }
 
     /// Handles changed statistics: publishes them now or when they are due.
-    mutating func statsChanged(at now: Moment) -> [Publication] {
+    mutating func statsChanged(at now: Timestamp) -> [Publication] {
         statsThrottle.admits(at: now.instant) ? [statsFact(at: now)] : []
     }
 
     /// Handles elapsed time.
-    mutating func deadlineReached(at now: Moment) -> [Publication] {
+    mutating func deadlineReached(at now: Timestamp) -> [Publication] {
         var publications: [Publication] = []
         if link.deadlineReached(at: now) { publications.append(connectionFact(at: now)) }
         if statsThrottle.isDue(at: now.instant) { publications.append(statsFact(at: now)) }
@@ -268,14 +268,14 @@ extension TagMirror {
     }
 
     /// Handles the end of the bridge.
-    mutating func stop(at now: Moment) -> [Publication] {
+    mutating func stop(at now: Timestamp) -> [Publication] {
         storeBattery()
         link.stop(at: now)
         return [availabilityFact, connectionFact(at: now)]
     }
 
     /// Returns the actions that follow from a changed intent: connect or disconnect, publish, and store.
-    mutating func settle(at now: Moment) -> [BridgeAction] {
+    mutating func settle(at now: Timestamp) -> [BridgeAction] {
         let settlement = link.settle(at: now)
         var actions: [BridgeAction] = []
         if let isToConnect = settlement.isToConnect {

@@ -53,7 +53,7 @@ struct TagTable: RandomAccessCollection, Sendable {
     /// ends.
     ///
     /// - Returns: nil for an unknown tag.
-    mutating func countGesture(_ name: GestureName, of id: TagID, at now: Moment) -> GestureCount? {
+    mutating func countGesture(_ name: GestureName, of id: TagID, at now: Timestamp) -> GestureCount? {
         guard let position = positions[id] else { return nil }
         let wasHolding = tags[position].isHoldingStats
         let sequence = tags[position].countGesture(name, at: now)

@@ -17,13 +17,13 @@ public enum BridgeAction: Hashable, Sendable {
     case scan(allowsDuplicates: Bool, token: UInt64)
     /// Stop the scan. When a scan's duration has passed, the answer is ignored.
     case stopScan(token: UInt64)
-    /// Find a tag, bond with it and connect it; answered by ``RequestAnswer/paired(address:name:)``.
+    /// Find a tag, bond with it and connect it; answered by ``RequestResponse/paired(address:name:)``.
     ///
     /// Reports progress by ``BridgeEvent/pairing(serial:_:)``, and ends after the timeout at the latest.
     case pair(serial: String, timeout: Duration, token: UInt64)
     /// Disconnect a tag, remove its bond and its record in the state file. Succeeds if they don't exist.
     case forget(TagID, token: UInt64)
-    /// Measure the process now; answered by ``RequestAnswer/measured(_:)``.
+    /// Measure the process now; answered by ``RequestResponse/measured(_:)``.
     case measure(token: UInt64)
     /// Subscribe to these topics too, if there is a connection; the next connection subscribes to all of them.
     case subscribe([String])
@@ -40,7 +40,7 @@ public enum BridgeAction: Hashable, Sendable {
 }
 
 /// The result of an action with a token, except commands to a tag.
-public enum RequestAnswer: Hashable, Sendable {
+public enum RequestResponse: Hashable, Sendable {
     /// Success without data.
     case done
     /// The tag is bonded with this host.

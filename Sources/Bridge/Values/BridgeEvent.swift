@@ -11,7 +11,7 @@ public enum BridgeEvent: Hashable, Sendable {
     /// The ``BridgeState/deadline`` has passed.
     case deadlineReached
     /// An action with a token has ended, except commands to a tag. Unknown tokens are ignored.
-    case requestEnded(token: UInt64, Result<RequestAnswer, RequestError>)
+    case requestEnded(token: UInt64, Result<RequestResponse, RequestError>)
     /// The process was measured. Report this about once a minute, because some problems end with time.
     case measured(HealthMeasurement)
 

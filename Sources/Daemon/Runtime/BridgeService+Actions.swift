@@ -8,7 +8,7 @@ import Logging
 
 /// Performs the actions of the bridge.
 extension BridgeService {
-    func perform(_ action: BridgeAction, at now: Moment) {
+    func perform(_ action: BridgeAction, at now: Timestamp) {
         switch action {
         case .publish(let publication): send(outbox.submit(publication, at: now.instant))
         case .perform(let command, on: let id, let token):
@@ -34,7 +34,7 @@ extension BridgeService {
     }
 
     /// Reports the result of an action in a later turn, after the other actions of the same event.
-    func answer(_ token: UInt64, _ result: Result<RequestAnswer, RequestError>) {
+    func answer(_ token: UInt64, _ result: Result<RequestResponse, RequestError>) {
         EventLoop.shared.atEndOfTurn { [weak self] in
             self?.handle(.requestEnded(token: token, result))
         }

@@ -65,7 +65,7 @@ extension BridgeService {
 
     private func advertised(_ tag: AdvertisedTag) {
         for identity in pairings.keys where manager.isTag(identity, tag) { pairings[identity]?.tag = tag }
-        candidates.heard(tag) { manager.isTag($0, tag) }
+        candidates.received(tag) { manager.isTag($0, tag) }
         sighted(tag, isPaired: tag.isPaired)
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
@@ -78,7 +78,7 @@ extension BridgeService {
         let sighting = TagSighting(
             address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
             isPaired: isPaired)
-        for id in registry.heard(tag, where: { manager.isTag($0, tag) }) {
+        for id in registry.received(tag, where: { manager.isTag($0, tag) }) {
             handle(.sighting(id, sighting))
         }
     }

@@ -134,7 +134,7 @@ final class BridgeService {
 
     /// Passes an event to the bridge and performs the resulting actions.
     func handle(_ event: BridgeEvent) {
-        let now = Moment.now
+        let now = Timestamp.now
         let due = bridge.handle(event, at: now)
         // Actions that result from an action are performed after the waiting ones, because their event came later.
         guard !isActing else { return actions += due }

@@ -21,8 +21,8 @@ struct PairingCandidates {
     }
 
     /// Handles an advertisement.
-    mutating func heard(_ tag: AdvertisedTag, where isThatTag: (TagIdentity) -> Bool) {
-        for identity in tags.keys where isThatTag(identity) { tags[identity]?.advertised = tag }
+    mutating func received(_ tag: AdvertisedTag, where matches: (TagIdentity) -> Bool) {
+        for identity in tags.keys where matches(identity) { tags[identity]?.advertised = tag }
     }
 
     /// A tag that the bridge does not know has reported something. Each attempt to connect starts with none, and the last

@@ -29,12 +29,12 @@ struct TagRegistry {
     ///
     /// - Parameters:
     ///   - tag: the received tag.
-    ///   - isThatTag: whether an identity matches it.
+    ///   - matches: whether an identity matches it.
     /// - Returns: the ids of the matching tags.
-    mutating func heard(_ tag: AdvertisedTag, where isThatTag: (TagIdentity) -> Bool) -> [TagID] {
-        let heard = ids.filter { isThatTag($0.key) }
-        for identity in heard.keys { sightings[identity] = tag }
-        return heard.values.sorted { $0.text < $1.text }
+    mutating func received(_ tag: AdvertisedTag, where matches: (TagIdentity) -> Bool) -> [TagID] {
+        let matching = ids.filter { matches($0.key) }
+        for identity in matching.keys { sightings[identity] = tag }
+        return matching.values.sorted { $0.text < $1.text }
     }
 
     /// Returns the tag's identity on the radio.

@@ -87,7 +87,7 @@ public final class ConnectedTag: JacquardTag {
     ///   otherwise
     ///   the error of the tag or its gear. The tag remains usable.
     @discardableResult
-    public func enqueue(_ command: TagCommand) async throws(TagCommandError) -> TagCommandAnswer {
+    public func enqueue(_ command: TagCommand) async throws(TagCommandError) -> TagCommandResponse {
         guard let manager else { throw .notConnected }
         return try await manager.perform(command, on: self)
     }

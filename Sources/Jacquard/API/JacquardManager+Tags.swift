@@ -74,7 +74,7 @@ extension JacquardManager {
     }
 
     /// Executes a command of a connected tag.
-    func perform(_ command: TagCommand, on tag: ConnectedTag) async throws(TagCommandError) -> TagCommandAnswer {
+    func perform(_ command: TagCommand, on tag: ConnectedTag) async throws(TagCommandError) -> TagCommandResponse {
         guard followers[tag.identity]?.tag === tag else { throw .notConnected }
         let response = await withCheckedContinuation { continuation in
             enqueue(command, on: tag.identity, token: responses.add(continuation))

@@ -31,7 +31,7 @@ struct ScanState {
 
     /// Whether to report a received advertisement: each in a scan with duplicates, otherwise one per address up to
     /// the limit.
-    mutating func isNews(_ tag: AdvertisedTag) -> Bool {
+    mutating func isNew(_ tag: AdvertisedTag) -> Bool {
         guard let count = reported?.count else { return true }
         guard count < Self.limit else { return false }
         return reported?.insert(tag.identifier).inserted == true
@@ -39,7 +39,7 @@ struct ScanState {
 }
 
 extension JacquardManager {
-    /// Scans for tags until ``stopScanning()``. Tags are reported as ``Event/advertised(_:isNews:)`` and in
+    /// Scans for tags until ``stopScanning()``. Tags are reported as ``Event/advertised(_:isNew:)`` and in
     /// ``advertisingTags``.
     ///
     /// The scan resumes after Bluetooth was off. Source: JacquardSDKiOS, `startScanning(options:)`. Of its options,
@@ -62,9 +62,9 @@ extension JacquardManager {
 
     /// Reports an advertisement of a tag.
     func reportAdvertisement(_ tag: AdvertisedTag) {
-        let isNews = scan.isNews(tag)
-        onEvent?(.advertised(tag, isNews: isNews))
-        if isNews, scan.isWanted { advertisements.send(tag) }
+        let isNew = scan.isNew(tag)
+        onEvent?(.advertised(tag, isNew: isNew))
+        if isNew, scan.isWanted { advertisements.send(tag) }
     }
 
     /// Scans while a scan is requested or a tag that is to be connected is missing.

@@ -22,8 +22,8 @@ public final class JacquardManager {
         case adapters([Adapter])
         /// A requested scan has started or stopped. The search for missing tags is not reported.
         case scanning(Bool)
-        /// A tag has advertised. `isNews` is false if a scan without duplicates has reported the tag already.
-        case advertised(AdvertisedTag, isNews: Bool)
+        /// A tag has advertised. `isNew` is false if a scan without duplicates has reported the tag already.
+        case advertised(AdvertisedTag, isNew: Bool)
         /// Several devices have one serial: those that advertise it at the same time, and the one at the known
         /// address of the
         /// tag. Repeated when another device is added, and every five minutes while it lasts.

@@ -2,7 +2,7 @@ import JacquardProtocol
 
 /// The callers that wait for the response to a command.
 struct PendingResponses {
-    typealias Response = Result<TagCommandAnswer, TagCommandError>
+    typealias Response = Result<TagCommandResponse, TagCommandError>
 
     private var waiting: [UInt64: CheckedContinuation<Response, Never>] = [:]
     /// Smaller tokens belong to callers of ``JacquardManager/enqueue(_:on:token:)``.

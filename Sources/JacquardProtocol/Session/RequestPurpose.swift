@@ -65,7 +65,7 @@ enum RequestPurpose: Hashable, Sendable {
     /// - Returns: the event to report; nil if the request is not part of a command.
     func commandEndAtLinkLoss(isSent: Bool) -> TagEvent? {
         guard case .command(let token, let step) = self else { return nil }
-        let result: Result<TagCommandAnswer, TagCommandError> =
+        let result: Result<TagCommandResponse, TagCommandError> =
             switch step {
             // The tag has confirmed its name and was expected to disconnect.
             case .nameDisconnect: .success(.done)

@@ -6,15 +6,15 @@ public enum TagCommand: Hashable, Sendable {
     case playHaptic(HapticPattern)
     /// Switches the attached gear between gestures and continuous touch.
     case setTouchMode(TouchMode)
-    /// Reads the battery status. Responds with ``TagCommandAnswer/battery(_:)``.
+    /// Reads the battery status. Responds with ``TagCommandResponse/battery(_:)``.
     case batteryStatus
-    /// Reads the device information of the tag or its gear. Responds with ``TagCommandAnswer/component(_:)``.
+    /// Reads the device information of the tag or its gear. Responds with ``TagCommandResponse/component(_:)``.
     case deviceInformation(of: Target)
     /// Sets the name of the tag: 1 to 21 bytes of UTF-8.
     ///
     /// The session then requests the tag to disconnect. The tag reconnects with the new name.
     case rename(String)
-    /// Reads a value from the tag's config store. Responds with ``TagCommandAnswer/configValue(_:)``.
+    /// Reads a value from the tag's config store. Responds with ``TagCommandResponse/configValue(_:)``.
     ///
     /// Each product of a vendor has its own store. Nil means the tag's own vendor or product.
     case configGet(key: String, vendor: JacquardIdentifier? = nil, product: JacquardIdentifier? = nil)
@@ -36,7 +36,7 @@ public enum TagCommand: Hashable, Sendable {
 }
 
 /// The tag's response to a command that succeeded.
-public enum TagCommandAnswer: Hashable, Sendable {
+public enum TagCommandResponse: Hashable, Sendable {
     /// Success without a value.
     case done
     /// The current battery status.

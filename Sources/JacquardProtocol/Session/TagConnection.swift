@@ -124,5 +124,5 @@ public enum TagEvent: Hashable, Sendable {
     /// A packet from the tag was dropped because a fragment was missing or invalid.
     case fragmentsLost
     /// A command has ended. Sent exactly once per command.
-    case commandEnded(token: UInt64, Result<TagCommandAnswer, TagCommandError>)
+    case commandEnded(token: UInt64, Result<TagCommandResponse, TagCommandError>)
 }

@@ -242,7 +242,7 @@ struct TagLink: Sendable {
     /// - Returns: the command's result; nil if another request follows.
     private mutating func commandSucceeded(
         _ token: UInt64, _ step: CommandStep, _ body: Response.Body?, at now: Instant, _ actions: inout Actions
-    ) -> Result<TagCommandAnswer, TagCommandError>? {
+    ) -> Result<TagCommandResponse, TagCommandError>? {
         switch (step, body) {
         case (.acknowledged, _), (.nameDisconnect, _): return .success(.done)
         case (.battery, .batteryStatus(let report)):

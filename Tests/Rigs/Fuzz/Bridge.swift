@@ -14,7 +14,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 private struct BridgePlay {
     private var input: Input
     private var bridge: BridgeState
-    private var now = Moment(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_800_000_000_000)
+    private var now = Timestamp(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_800_000_000_000)
     private var unanswered = 0
     /// The actions of the bridge that have no result yet.
     private var pendingActions: [BridgeAction] = []
@@ -86,7 +86,7 @@ private struct BridgePlay {
         guard !pendingActions.isEmpty else { return }
         switch pendingActions.remove(at: Int(input.byte()) % pendingActions.count) {
         case .perform(_, on: let id, let token):
-            let results: [Result<TagCommandAnswer, TagCommandError>] = [
+            let results: [Result<TagCommandResponse, TagCommandError>] = [
                 .success(.done), .success(.battery(BatteryStatus(level: 7, isCharging: false))),
                 .success(.configValue(nil)), .failure(.notConnected), .failure(.timeout), .failure(.linkLost),
                 .failure(.malformedResponse),
@@ -100,8 +100,8 @@ private struct BridgePlay {
         }
     }
 
-    private mutating func end(_ token: UInt64, _ answer: RequestAnswer) {
-        let results: [Result<RequestAnswer, RequestError>] = [
+    private mutating func end(_ token: UInt64, _ answer: RequestResponse) {
+        let results: [Result<RequestResponse, RequestError>] = [
             .success(answer), .success(.done), .failure(.notConnected), .failure(.timeout), .failure(.notFound),
         ]
         take(bridge.handle(.requestEnded(token: token, input.pick(results)), at: now))

@@ -88,7 +88,7 @@ struct GestureTests {
             (#"q"\/"#, "ä\u{1}", .max, 10, 1_795_169_702_999), ("9f3c", "attic", 14, 100, -1),
         ] as [(String, String, UInt32, UInt64, Int64)])
     func encoder(boot: String, bridge: String, number: UInt32, sequence: UInt64, time: Int64) {
-        let now = Moment(instant: Scene.beginning.instant, unixMilliseconds: time)
+        let now = Timestamp(instant: Scene.beginning.instant, unixMilliseconds: time)
         let name = GestureName(Gesture(rawValue: number))
         let document = Document(
             boot: boot, bridge: bridge, eventType: name.rawValue, gesture: number, seq: sequence, time: now.text)

@@ -31,12 +31,12 @@ struct InvariantTests {
         "bridge/attic/request/tags", "bridge/attic/request/health", "bridge/attic/request/log_level",
         "bridge/attic/request/reboot",
     ]
-    private static let ends: [Result<TagCommandAnswer, TagCommandError>] = [
+    private static let ends: [Result<TagCommandResponse, TagCommandError>] = [
         .success(.done), .success(.battery(BatteryStatus(level: 1, isCharging: true))), .failure(.timeout),
         .failure(.linkLost), .failure(.notConnected), .failure(.status(.busy)),
     ]
 
-    private static let answers: [Result<RequestAnswer, RequestError>] = [
+    private static let answers: [Result<RequestResponse, RequestError>] = [
         .success(.done), .success(.paired(address: "F0", name: nil)),
         .success(.measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0))),
         .failure(.notFound), .failure(.notConnected), .failure(.bluetoothUnavailable(.poweredOff)), .failure(.timeout),

@@ -7,7 +7,7 @@ import Time
 /// A bridge called `attic` whose time is set by the test. Publications are written as `topic payload`.
 struct Scene {
     var state: BridgeState
-    var now: Moment
+    var now: Timestamp
     /// The tokens of all actions that have one, in order.
     var tokens: [UInt64] = []
     /// The commands sent to tags, in order.
@@ -18,7 +18,7 @@ struct Scene {
     var publications: [Publication] = []
 
     /// 2026-11-20T10:15:02.114Z, an hour after the start of the machine.
-    static let beginning = Moment(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_795_169_702_114)
+    static let beginning = Timestamp(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_795_169_702_114)
 
     init(tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32) {
         let configuration = BridgeConfiguration(
@@ -85,7 +85,7 @@ struct Scene {
 
     /// The tag answers the command that was sent last.
     @discardableResult
-    mutating func answer(_ answer: TagCommandAnswer = .done) -> [String] {
+    mutating func answer(_ answer: TagCommandResponse = .done) -> [String] {
         report(.commandEnded(token: tokens.last ?? 0, .success(answer)))
     }
 
@@ -97,7 +97,7 @@ struct Scene {
 
     /// The driver's last action has succeeded.
     @discardableResult
-    mutating func done(_ answer: RequestAnswer = .done) -> [String] {
+    mutating func done(_ answer: RequestResponse = .done) -> [String] {
         handle(.requestEnded(token: tokens.last ?? 0, .success(answer)))
     }
 

@@ -13,12 +13,12 @@ struct TimeTextTests {
             (4_107_542_400_000, "2100-03-01T00:00:00.000Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
         ] as [(Int64, String)])
     func text(milliseconds: Int64, text: String) {
-        #expect(Moment(instant: Scene.beginning.instant, unixMilliseconds: milliseconds).text == text)
+        #expect(Timestamp(instant: Scene.beginning.instant, unixMilliseconds: milliseconds).text == text)
     }
 
     @Test("far outside the calendar don't trap", arguments: [Int64.min, .max])
     func extremes(milliseconds: Int64) {
-        #expect(Moment(instant: Scene.beginning.instant, unixMilliseconds: milliseconds).text.hasSuffix("Z"))
+        #expect(Timestamp(instant: Scene.beginning.instant, unixMilliseconds: milliseconds).text.hasSuffix("Z"))
     }
 
     @Test("are correct in every second although the last text is cached")

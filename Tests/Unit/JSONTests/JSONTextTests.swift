@@ -58,14 +58,6 @@ struct JSONTextTests {
         #expect(try JSONText.bytes(of: [number]) == Array(Self.encoder().encode([number])))
     }
 
-    @Test("spells keys as Foundation's encoder does in snake case, but for those of dictionaries")
-    func snakeCase() throws {
-        let encoder = Self.encoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        #expect(
-            try JSONText.bytes(of: Self.sample("a"), keys: .snakeCase) == Array(encoder.encode(Self.sample("a"))))
-    }
-
     @Test("on lines for people can be read again")
     func indented() throws {
         let bytes = JSONText.indentedBytes(of: ["b": ["x", "y"], "a": []])

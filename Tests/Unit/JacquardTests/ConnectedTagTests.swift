@@ -26,7 +26,7 @@ struct ConnectedTagTests {
     @LoopActor
     private static func ask(
         _ tag: ConnectedTag, _ command: TagCommand, _ stage: Stage
-    ) async throws -> Task<Result<TagCommandAnswer, TagCommandError>, Never> {
+    ) async throws -> Task<Result<TagCommandResponse, TagCommandError>, Never> {
         let task = Task { @LoopActor in
             do throws(TagCommandError) {
                 return Result<_, TagCommandError>.success(try await tag.enqueue(command))

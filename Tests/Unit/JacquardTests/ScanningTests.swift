@@ -118,7 +118,7 @@ struct ScanningTests {
             let reported = (0..<1100).count { number in
                 let address = BluetoothAddress("F0:00:00:00:\(number / 100 + 10):\(number % 100 / 10)\(number % 10)")
                 let advertisement = ScriptedTag(1, serial: .desk).advertisement()
-                return address.flatMap { AdvertisedTag($0, advertisement) }.map { scan.isNews($0) } ?? false
+                return address.flatMap { AdvertisedTag($0, advertisement) }.map { scan.isNew($0) } ?? false
             }
             #expect(reported == 1000)
         }

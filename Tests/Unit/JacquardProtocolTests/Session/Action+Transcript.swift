@@ -20,7 +20,7 @@ extension TagSession.Action {
     }
 
     /// A command ends.
-    static func end(_ token: UInt64, _ result: Result<TagCommandAnswer, TagCommandError>) -> Self {
+    static func end(_ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>) -> Self {
         .emit(.commandEnded(token: token, result))
     }
 

@@ -25,8 +25,8 @@ enum Line {
         case .centralState(let state): "central \(state)"
         case .adapters(let adapters): "adapters \(adapters.count)"
         case .scanning(let isScanning): isScanning ? "scanning" : "not scanning"
-        case .advertised(let tag, let isNews):
-            "\(isNews ? "heard" : "again") \(tag.pairingSerialNumber) at \(tag.identifier.short)"
+        case .advertised(let tag, let isNew):
+            "\(isNew ? "heard" : "again") \(tag.pairingSerialNumber) at \(tag.identifier.short)"
         case .duplicateSerial(let serial, let addresses):
             "duplicate \(serial) at" + addresses.map { " " + $0.short }.joined()
         case .pairing(let tag, let stage): "pairing \(name(tag)) \(word(stage))"
