@@ -10,6 +10,7 @@ import threading
 import time
 
 from ports import listens, take_port
+from programs import mosquitto_command
 from tools import ADD_ON, require
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -69,11 +70,8 @@ class World:
         subprocess.run(["mosquitto_passwd", "-b", passwords, "addons", PASSWORD], check=True, capture_output=True)
         subprocess.run(["mosquitto_passwd", "-b", passwords, "reader", "reader"], check=True, capture_output=True)
         os.chmod(passwords, 0o644)
-        configuration = rig.write(
-            "mosquitto.conf",
-            f"listener {self.port} 127.0.0.1\nallow_anonymous false\npassword_file {passwords}\npersistence false\n")
-        mosquitto = shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
-        self.broker = rig.start("broker", [mosquitto, "-c", configuration])
+        options = ["allow_anonymous false", f"password_file {passwords}"]
+        self.broker = rig.start("broker", mosquitto_command(rig.folder, self.port, options))
         deadline(lambda: listens(self.port), "the broker listens")
         self.supervisor = Supervisor(
             {"host": "127.0.0.1", "port": self.port, "username": "addons", "password": PASSWORD, "ssl": False,

@@ -10,7 +10,7 @@ import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Support"))
-from ports import listens, take_port
+from programs import Bus, Mosquitto
 
 
 class Tool:
@@ -90,38 +90,17 @@ class Daemons:
     """A bus and a broker of our own, in a folder of our own, on loopback only."""
 
     def __init__(self, work):
-        self.port = take_port()
-        sock = os.path.join(work, "bus")
-        conf = os.path.join(work, "bus.conf")
-        limits = ("max_incoming_bytes", "max_outgoing_bytes", "max_message_size", "max_incoming_unix_fds", "max_outgoing_unix_fds")
-        counts = ("max_completed_connections", "max_connections_per_user", "max_match_rules_per_connection", "max_replies_per_connection")
-        with open(conf, "w") as f:
-            f.write(f'<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" '
-                    f'"http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">\n<busconfig><type>session</type>'
-                    f'<listen>unix:path={sock}</listen><auth>EXTERNAL</auth><policy context="default">'
-                    f'<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>'
-                    + "".join(f'<limit name="{k}">1000000000</limit>' for k in limits)
-                    + "".join(f'<limit name="{k}">100000</limit>' for k in counts)
-                    + "</busconfig>\n")
-        self.bus = f"unix:path={sock}"
+        bus = Bus(work)
+        self.bus = bus.address
         self.env = dict(os.environ, DBUS_SYSTEM_BUS_ADDRESS=self.bus)
-        mconf = os.path.join(work, "mosquitto.conf")
-        with open(mconf, "w") as f:
-            f.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\nset_tcp_nodelay true\n"
-                    "max_queued_messages 0\nlog_type error\n")
-        self.processes = [subprocess.Popen(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={conf}"], stderr=subprocess.DEVNULL)]
-        broker = next((x for x in ("/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto") if os.path.exists(x)), "mosquitto")
-        self.processes.append(subprocess.Popen([broker, "-c", mconf], stderr=subprocess.DEVNULL))
-        end = time.monotonic() + 20
-        while not (listens(self.port) and os.path.exists(sock)):
-            if time.monotonic() > end:
-                raise RuntimeError("bus and broker did not start")
-            time.sleep(0.05)
+        options = ["allow_anonymous true", "max_queued_messages 0", "log_type error"]
+        broker = Mosquitto(work, options)
+        self.port = broker.port
+        self.parts = [bus, broker]
 
     def close(self):
-        for p in reversed(self.processes):
-            p.terminate()
-            p.wait()
+        for part in reversed(self.parts):
+            part.stop()
 
 
 class Candidate:

@@ -14,6 +14,7 @@ from failure import Failure, until
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "Support"))
 from ports import listens, take_port
+from programs import mosquitto_command
 
 
 class Process:
@@ -63,9 +64,7 @@ class Broker(Process):
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.port = take_port()
-        configuration = folder / "mosquitto.conf"
-        configuration.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n")
-        super().__init__(folder / "mosquitto.log", ["/usr/sbin/mosquitto", "-c", str(configuration)])
+        super().__init__(folder / "mosquitto.log", mosquitto_command(folder, self.port))
 
     async def begin(self) -> None:
         """Starts it and waits until it listens."""

@@ -7,11 +7,15 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from watch import Failure, Watch
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "Support"))
+from programs import mosquitto_command
 
 LOGS = pathlib.Path("/run/rig/log")
 WORK = pathlib.Path("/run/check")
@@ -30,9 +34,7 @@ class Broker:
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        configuration = WORK / "mosquitto.conf"
-        configuration.write_text("listener 1883 127.0.0.1\nallow_anonymous true\nuser root\n")
-        self.arguments = ["/usr/sbin/mosquitto", "-c", str(configuration)]
+        self.arguments = mosquitto_command(WORK, 1883, ["allow_anonymous true", "user root"])
         self.start()
         # It connects again by itself after the broker was away. Each line is a topic, a blank, a payload.
         listen = ["mosquitto_sub", "-h", "127.0.0.1", "-q", "1", "-t", "jacquard/#", "-F", "%t %p"]
