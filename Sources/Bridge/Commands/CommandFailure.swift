@@ -96,11 +96,11 @@ extension CommandFailure {
         .invalidArgument,
         "The response topic is not allowed; it may be outside the base topic and the discovery prefix, or "
             + "<base topic>/client/<name>/..., not beginning with $, without wildcards and control characters, of at most "
-            + "\(ResponseTopic.mostLevels) levels and \(ResponseTopic.mostBytes) bytes")
+            + "\(ResponseTopic.maxLevels) levels and \(ResponseTopic.maxBytes) bytes")
     /// The correlation data is too long.
     static let correlationDataTooLong = CommandFailure(
         .invalidArgument,
-        "The correlation data is too long; it may have at most \(Requester.mostCorrelationData) bytes")
+        "The correlation data is too long; it may have at most \(Requester.maxCorrelationData) bytes")
 
     /// Bluetooth is not powered on, so the request cannot be executed.
     static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {

@@ -15,8 +15,8 @@ struct ConfigGet: TagRequest {
         entry = try ConfigEntry(CommandArguments(objectOnly: payload))
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        guard case .configValue(let value) = answer else { return TagRequestOutcome() }
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        guard case .configValue(let value) = response else { return TagRequestOutcome() }
         return TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
     }
 }
@@ -41,7 +41,7 @@ struct ConfigSet: TagRequest {
         self.value = try CommandArguments.required(value, "value", mayBe: "a value of the type \(type.rawValue)")
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
     }
 }

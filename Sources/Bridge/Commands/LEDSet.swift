@@ -42,7 +42,7 @@ struct LEDSet: TagRequest {
         if case .on(let light, _) = arguments.intent { tag[led: arguments.target].expect(light) }
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         switch arguments.intent {
         case .off: tag[led: arguments.target].turnOff()
         case .on(let light, let pattern): tag[led: arguments.target].plays(pattern, light, at: now.instant)

@@ -14,7 +14,7 @@ struct PendingCommand: Sendable {
     let work: Work
     /// Whether this bridge publishes the results. Another bridge that knows the tag publishes them until this bridge
     /// sends the command.
-    var isAnswered: Bool
+    var publishesResult: Bool
     /// The senders: the first one, and those that repeated the command while it was pending.
     var requesters: [Requester]
     /// How long the command may be queued.
@@ -22,15 +22,15 @@ struct PendingCommand: Sendable {
     /// When the command expires while it waits for its tag or for Bluetooth.
     let reachableUntil: Instant
     /// When the response times out; nil while the command is queued.
-    var answeredUntil: Instant?
+    var responseDeadline: Instant?
     /// When the command is retried, after a connected tag did not accept it.
-    var againAt: Instant?
+    var retryAt: Instant?
 
     /// Whether the command was sent.
-    var isSent: Bool { answeredUntil != nil }
+    var isSent: Bool { responseDeadline != nil }
 
     /// When the command expires, queued or sent.
-    var expiresAt: Instant { answeredUntil ?? reachableUntil }
+    var expiresAt: Instant { responseDeadline ?? reachableUntil }
 
     /// The target tag; nil for a request to the bridge.
     var tag: TagID? {
@@ -56,7 +56,7 @@ struct Requester: Hashable, Sendable {
     var acceptedAt: Instant?
 
     /// Maximum size of correlation data in bytes.
-    static let mostCorrelationData = 4_096
+    static let maxCorrelationData = 4_096
     /// Delay after which a pending command gets an `accepted` result.
     private static let patience = Duration.milliseconds(250)
 
@@ -74,9 +74,9 @@ struct Requester: Hashable, Sendable {
     }
 
     /// The key of the stored result; nil without a command `id`.
-    var key: AnsweredCommands.Key? {
+    var key: StoredResults.Key? {
         guard isIDOwn else { return nil }
-        return id.map { AnsweredCommands.Key(resultTopic: resultTopic, id: $0) }
+        return id.map { StoredResults.Key(resultTopic: resultTopic, id: $0) }
     }
 }
 

@@ -9,7 +9,7 @@ struct PendingCommands: Sendable {
     var commandsPerTag: Int
 
     private var pending: [PendingCommand] = []
-    private var answered = AnsweredCommands()
+    private var storedResults = StoredResults()
     private var lastToken: UInt64 = 0
 
     init(bridge: String, commandsPerTag: Int) {
@@ -22,7 +22,7 @@ struct PendingCommands: Sendable {
         var earliest: Instant?
         // Iterates by index: iterating over elements copies each command.
         for index in pending.indices {
-            earliest.lower(to: pending[index].againAt)
+            earliest.lower(to: pending[index].retryAt)
             earliest.lower(to: pending[index].expiresAt)
             for requester in pending[index].requesters.indices {
                 earliest.lower(to: pending[index].requesters[requester].acceptedAt)
@@ -37,7 +37,7 @@ struct PendingCommands: Sendable {
 extension PendingCommands {
     /// Returns the stored result of a repeated command.
     func storedResult(for requester: Requester, at now: Timestamp) -> [Publication]? {
-        requester.key.flatMap { answered.result(for: $0, at: now.instant) }.map { requester.publications($0) }
+        requester.key.flatMap { storedResults.result(for: $0, at: now.instant) }.map { requester.publications($0) }
     }
 
     /// Adds a sender to a pending command with the same key.
@@ -79,17 +79,18 @@ extension PendingCommands {
 
     /// Adds a command that waits for its tag.
     mutating func add(
-        _ request: any TagRequest, for tag: TagID, requester: Requester, isAnswered: Bool, within timeToLive: Duration,
+        _ request: any TagRequest, for tag: TagID, requester: Requester, publishesResult: Bool,
+        within timeToLive: Duration,
         at now: Timestamp
     ) {
         lastToken += 1
         pending.append(
             PendingCommand(
-                token: lastToken, work: .tag(tag, request), isAnswered: isAnswered, requesters: [requester],
+                token: lastToken, work: .tag(tag, request), publishesResult: publishesResult, requesters: [requester],
                 timeToLive: timeToLive, reachableUntil: now.instant + timeToLive))
     }
 
-    /// Adds a request to the bridge, which waits until ``sent(_:answeredWithin:at:)``.
+    /// Adds a request to the bridge, which waits until ``sent(_:respondedWithin:at:)``.
     ///
     /// - Returns: its token.
     mutating func add(
@@ -98,14 +99,14 @@ extension PendingCommands {
         lastToken += 1
         pending.append(
             PendingCommand(
-                token: lastToken, work: .bridge(request), isAnswered: true, requesters: [requester],
+                token: lastToken, work: .bridge(request), publishesResult: true, requesters: [requester],
                 timeToLive: timeToLive,
                 reachableUntil: now.instant + timeToLive))
         return lastToken
     }
 
     /// Returns an unused token, for an action whose result is ignored.
-    mutating func spareToken() -> UInt64 {
+    mutating func unusedToken() -> UInt64 {
         lastToken += 1
         return lastToken
     }
@@ -115,7 +116,7 @@ extension PendingCommands {
 
 extension PendingCommands {
     /// How long a tag may take to respond. Longer than the timeouts of a full queue together; exceeding it is a defect.
-    static let answerLimit = Duration.seconds(600)
+    static let responseLimit = Duration.seconds(600)
     /// Delay before retrying a command that a connected tag did not accept.
     private static let pause = Duration.milliseconds(100)
 
@@ -141,33 +142,33 @@ extension PendingCommands {
     }
 
     /// Makes this bridge publish the results of a command, because its tag is connected here.
-    mutating func answer(_ token: UInt64) {
+    mutating func publishResult(of token: UInt64) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
-        pending[index].isAnswered = true
+        pending[index].publishesResult = true
     }
 
     /// Marks a command as sent, or a request as begun, and starts its response timeout.
-    mutating func sent(_ token: UInt64, answeredWithin limit: Duration = Self.answerLimit, at now: Timestamp) {
+    mutating func sent(_ token: UInt64, respondedWithin limit: Duration = Self.responseLimit, at now: Timestamp) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
-        pending[index].againAt = nil
-        pending[index].answeredUntil = now.instant + limit
-        pending[index].isAnswered = true
+        pending[index].retryAt = nil
+        pending[index].responseDeadline = now.instant + limit
+        pending[index].publishesResult = true
     }
 
     /// Queues a command again that could not be sent. If the tag is connected, the command is retried after a short
     /// delay.
-    mutating func waitAgain(_ token: UInt64, isThere: Bool, at now: Timestamp) {
+    mutating func waitAgain(_ token: UInt64, isConnected: Bool, at now: Timestamp) {
         guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
-        pending[index].answeredUntil = nil
-        pending[index].againAt = isThere ? now.instant + Self.pause : nil
+        pending[index].responseDeadline = nil
+        pending[index].retryAt = isConnected ? now.instant + Self.pause : nil
     }
 
     /// Returns the tags of commands whose retry delay has passed.
-    mutating func takeTagsToTryAgain(at now: Instant) -> Set<TagID> {
+    mutating func takeTagsToRetry(at now: Instant) -> Set<TagID> {
         var tags: Set<TagID> = []
         for index in pending.indices {
-            guard let againAt = pending[index].againAt, againAt <= now else { continue }
-            pending[index].againAt = nil
+            guard let retryAt = pending[index].retryAt, retryAt <= now else { continue }
+            pending[index].retryAt = nil
             if let tag = pending[index].tag { tags.insert(tag) }
         }
         return tags
@@ -181,7 +182,7 @@ extension PendingCommands {
                 let requester = pending[index].requesters[position]
                 guard let acceptedAt = requester.acceptedAt, acceptedAt <= now.instant else { continue }
                 pending[index].requesters[position].acceptedAt = nil
-                guard pending[index].isAnswered else { continue }
+                guard pending[index].publishesResult else { continue }
                 publications += requester.publications(requester.payload(.accepted, bridge: bridge, at: now))
             }
         }
@@ -225,13 +226,13 @@ extension PendingCommands {
 
     /// Returns the final results of a successful command, unless another bridge publishes them.
     mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Timestamp) -> [Publication] {
-        guard command.isAnswered else { return [] }
+        guard command.publishesResult else { return [] }
         return command.requesters.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
     }
 
     /// Returns the final results of a failed command, unless another bridge publishes them.
     mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        guard command.isAnswered else { return [] }
+        guard command.publishesResult else { return [] }
         return command.requesters.flatMap { fail($0, failure, at: now) }
     }
 
@@ -247,7 +248,7 @@ extension PendingCommands {
     }
 
     private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Timestamp) -> [Publication] {
-        if let key = requester.key { answered.store(payload, for: key, at: now.instant) }
+        if let key = requester.key { storedResults.store(payload, for: key, at: now.instant) }
         return requester.publications(payload)
     }
 }

@@ -10,8 +10,8 @@ struct BatteryGet: TagRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        guard case .battery(let battery) = answer else { return TagRequestOutcome() }
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        guard case .battery(let battery) = response else { return TagRequestOutcome() }
         let publications = tag.batteryReported(battery, at: now)
         return TagRequestOutcome(data: CommandData(BatteryDocument(tag.battery)), publications: publications)
     }
@@ -30,8 +30,8 @@ struct InfoGet: TagRequest {
         target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        guard case .component(let component) = answer else { return TagRequestOutcome() }
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        guard case .component(let component) = response else { return TagRequestOutcome() }
         switch target {
         case .tag:
             let publications = tag.informationReported(component)
@@ -56,7 +56,7 @@ struct SignalGet: TagRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard let measured = tag.measuredSignal else {
             return TagRequestOutcome(
                 failure: CommandFailure(

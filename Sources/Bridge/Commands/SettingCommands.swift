@@ -30,7 +30,7 @@ struct ConnectionSet: TagRequest {
         }
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome(data: CommandData(["state": tag.link.connection.state.word]))
     }
 }
@@ -65,7 +65,7 @@ struct NameSet: TagRequest {
         lengths.contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome(publications: tag.sighted(TagSighting(name: newName), at: now))
     }
 }
@@ -90,7 +90,7 @@ struct TouchModeSet: TagRequest {
         self.mode = try CommandArguments.required(mode, "touch_mode", mayBe: Self.words.listed())
     }
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome(publications: tag.touchModeReported(mode))
     }
 }

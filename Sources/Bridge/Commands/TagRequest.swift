@@ -23,7 +23,7 @@ protocol TagRequest: Sendable {
     func accepted(by tag: inout TagMirror)
 
     /// Applies a successful result to the tag's state.
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome
 
     /// Called when the command failed or its result is unknown.
     func failed(on tag: inout TagMirror)
@@ -60,7 +60,7 @@ extension TagRequest {
     func accepted(by tag: inout TagMirror) {}
     func failed(on tag: inout TagMirror) {}
 
-    func succeeded(_ answer: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome()
     }
 }

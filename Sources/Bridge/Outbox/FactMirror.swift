@@ -77,11 +77,11 @@ struct FactMirror: Sendable {
         guard let known = facts[key], known.progress == .published, known.payload.isEmpty else { return }
         facts[key] = nil
         order[known.place] = nil
-        if order.count > 64, order.count > 2 * facts.count { closeGaps() }
+        if order.count > 64, order.count > 2 * facts.count { removeGaps() }
     }
 
     /// Marks all facts as queued and returns their topics in order: it is unknown what the broker has stored.
-    mutating func putAllInLine() -> [String] {
+    mutating func queueAll() -> [String] {
         order.compactMap { topic in
             guard let topic, facts[topic]?.progress != .dropped else { return nil }
             facts[topic]?.progress = .waiting
@@ -90,7 +90,7 @@ struct FactMirror: Sendable {
     }
 
     /// Renumbers the topics without the cleared ones.
-    private mutating func closeGaps() {
+    private mutating func removeGaps() {
         order.removeAll { $0 == nil }
         for case (let place, let topic?) in order.enumerated() { facts[topic]?.place = place }
     }

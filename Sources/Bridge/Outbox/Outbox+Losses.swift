@@ -27,11 +27,11 @@ extension Outbox {
         public internal(set) var commands = 0
         /// Number of publications that the broker refused, or for which it closed the connection.
         public internal(set) var refused = 0
-        /// The topics of publications for which the broker closed two connections; at most ``mostTopics``.
+        /// The topics of publications for which the broker closed two connections; at most ``maxTopics``.
         public internal(set) var closing: [String] = []
 
         /// Upper bound of ``closing``, which is only logged.
-        public static let mostTopics = 16
+        public static let maxTopics = 16
 
         /// Whether nothing was lost.
         public var isEmpty: Bool {
@@ -40,7 +40,7 @@ extension Outbox {
 
         mutating func refused(_ topic: String?) {
             refused += 1
-            if let topic, closing.count < Self.mostTopics { closing.append(topic) }
+            if let topic, closing.count < Self.maxTopics { closing.append(topic) }
         }
     }
 }

@@ -41,7 +41,7 @@ public struct Outbox: Sendable {
     }
 
     private let window: Int
-    private let mostResultBytes: Int
+    private let maxResultBytes: Int
     private var receiveMaximum = Int.max
     private var facts = FactMirror()
     private var backlog: Backlog
@@ -54,7 +54,7 @@ public struct Outbox: Sendable {
     /// How commands are accepted now.
     ///
     /// A result is never dropped while the broker is connected. So the broker has to hold back commands while results
-    /// pile up. From `mostResultBytes` until half of it, intake is restrained: publications are sent in batches, the
+    /// pile up. From `maxResultBytes` until half of it, intake is restrained: publications are sent in batches, the
     /// next one when the last is acknowledged, and command acknowledgements are sent with them. Each batch admits at
     /// most as many commands as the broker may have unacknowledged, which is fewer than the results in the batch. Two
     /// kinds of commands are not limited by that: those of QoS 0, and those of a broker that exceeds the receive
@@ -65,13 +65,13 @@ public struct Outbox: Sendable {
     ///
     /// - Parameters:
     ///   - window: maximum number of unacknowledged publications of QoS 1.
-    ///   - mostEventBytes: maximum memory of queued events; further events are dropped.
-    ///   - mostResultBytes: memory of queued results from which commands are delayed. Without a connection, further
+    ///   - maxEventBytes: maximum memory of queued events; further events are dropped.
+    ///   - maxResultBytes: memory of queued results from which commands are delayed. Without a connection, further
     ///     results are dropped.
-    public init(window: Int = 100, mostEventBytes: Int = 16 << 20, mostResultBytes: Int = 4 << 20) {
+    public init(window: Int = 100, maxEventBytes: Int = 16 << 20, maxResultBytes: Int = 4 << 20) {
         self.window = max(1, window)
-        self.mostResultBytes = mostResultBytes
-        backlog = Backlog(.init(events: mostEventBytes, results: mostResultBytes))
+        self.maxResultBytes = maxResultBytes
+        backlog = Backlog(.init(events: maxEventBytes, results: maxResultBytes))
     }
 
     /// The messages lost since the start.
@@ -128,7 +128,7 @@ public struct Outbox: Sendable {
         if isConnected { disconnected(at: now) }
         isConnected = true
         self.receiveMaximum = max(1, receiveMaximum)
-        backlog.connected(factTopics: facts.putAllInLine(), at: now)
+        backlog.connected(factTopics: facts.queueAll(), at: now)
         return drain(at: now)
     }
 
@@ -139,7 +139,7 @@ public struct Outbox: Sendable {
     ///   - now: the current time.
     public mutating func disconnected(isClosedByBroker: Bool = false, at now: Instant) {
         isConnected = false
-        let messages = unacknowledged.all.compactMap { isClosedByBroker ? convict($0) : $0.message }
+        let messages = unacknowledged.all.compactMap { isClosedByBroker ? interrupted($0) : $0.message }
         backlog.disconnected(unacknowledged: messages, at: now)
         unacknowledged.replaceAll([])
         updateIntake()
@@ -193,7 +193,7 @@ extension Outbox {
     /// it was alone.
     ///
     /// - Returns: the message to send again.
-    private mutating func convict(_ delivery: Unacknowledged) -> Waiting? {
+    private mutating func interrupted(_ delivery: Unacknowledged) -> Waiting? {
         guard delivery.isSuspect else {
             guard var message = delivery.message else {
                 facts.suspect(delivery.topic)
@@ -277,10 +277,10 @@ extension Outbox {
         let bytes = backlog.resultBytes
         switch intake {
         case _ where !isConnected: intake = .open
-        case _ where bytes >= 4 * mostResultBytes: intake = .closed
-        case .closed where bytes > 2 * mostResultBytes: break
-        case _ where bytes >= mostResultBytes: intake = .restrained
-        case .restrained where bytes > mostResultBytes / 2: break
+        case _ where bytes >= 4 * maxResultBytes: intake = .closed
+        case .closed where bytes > 2 * maxResultBytes: break
+        case _ where bytes >= maxResultBytes: intake = .restrained
+        case .restrained where bytes > maxResultBytes / 2: break
         default: intake = .open
         }
     }

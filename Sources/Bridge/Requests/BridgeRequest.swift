@@ -19,13 +19,13 @@ protocol BridgeRequest: Sendable {
     func checkBeginning(in bridge: BridgeState) throws(CommandFailure)
 
     /// How long the driver may take; exceeding it is a defect.
-    var answerLimit: Duration { get }
+    var responseLimit: Duration { get }
 
-    /// Begins the request. Actions of the driver carry the token, which returns with the driver's answer.
+    /// Begins the request. Actions of the driver carry the token, which returns with the driver's response.
     func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep
 
-    /// Handles the driver's answer.
-    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep
+    /// Handles the driver's response.
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep
 
     /// Returns the effects of a failure or an unknown result. The result follows them.
     func failed(_ failure: CommandFailure) -> [BridgeRequestEffect]
@@ -36,7 +36,7 @@ protocol BridgeRequest: Sendable {
 
 /// The progress of a request.
 enum BridgeRequestStep: Sendable {
-    /// The driver performs an action among the effects; its answer follows.
+    /// The driver performs an action among the effects; its response follows.
     case underWay([BridgeRequestEffect])
     /// The request has succeeded. The result follows the effects.
     case done(BridgeRequestResult, [BridgeRequestEffect])
@@ -74,10 +74,10 @@ enum BridgeRequestResult: Sendable {
 
 extension BridgeRequest {
     var needsBluetooth: Bool { false }
-    var answerLimit: Duration { .seconds(60) }
+    var responseLimit: Duration { .seconds(60) }
 
     func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {}
-    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
     func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
     static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
 }

@@ -34,7 +34,7 @@ struct ForgetRequest: BridgeRequest {
         .underWay([.forgetting(entry.id, true), .action(.forget(entry.id, token: token))])
     }
 
-    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
         .underWay([.forgetting(entry.id, false), .forgotten(entry, token: token)])
     }
 

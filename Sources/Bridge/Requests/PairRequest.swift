@@ -13,10 +13,10 @@ struct PairRequest: BridgeRequest {
     private static let timeouts = 1...300
     private static let standardSeconds = 60
     /// The number of tags from which on pairing adds no new one: the state file has a size limit.
-    private static let mostTags = 1_000
+    private static let maxTags = 1_000
 
     /// Longer than the driver's own timeout.
-    var answerLimit: Duration { .seconds(seconds + 30) }
+    var responseLimit: Duration { .seconds(seconds + 30) }
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
         let arguments = try Self.arguments(payload)
@@ -44,7 +44,7 @@ struct PairRequest: BridgeRequest {
                 .invalidArgument, "\"serial\" is \(serial.text.quoted), which is the id of another tag",
                 hint: "List the tag in the configuration with an id of its own")
         }
-        guard bridge.tags.count < mostTags else {
+        guard bridge.tags.count < maxTags else {
             throw CommandFailure(
                 .notPermitted, "The bridge knows 1,000 tags, and adds no further ones by pairing",
                 hint: "Forget a tag, or list this one in the configuration")
@@ -64,8 +64,8 @@ struct PairRequest: BridgeRequest {
         return .underWay([.pairing(.began(entry)), .action(action)])
     }
 
-    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep {
-        guard case .paired(let address, let name) = answer else { return .failed(.neverEnded) }
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+        guard case .paired(let address, let name) = response else { return .failed(.neverEnded) }
         let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
         return .done(.data(CommandData(PairedDocument(entry, sighting))), [.paired(entry, sighting)])
     }

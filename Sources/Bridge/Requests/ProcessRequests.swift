@@ -10,8 +10,8 @@ struct HealthRequest: BridgeRequest {
         .underWay([.action(.measure(token: token))])
     }
 
-    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep {
-        guard case .measured(let measurement) = answer else { return .failed(.neverEnded) }
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+        guard case .measured(let measurement) = response else { return .failed(.neverEnded) }
         return .done(.health, [.measured(measurement)])
     }
 }

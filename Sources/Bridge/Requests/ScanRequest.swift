@@ -43,7 +43,7 @@ struct ScanRequest: BridgeRequest {
         }
     }
 
-    func answered(_ answer: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
         switch intent {
         case .scan(let seconds, let allowsDuplicates):
             .done(.scan, [.scan(.started(.seconds(seconds), allowsDuplicates: allowsDuplicates))])

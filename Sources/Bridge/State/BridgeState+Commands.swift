@@ -16,9 +16,9 @@ extension BridgeState {
             former.received(info: message.payload, of: id)
         case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
-            leave(peers.received(info: message.payload, of: instance))
+            dropCommands(ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance))
         case .peerState(let instance):
-            leave(peers.received(state: message.payload, of: instance))
+            dropCommands(ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance))
         }
         return []
     }
@@ -26,8 +26,8 @@ extension BridgeState {
     private mutating func command(
         _ address: CommandAddress, _ message: IncomingMessage, at now: Timestamp
     ) -> [BridgeAction] {
-        guard isMine(address) else { return [] }
-        let isAnswered = isAnswered(address)
+        guard isForThisBridge(address) else { return [] }
+        let publishesResult = publishesResult(address)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: try? payload.get())
         let isIDOwn = address.tag != nil || address.name != ForgetRequest.name || !ForgetRequest.isTagID(payload)
@@ -40,14 +40,13 @@ extension BridgeState {
         }
         if message.isRetained { refusal = .retained }
         let requester = Requester(address, message, responseTopic, id: id, isIDOwn: isIDOwn, at: now)
-        if let refusal { return isAnswered ? publish(pendingCommands.refuse(requester, refusal, at: now)) : [] }
-        if let stored = pendingCommands.storedResult(for: requester, at: now) {
-            return isAnswered ? publish(stored) : []
-        }
+        func result(_ publications: [Publication]) -> [BridgeAction] { publishesResult ? publish(publications) : [] }
+        if let refusal { return result(pendingCommands.refuse(requester, refusal, at: now)) }
+        if let stored = pendingCommands.storedResult(for: requester, at: now) { return result(stored) }
         do throws(CommandFailure) {
-            return try carryOut(address, payload, message, requester, isAnswered: isAnswered, at: now)
+            return try execute(address, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
-            return isAnswered ? publish(pendingCommands.fail(requester, error, at: now)) : []
+            return result(pendingCommands.fail(requester, error, at: now))
         }
     }
 
@@ -55,7 +54,7 @@ extension BridgeState {
     ///
     /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
     private func responseTopic(of message: IncomingMessage) throws(CommandFailure) -> ResponseTopic? {
-        guard message.correlationData?.count ?? 0 <= Requester.mostCorrelationData else {
+        guard message.correlationData?.count ?? 0 <= Requester.maxCorrelationData else {
             throw .correlationDataTooLong
         }
         guard let text = message.responseTopic else { return nil }
@@ -70,12 +69,12 @@ extension BridgeState {
             statusTopic: configuration.homeAssistant?.statusTopic)
     }
 
-    private mutating func carryOut(
+    private mutating func execute(
         _ address: CommandAddress,
         _ payload: Result<CommandPayload, CommandFailure>,
         _ message: IncomingMessage,
         _ requester: Requester,
-        isAnswered: Bool,
+        publishesResult: Bool,
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
@@ -88,7 +87,8 @@ extension BridgeState {
         switch receiver {
         case .tag(let position, let row):
             let request = try row.init(payload, for: tags[position], defaults: configuration)
-            return try begin(request, of: position, requester, isAnswered: isAnswered, within: timeToLive, at: now)
+            return try begin(
+                request, of: position, requester, publishesResult: publishesResult, within: timeToLive, at: now)
         case .bridge(let row):
             do throws(CommandFailure) {
                 return try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now)
@@ -102,7 +102,7 @@ extension BridgeState {
         _ request: any TagRequest,
         of position: Int,
         _ requester: Requester,
-        isAnswered: Bool,
+        publishesResult: Bool,
         within timeToLive: Duration,
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
@@ -110,7 +110,8 @@ extension BridgeState {
         try tags[position].checkReach(of: request, within: timeToLive, at: now)
         request.accepted(by: &tags[position])
         pendingCommands.add(
-            request, for: tags[position].entry.id, requester: requester, isAnswered: isAnswered, within: timeToLive,
+            request, for: tags[position].entry.id, requester: requester, publishesResult: publishesResult,
+            within: timeToLive,
             at: now)
         if request.goal == .connected { tags[position].link.need(at: now.instant) }
         return settle(position, at: now) + sendWaiting(of: position, at: now)
@@ -132,16 +133,16 @@ private enum CommandReceiver {
 
 extension BridgeState {
     /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
-    private func isMine(_ address: CommandAddress) -> Bool {
+    private func isForThisBridge(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag else { return true }
-        return TagID(tag).flatMap(tags.position) != nil || peers.isLeftToThisBridge(tag)
+        return TagID(tag).flatMap(tags.position) != nil || peers.responds(forUnknown: tag)
     }
 
     /// Returns whether this bridge publishes the results of a command that it accepts: another bridge may know the tag
     /// too.
-    private func isAnswered(_ address: CommandAddress) -> Bool {
+    private func publishesResult(_ address: CommandAddress) -> Bool {
         guard let tag = address.tag, let position = TagID(tag).flatMap(tags.position) else { return true }
-        return tags[position].isConnected || peers.isAnsweredHere(tag)
+        return tags[position].isConnected || peers.responds(forKnown: tag)
     }
 
     /// Returns whether another bridge is connected to a tag.
@@ -149,8 +150,8 @@ extension BridgeState {
         !tags[position].isConnected && peers.isConnected(to: tags[position].entry.id.text)
     }
 
-    /// Leaves the pending commands of tags to the bridge that is connected to them.
-    private mutating func leave(_ ids: [TagID]) {
+    /// Drops the pending commands of tags to which another bridge is connected. That bridge executes them.
+    private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID]) {
         let positions = ids.compactMap(tags.position).filter { !tags[$0].isConnected }
         for position in positions {
             for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)

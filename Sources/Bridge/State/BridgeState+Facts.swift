@@ -59,7 +59,7 @@ extension BridgeState {
     mutating func endScanInTime(at now: Timestamp) -> [BridgeAction] {
         guard let until = scan.until, until.instant <= now.instant else { return [] }
         let publications = scanEnded(because: "the duration has passed", at: now)
-        return [.stopScan(token: pendingCommands.spareToken())] + publish(publications)
+        return [.stopScan(token: pendingCommands.unusedToken())] + publish(publications)
     }
 
     /// Handles an event of a pairing.

@@ -12,7 +12,7 @@ extension BridgeState {
                 pendingCommands.sent(token, at: now)
                 actions.append(.perform(command, on: tags[position].entry.id, token: token))
             } else {
-                if request.goal == .connected { pendingCommands.answer(token) }
+                if request.goal == .connected { pendingCommands.publishResult(of: token) }
                 actions += succeeded(token, .done, at: now)
             }
         }
@@ -24,7 +24,7 @@ extension BridgeState {
     ) -> [BridgeAction] {
         guard let command = pendingCommands.command(token), command.tag == tags[position].entry.id else { return [] }
         switch result {
-        case .success(let answer): return succeeded(token, answer, at: now)
+        case .success(let response): return succeeded(token, response, at: now)
         case .failure(.notConnected): return waitAgain(command, at: now)
         case .failure(let error): return fail(token, CommandFailure(error, tag: tags[position], at: now), at: now)
         }
@@ -37,19 +37,20 @@ extension BridgeState {
         guard now.instant < command.reachableUntil else {
             return fail(command.token, tags[position].offlineFailure(at: now), at: now)
         }
-        pendingCommands.waitAgain(command.token, isThere: tags[position].isConnected, at: now)
+        pendingCommands.waitAgain(command.token, isConnected: tags[position].isConnected, at: now)
         tags[position].link.need(at: now.instant)
         return settle(position, at: now)
     }
 
-    /// Completes a command to a tag, which has answered.
-    private mutating func succeeded(_ token: UInt64, _ answer: TagCommandResponse, at now: Timestamp) -> [BridgeAction]
+    /// Completes a command to a tag, which has responded.
+    private mutating func succeeded(_ token: UInt64, _ response: TagCommandResponse, at now: Timestamp)
+        -> [BridgeAction]
     {
         guard let command = pendingCommands.command(token), case .tag(let id, let request) = command.work,
             let position = tags.position(of: id)
         else { return [] }
         _ = pendingCommands.remove(token)
-        let outcome = request.succeeded(answer, on: &tags[position], at: now)
+        let outcome = request.succeeded(response, on: &tags[position], at: now)
         if let failure = outcome.failure { return failed(command, failure, at: now) }
         tags[position].link.commandEnded(at: now.instant)
         return publish(pendingCommands.succeed(command, data: outcome.data, at: now) + outcome.publications)
@@ -127,7 +128,7 @@ extension BridgeState {
     }
 
     private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Timestamp) -> [BridgeAction] {
-        pendingCommands.sent(token, answeredWithin: request.answerLimit, at: now)
+        pendingCommands.sent(token, respondedWithin: request.responseLimit, at: now)
         return perform(request.begin(in: self, token: token), of: token, at: now)
     }
 
@@ -137,8 +138,8 @@ extension BridgeState {
         guard let command = pendingCommands.command(token) else { return [] }
         switch (result, command.work) {
         case (.success, .tag): return succeeded(token, .done, at: now)
-        case (.success(let answer), .bridge(let request)):
-            return perform(request.answered(answer, token: token), of: token, at: now)
+        case (.success(let response), .bridge(let request)):
+            return perform(request.succeeded(response, token: token), of: token, at: now)
         case (.failure(.notConnected), _): return waitAgain(command, at: now)
         case (.failure(let error), _): return fail(token, CommandFailure(error), at: now)
         }

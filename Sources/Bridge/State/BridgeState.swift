@@ -175,7 +175,7 @@ extension BridgeState {
         let accepted = pendingCommands.acceptOverdue(at: now)
         let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
         let records = due.flatMap { tags[$0].store() }
-        let retried = pendingCommands.takeTagsToTryAgain(at: now.instant).compactMap(tags.position).sorted()
+        let retried = pendingCommands.takeTagsToRetry(at: now.instant).compactMap(tags.position).sorted()
         let foundTags = found.isDue(at: now.instant) ? foundFact : []
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
         let idle = due.flatMap { restIfIdle($0, at: now) }

@@ -46,9 +46,9 @@ struct FormerTopics: Sendable {
     /// How long to collect retained messages.
     static let pause = Duration.seconds(1)
     /// Maximum number of tags per connection; the rest is left to the next one.
-    static let most = 256
+    static let maxCount = 256
     /// Maximum number of bytes read per connection.
-    static let mostBytesRead = 1 << 20
+    static let maxBytesRead = 1 << 20
 
     private let instance: ExactText
     private var former: [ExactText: [String]]
@@ -77,7 +77,7 @@ struct FormerTopics: Sendable {
 
     /// Reads the retained document of a tag that the bridge does not know.
     mutating func received(info: [UInt8], of tag: TagID) {
-        guard areTagsKnown, tags.count < Self.most, mayRead(info), let document = JSONValue(parsing: info),
+        guard areTagsKnown, tags.count < Self.maxCount, mayRead(info), let document = JSONValue(parsing: info),
             let bridge = document["bridge"]?.string.map({ ExactText($0) }), bridge == instance || former[bridge] != nil
         else { return }
         tags[tag] = (document["serial"]?.string ?? tag.text, bridge)
@@ -108,7 +108,7 @@ struct FormerTopics: Sendable {
     }
 
     private mutating func mayRead(_ bytes: [UInt8]) -> Bool {
-        guard collectsUntil != nil, bytesRead + bytes.count <= Self.mostBytesRead else { return false }
+        guard collectsUntil != nil, bytesRead + bytes.count <= Self.maxBytesRead else { return false }
         bytesRead += bytes.count
         return true
     }

@@ -22,11 +22,11 @@ struct PeerBridges: Sendable {
     private var byteCount = 0
 
     /// Maximum number of bridges.
-    static let most = 256
+    static let maxCount = 256
     /// Maximum number of tags of all bridges. A bridge that would exceed it counts as one without tags.
-    static let mostTags = 16_384
+    static let maxTags = 16_384
     /// Maximum total size of the ids in bytes.
-    static let mostBytes = 256 << 10
+    static let maxBytes = 256 << 10
     /// Maximum size of a document in bytes; longer ones are ignored.
     static let longestInfo = 65_536
 
@@ -72,7 +72,7 @@ struct PeerBridges: Sendable {
 
     /// Returns whether this bridge responds for a tag that it knows: no other bridge is connected to it, and none with
     /// a smaller name knows it.
-    func isAnsweredHere(_ tag: String) -> Bool {
+    func responds(forKnown tag: String) -> Bool {
         let tag = ExactText(tag)
         return !peers.contains { name, other in
             other.isOnline && (other.connected.contains(tag) || (name < instance && other.tags.contains(tag)))
@@ -81,7 +81,7 @@ struct PeerBridges: Sendable {
 
     /// Returns whether this bridge responds for a tag that it does not know: no other bridge knows it, and none has a
     /// smaller name.
-    func isLeftToThisBridge(_ tag: String) -> Bool {
+    func responds(forUnknown tag: String) -> Bool {
         let tag = ExactText(tag)
         return peers.allSatisfy { name, other in
             !other.isOnline || (!other.tags.contains(tag) && instance < name)
@@ -101,11 +101,11 @@ struct PeerBridges: Sendable {
 
     /// Stores a bridge, if there is room and something to store.
     private mutating func keep(_ peer: Peer, _ name: ExactText) {
-        guard let old = peers[name] ?? (peers.count < Self.most ? Peer() : nil) else { return }
+        guard let old = peers[name] ?? (peers.count < Self.maxCount ? Peer() : nil) else { return }
         var peer = peer
         let tagCount = tagCount - old.tags.count
         let byteCount = byteCount - old.size
-        if tagCount + peer.tags.count > Self.mostTags || byteCount + peer.size > Self.mostBytes {
+        if tagCount + peer.tags.count > Self.maxTags || byteCount + peer.size > Self.maxBytes {
             (peer.tags, peer.connected, peer.size) = ([], [], 0)
         }
         self.tagCount = tagCount + peer.tags.count

@@ -11,7 +11,7 @@ struct RejectedTopics: Sendable {
     private var closing: (topic: String, until: Instant)?
 
     /// Maximum number of stored topics, and of stored filters.
-    static let most = 16
+    static let maxCount = 16
     /// The first part of a topic for the text of a problem: at most 256 bytes.
     private static func shortened(_ topic: String) -> String {
         String(decoding: topic.utf8.prefix(256), as: UTF8.self)
@@ -31,7 +31,7 @@ struct RejectedTopics: Sendable {
 
     /// Handles a refused subscription.
     mutating func refused(subscription filter: String) {
-        guard subscriptions.count < Self.most else { return }
+        guard subscriptions.count < Self.maxCount else { return }
         subscriptions.insert(ExactText(filter))
     }
 
@@ -39,7 +39,7 @@ struct RejectedTopics: Sendable {
     mutating func refused(messageTo topic: String, _ reason: String, at now: Instant) {
         let entry = ExactText("\(Self.shortened(topic)) (\(reason))")
         messages = messages.filter { $0.value > now }
-        guard messages[entry] != nil || messages.count < Self.most else { return }
+        guard messages[entry] != nil || messages.count < Self.maxCount else { return }
         messages[entry] = now + HealthMonitor.memory
     }
 

@@ -40,7 +40,7 @@ struct ScanState: Sendable {
     private var published: Set<String> = []
 
     /// Maximum number of stored addresses; beyond it all are cleared, and tags are published again.
-    private static let mostPublished = 4_096
+    private static let maxPublished = 4_096
 
     /// Whether there is a scan to stop: it is running or was requested.
     var isWanted: Bool { isScanning || pendingStarts > 0 }
@@ -88,7 +88,7 @@ struct ScanState: Sendable {
     /// Returns whether to publish an advertisement.
     mutating func admits(_ address: String) -> Bool {
         guard isScanning else { return false }
-        if published.count >= Self.mostPublished { published = [] }
+        if published.count >= Self.maxPublished { published = [] }
         return published.insert(address).inserted || allowsDuplicates
     }
 }

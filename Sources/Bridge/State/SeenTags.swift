@@ -11,7 +11,7 @@ struct SeenTag: Hashable, Sendable {
 /// The recently received tags, known or not, by address.
 struct SeenTags: Sendable {
     /// Maximum number of tags: the one that was received least recently is removed.
-    private static let most = 256
+    private static let maxCount = 256
     /// How long a duplicate serial is kept after its last report.
     private static let memory = Duration.seconds(600)
     /// How long a tag is kept after it was last received.
@@ -33,7 +33,7 @@ struct SeenTags: Sendable {
             nextCleaning = now.instant + Self.silence / 60
             tags = tags.filter { now.instant - $0.value.at.instant < Self.silence }
         }
-        if tags.count > Self.most, let oldest = tags.min(by: { $0.value.at.instant < $1.value.at.instant })?.key {
+        if tags.count > Self.maxCount, let oldest = tags.min(by: { $0.value.at.instant < $1.value.at.instant })?.key {
             tags[oldest] = nil
         }
     }
@@ -42,8 +42,8 @@ struct SeenTags: Sendable {
     ///
     /// - Returns: whether it is new.
     mutating func duplicated(_ serial: String, at now: Timestamp) -> Bool {
-        if duplicates.count >= Self.most { _ = duplicateSerials(at: now) }
-        guard duplicates[serial] != nil || duplicates.count < Self.most else { return false }
+        if duplicates.count >= Self.maxCount { _ = duplicateSerials(at: now) }
+        guard duplicates[serial] != nil || duplicates.count < Self.maxCount else { return false }
         defer { duplicates[serial] = now }
         return !isDuplicate(serial, at: now)
     }
@@ -67,9 +67,9 @@ struct SeenTags: Sendable {
 /// The tags found by the latest requested scan, bounded in number and bytes.
 struct FoundTags: Sendable {
     /// Maximum number of tags.
-    static let most = 32
+    static let maxCount = 32
     /// Maximum size of the list in bytes of JSON, so that it fits into the attributes of a Home Assistant entity.
-    static let mostBytes = 4_096
+    static let maxBytes = 4_096
 
     private var tags: [String: TagAdvertisement] = [:]
     private var isOverflowing = false
@@ -106,7 +106,7 @@ struct FoundTags: Sendable {
     /// - Returns: whether the list has a new tag or name; a change of signal strength does not count.
     private mutating func update(_ tag: TagAdvertisement) -> Bool {
         guard let before = tags[tag.address] else {
-            guard tags.count < Self.most else {
+            guard tags.count < Self.maxCount else {
                 defer { isOverflowing = true }
                 return !isOverflowing
             }
@@ -128,7 +128,7 @@ struct FoundTags: Sendable {
         for tag in sorted {
             let document = AdvertisementDocument(tag, isKnown: isKnown(tag.serial))
             bytes += JSONText.bytes(of: document).count + 1
-            guard bytes <= Self.mostBytes else { return (documents, true) }
+            guard bytes <= Self.maxBytes else { return (documents, true) }
             documents.append(document)
         }
         return (documents, isOverflowing)

@@ -15,7 +15,7 @@ public enum BridgeAction: Hashable, Sendable {
     case disconnect(TagID)
     /// Scan and report advertisements until ``stopScan(token:)``. May be repeated with other options.
     case scan(allowsDuplicates: Bool, token: UInt64)
-    /// Stop the scan. When a scan's duration has passed, the answer is ignored.
+    /// Stop the scan. When a scan's duration has passed, the response is ignored.
     case stopScan(token: UInt64)
     /// Find a tag, bond with it and connect it; answered by ``RequestResponse/paired(address:name:)``.
     ///

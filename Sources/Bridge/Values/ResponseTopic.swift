@@ -8,9 +8,9 @@ struct ResponseTopic: Hashable, Sendable {
     let text: String
 
     /// Maximum length in bytes.
-    static let mostBytes = 256
+    static let maxBytes = 256
     /// Maximum number of levels; mosquitto closes the connection for a topic with more than 200.
-    static let mostLevels = 64
+    static let maxLevels = 64
 
     static func == (left: ResponseTopic, right: ResponseTopic) -> Bool {
         left.text.hasSameBytes(as: right.text)
@@ -24,9 +24,9 @@ struct ResponseTopic: Hashable, Sendable {
     ///
     /// - Returns: nil for a topic that is not allowed.
     init?(_ text: String, protecting domain: ProtectedTopics) {
-        guard (1...Self.mostBytes).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "$"),
+        guard (1...Self.maxBytes).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "$"),
             text.unicodeScalars.allSatisfy(Self.isAllowed),
-            text.utf8.count(where: { $0 == UInt8(ascii: "/") }) < Self.mostLevels,
+            text.utf8.count(where: { $0 == UInt8(ascii: "/") }) < Self.maxLevels,
             !domain.protects(text)
         else { return nil }
         self.text = text

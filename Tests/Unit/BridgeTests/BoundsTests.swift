@@ -11,8 +11,8 @@ struct BoundsTests {
 
     @Test("stored results take at most 2 MiB: the oldest are removed first, the newest stays")
     func storedResults() {
-        var answered = AnsweredCommands()
-        func key(_ number: Int) -> AnsweredCommands.Key { .init(resultTopic: "t", id: "\(number)") }
+        var answered = StoredResults()
+        func key(_ number: Int) -> StoredResults.Key { .init(resultTopic: "t", id: "\(number)") }
         for number in 0..<5_000 {
             answered.store([UInt8](repeating: 1, count: 40_000), for: key(number), at: Self.now)
         }
@@ -105,8 +105,8 @@ struct BoundsTests {
 
     @Test("4,096 results are stored, and the next one replaces the oldest")
     func storedResultCount() {
-        func key(_ number: Int) -> AnsweredCommands.Key { .init(resultTopic: "t", id: "\(number)") }
-        var answered = AnsweredCommands()
+        func key(_ number: Int) -> StoredResults.Key { .init(resultTopic: "t", id: "\(number)") }
+        var answered = StoredResults()
         for number in 0..<4_096 { answered.store([1], for: key(number), at: Self.now) }
         #expect((0..<4_096).allSatisfy { answered.result(for: key($0), at: Self.now) == [1] })
         answered.store([2], for: key(4_096), at: Self.now)

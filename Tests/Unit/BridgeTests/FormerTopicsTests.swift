@@ -132,7 +132,7 @@ struct FormerTopicsTests {
             scene.receive("jacquard/tag/t\(number)/info", Self.info(), isRetained: true)
         }
         let devices = cleared(scene.wait(.seconds(1))).filter { $0.hasPrefix("homeassistant/device/") }
-        #expect(devices.count == FormerTopics.most)
+        #expect(devices.count == FormerTopics.maxCount)
         var large = self.scene()
         let padding = String(repeating: " ", count: 500_000)
         for number in 0..<10 {

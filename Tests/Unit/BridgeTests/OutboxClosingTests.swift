@@ -132,6 +132,6 @@ struct OutboxClosingTests {
         var losses = Outbox.Losses()
         for number in 0..<100 { losses.refused("\(number)") }
         #expect(losses.refused == 100)
-        #expect(losses.closing.count == Outbox.Losses.mostTopics)
+        #expect(losses.closing.count == Outbox.Losses.maxTopics)
     }
 }

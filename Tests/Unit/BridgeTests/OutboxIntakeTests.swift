@@ -19,7 +19,7 @@ struct OutboxIntakeTests {
 
     /// An outbox whose limit is so many results.
     private func connected(limit: Int, window: Int = 2, receiveMaximum: Int = .max) -> Outbox {
-        var outbox = Outbox(window: window, mostResultBytes: limit * resultBytes)
+        var outbox = Outbox(window: window, maxResultBytes: limit * resultBytes)
         _ = outbox.connected(receiveMaximum: receiveMaximum, at: start)
         return outbox
     }

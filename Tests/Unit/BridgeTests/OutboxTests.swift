@@ -214,7 +214,7 @@ struct OutboxTests {
 
     @Test("bounds the bytes of events and, without a connection, of results separately")
     func bounds() {
-        var outbox = Outbox(mostEventBytes: 2 * eventBytes, mostResultBytes: resultBytes)
+        var outbox = Outbox(maxEventBytes: 2 * eventBytes, maxResultBytes: resultBytes)
         for number in 1...3 { _ = outbox.submit(event("\(number)"), at: start) }
         for number in 1...2 { _ = outbox.submit(result("\(number)"), at: start) }
         #expect(outbox.dropped == Outbox.Dropped(events: 1, results: 1))
@@ -234,7 +234,7 @@ struct OutboxTests {
 
     @Test("makes room by dropping expired messages at any place")
     func room() {
-        var outbox = Outbox(mostEventBytes: 2 * eventBytes)
+        var outbox = Outbox(maxEventBytes: 2 * eventBytes)
         _ = outbox.submit(result("ok"), at: start)
         _ = outbox.submit(event("1"), at: start)
         _ = outbox.submit(event("2"), at: time(1))

@@ -147,7 +147,7 @@ struct PeerBridgesTests {
     @Test("stores at most 256 other bridges")
     func most() {
         var scene = Scene()
-        for number in 0..<PeerBridges.most { scene.send("bridge/z\(number)/state", "online") }
+        for number in 0..<PeerBridges.maxCount { scene.send("bridge/z\(number)/state", "online") }
         scene.send("bridge/aaa/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         scene.send("bridge/aaa/state", "online")
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)

@@ -76,11 +76,11 @@ struct RepeatedCommandTests {
 
     @Test("is executed again after thousands of other results: the store is bounded")
     func memory() {
-        let key = AnsweredCommands.Key(resultTopic: "t", id: "0")
+        let key = StoredResults.Key(resultTopic: "t", id: "0")
         let now = Scene.beginning.instant
-        var answered = AnsweredCommands()
+        var answered = StoredResults()
         answered.store([1], for: key, at: now)
-        for number in 1..<AnsweredCommands.most {
+        for number in 1..<StoredResults.maxCount {
             answered.store([2], for: .init(resultTopic: "t", id: "\(number)"), at: now)
         }
         #expect(answered.result(for: key, at: now) == [1])

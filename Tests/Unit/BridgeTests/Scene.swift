@@ -85,8 +85,8 @@ struct Scene {
 
     /// The tag answers the command that was sent last.
     @discardableResult
-    mutating func answer(_ answer: TagCommandResponse = .done) -> [String] {
-        report(.commandEnded(token: tokens.last ?? 0, .success(answer)))
+    mutating func answer(_ response: TagCommandResponse = .done) -> [String] {
+        report(.commandEnded(token: tokens.last ?? 0, .success(response)))
     }
 
     /// The command that was sent last fails.
@@ -134,7 +134,7 @@ struct Scene {
 }
 
 extension BridgeAction {
-    /// Identifies the driver's answer; nil if there is none.
+    /// Identifies the driver's response; nil if there is none.
     var token: UInt64? {
         switch self {
         case .perform(_, _, let token), .scan(_, let token), .stopScan(let token),

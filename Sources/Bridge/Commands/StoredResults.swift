@@ -1,7 +1,7 @@
 import Time
 
 /// Stores the final results of the last minute, to answer repeated commands.
-struct AnsweredCommands: Sendable {
+struct StoredResults: Sendable {
     /// Identifies a command: its `id` is unique within a result topic. Both are compared as bytes.
     struct Key: Hashable, Sendable {
         private let resultTopic: ExactText
@@ -25,9 +25,9 @@ struct AnsweredCommands: Sendable {
     /// How long a result is stored, unless the limits below remove it earlier.
     static let lifetime = Duration.seconds(60)
     /// Maximum number of results. The oldest is removed first.
-    static let most = 4_096
+    static let maxCount = 4_096
     /// Maximum size of results and keys in bytes. The oldest is removed first; the newest is kept whatever its size.
-    static let mostBytes = 2 << 20
+    static let maxBytes = 2 << 20
 
     private var results: [Key: (payload: [UInt8], until: Instant)] = [:]
     private var order = Queue<Entry>()
@@ -43,7 +43,7 @@ struct AnsweredCommands: Sendable {
         guard result(for: key, at: now) == nil else { return }
         let entry = Entry(key: key, until: now + Self.lifetime, size: payload.count + key.size)
         while let oldest = order.first,
-            oldest.until <= now || order.count >= Self.most || bytes + entry.size > Self.mostBytes
+            oldest.until <= now || order.count >= Self.maxCount || bytes + entry.size > Self.maxBytes
         {
             removeOldest()
         }
