@@ -50,7 +50,7 @@ public final class BusDaemon {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array((parent + "/jacquard-simulator-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw BusDaemonError(description: "cannot make a folder in \(parent)") }
-        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return String(decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 
     private static func remove(_ folder: String) {

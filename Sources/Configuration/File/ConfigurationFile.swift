@@ -77,7 +77,7 @@ public enum ConfigurationFile {
         // The kernel's limit is 64; the last byte stays 0.
         var buffer = [CChar](repeating: 0, count: 65)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
-        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 }
 
