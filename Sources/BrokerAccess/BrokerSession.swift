@@ -37,7 +37,8 @@ public final class BrokerSession {
     private let mailbox = Mailbox<Signal>()
     private var isInterrupted = false
     private var lastTicket: UInt64 = 0
-    private var version = MQTTVersion.v5
+    /// The protocol version of the connection.
+    public private(set) var version = MQTTVersion.v5
 
     /// Creates a session with the broker of a configuration.
     public init(_ configuration: Settings, log: Logger) {
@@ -88,6 +89,7 @@ public final class BrokerSession {
 
     /// Subscribes at QoS 0, so that the broker's in-flight limit does not delay retained messages.
     public func subscribe(to filters: [String]) {
+        guard !filters.isEmpty else { return }
         client.subscribe(
             to: filters.compactMap { text in (try? MQTTTopicFilter(text)).map { ($0, MQTTQoS.atMostOnce) } })
     }
@@ -122,7 +124,7 @@ public final class BrokerSession {
         return lastTicket
     }
 
-    /// Subscribes, and waits until all retained messages have been received.
+    /// Subscribes, and waits until all retained messages have been received, and all others that the broker has sent before.
     ///
     /// A broker answers in order: it sends the retained messages of a subscription before its answer to a later publication,
     /// even if it rejects that. The publication goes to ``answers``, to which no other client subscribes.

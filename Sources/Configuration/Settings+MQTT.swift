@@ -199,6 +199,11 @@ struct StoredPassword: Hashable {
 public struct Secret: Hashable, Sendable {
     /// The text itself; not for messages.
     public let value: String
+
+    /// Wraps a text.
+    public init(value: String) {
+        self.value = value
+    }
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
