@@ -48,6 +48,7 @@ struct StatusReport: Hashable, Sendable {
         parts += [info?["version"]?.word.map { "version \($0)" }, info?["bluez"]?.word.map { "BlueZ \($0)" }]
             .compactMap(\.self)
         if isOnline {
+            parts += [info?["node"]?.word.map { "broker \($0)" }].compactMap(\.self)
             parts += [health?["status"]?.word.map { "health \($0)" }].compactMap(\.self)
             // `uptime_s` counts up to the time of the health document only.
             let started = info?["started"]?.string.flatMap(Age.unixMilliseconds)

@@ -173,7 +173,7 @@ public final class BrokerSession {
         case .message(let message): mailbox.put(.message(message))
         case .acknowledged(let ticket): mailbox.put(.taken(ticket))
         case .rejected(let ticket, let error): mailbox.put(.refused(ticket, error))
-        case .subscriptionRefused: break
+        case .subscriptionRefused, .subscriptionGranted: break
         }
     }
 }

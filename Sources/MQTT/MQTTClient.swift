@@ -20,6 +20,8 @@ public final class MQTTClient {
     private var service: Task<Void, Never>?
     private var isStopping = false
     private lazy var pause = Pause()
+    private var subscriptionRetries = SubscriptionRetries()
+    private lazy var subscriptionTimer = LoopTimer { [weak self] in self?.repeatSubscriptions() }
 
     /// Upper bound on unacknowledged messages, see ``MQTTError/Code/backlogFull``.
     public static let backlogLimit = MQTTConnection.backlogLimit
@@ -91,7 +93,7 @@ public final class MQTTClient {
     }
 
     /// Subscribes on the present connection; without one it does nothing. A refusal comes as
-    /// ``MQTTEvent/subscriptionRefused(_:_:)``.
+    /// ``MQTTEvent/subscriptionRefused(_:_:)``, and a later success as ``MQTTEvent/subscriptionGranted(_:)``.
     ///
     /// With MQTT 5 messages keep the retain flag of their sender ("retain as published").
     public func subscribe(to filters: [(MQTTTopicFilter, MQTTQoS)]) {
@@ -112,6 +114,8 @@ public final class MQTTClient {
         while !isStopping {
             let error = await attempt()
             connection = nil
+            subscriptionRetries = SubscriptionRetries()
+            subscriptionTimer.disarm()
             let consequence = planner.ended(with: error, at: .now, random: configuration.random())
             guard !isStopping else { break }
             report(error, consequence)
@@ -189,11 +193,35 @@ public final class MQTTClient {
         case .published(let ticket, let reason) where reason.isFailure:
             onEvent?(.rejected(ticket: ticket, reason.error("the broker refuses the message")))
         case .published(let ticket, _): onEvent?(.acknowledged(ticket: ticket))
-        case .refused(let filter, let reason):
-            log.warning("the broker refuses a subscription", [(.topic, filter.description), (.reason, reason.name)])
-            onEvent?(.subscriptionRefused(filter, reason.error("the broker refuses the subscription")))
+        case .subscription(let subscription, let reason): answered(subscription, reason)
         case .closed: break
         }
+    }
+
+    private func answered(_ subscription: SubscriptionRetries.Subscription, _ reason: MQTTReasonCode) {
+        let filter = subscription.filter
+        let variables: [Logger.Metadata] = [(.topic, filter.description), (.reason, reason.name)]
+        switch subscriptionRetries.answered(subscription, reason, at: .now) {
+        case .granted: return
+        case .grantedLate:
+            log.notice("the broker grants a subscription that it had refused", [(.topic, filter.description)])
+            onEvent?(.subscriptionGranted(filter))
+        case .refused:
+            log.warning("the broker refuses a subscription", variables)
+            onEvent?(.subscriptionRefused(filter, reason.error("the broker refuses the subscription")))
+        case .refusedAgain: log.debug("the broker refuses a subscription again", variables)
+        }
+        planSubscriptions()
+    }
+
+    private func repeatSubscriptions() {
+        subscribe(to: subscriptionRetries.due(at: .now).map { ($0.filter, $0.qos) })
+        planSubscriptions()
+    }
+
+    private func planSubscriptions() {
+        guard let deadline = subscriptionRetries.deadline else { return subscriptionTimer.disarm() }
+        subscriptionTimer.arm(at: deadline)
     }
 
     /// One line for a change of condition; further attempts that fail alike are for developers.

@@ -190,7 +190,7 @@ private final class RolePlayer {
             case .rejected(let ticket, _): answers[ticket] = false
             case .message(let message): heard.append(message.topic)
             case .disconnected(let error, _): self.error = error
-            case .connected, .subscriptionRefused: break
+            case .connected, .subscriptionRefused, .subscriptionGranted: break
             }
         }
         client.start()

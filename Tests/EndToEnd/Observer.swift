@@ -26,7 +26,7 @@ final class Observer {
                         filter.map { ($0, qos) }
                     })
             case .message(let message): messages.append(message)
-            case .acknowledged, .rejected, .subscriptionRefused, .disconnected: break
+            case .acknowledged, .rejected, .subscriptionRefused, .subscriptionGranted, .disconnected: break
             }
         }
         client.start()

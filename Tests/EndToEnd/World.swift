@@ -12,6 +12,8 @@ final class World {
     /// Between the daemon and the broker, where the plan wants one.
     let proxy: BrokerProxy?
     private(set) var broker: PrivateBroker
+    /// The nodes of the broker beside the first one.
+    let otherNodes: [PrivateBroker]
     private(set) var daemon: Program
     /// Where the daemon's bus and configuration are.
     let environment: [String: String]
@@ -28,12 +30,16 @@ final class World {
     init(_ plan: WorldPlan) async throws {
         self.plan = plan
         broker = try await PrivateBroker(options: plan.broker)
+        var others: [PrivateBroker] = []
+        for _ in 1..<max(1, plan.nodes) { others.append(try await PrivateBroker(options: plan.broker)) }
+        otherNodes = others
         proxy = plan.isBehindProxy ? try BrokerProxy(to: broker.port) : nil
         let simulator = try await Self.simulator(plan)
         self.simulator = simulator
         let address = simulator.printed.split(separator: "\n")[0].dropFirst("DBUS_SYSTEM_BUS_ADDRESS=".count)
         folder = try ScratchFolder()
-        let configuration = try folder.write("config.yaml", plan.configuration(port: proxy?.port ?? broker.port))
+        let configuration = try folder.write(
+            "config.yaml", plan.configuration(ports: [proxy?.port ?? broker.port] + others.map(\.port)))
         environment = [
             "DBUS_SYSTEM_BUS_ADDRESS": String(address), "JACQUARD2MQTT_CONFIG": configuration,
             "STATE_DIRECTORY": folder.path,

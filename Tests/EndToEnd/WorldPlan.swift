@@ -12,6 +12,8 @@ struct WorldPlan: Sendable {
     var settings = ""
     /// Further lines of the broker's configuration.
     var broker: [String] = []
+    /// How many nodes the broker has, which share nothing.
+    var nodes = 1
     /// Whether a proxy stands between the daemon and the broker.
     var isBehindProxy = false
     /// A program and its arguments, which runs the daemon under its own conditions; none runs it as it is.
@@ -19,10 +21,16 @@ struct WorldPlan: Sendable {
     /// Whether to wait until the bridge is online.
     var isBridgeExpected = true
 
+    /// The configuration of a bridge whose broker has one address.
+    func configuration(port: UInt16) -> String { configuration(ports: [port]) }
+
     /// The configuration of the bridge.
-    func configuration(port: UInt16) -> String {
+    func configuration(ports: [UInt16]) -> String {
+        let address =
+            ports.count == 1
+            ? "  port: \(ports[0])" : "  hosts: [\(ports.map { "127.0.0.1:\($0)" }.joined(separator: ", "))]"
         let lines =
-            ["instance: \(World.instance)", "mqtt:", "  port: \(port)"] + mqtt.map { "  " + $0 }
+            ["instance: \(World.instance)", "mqtt:", address] + mqtt.map { "  " + $0 }
             + ["log:", "  level: debug", "tags:" + list, settings]
         return lines.joined(separator: "\n") + "\n"
     }

@@ -8,6 +8,8 @@ struct BridgeInfoDocument: Encodable {
     let boot: String
     @OrNull var bluez: String?
     @OrNull var mqtt: Int?
+    /// The connected node of the broker; omitted if only one address is configured.
+    var node: String?
     let tags: [String]
     /// The connected tags. Commands to them are answered by this bridge only.
     let connected: [String]

@@ -142,6 +142,7 @@ extension BridgeState {
                 boot: boot,
                 bluez: stack.bluezVersion,
                 mqtt: stack.protocolVersion,
+                node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
                 connected: tags.filter(\.isConnected).map(\.entry.id.text)))
     }

@@ -135,9 +135,11 @@ extension BridgeState {
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
         case .scanEnded: publish(scanEnded(because: "ended by Bluetooth", at: now))
         case .brokerConnected: brokerConnected(at: now)
-        case .brokerProtocol(let version): publish(versionChanged { $0.protocolVersion = version })
+        case .brokerProtocol(let version, let node):
+            publish(versionChanged { ($0.protocolVersion, $0.brokerNode) = (version, node) })
         case .message(let message): received(message, at: now)
         case .subscriptionRefused(let filter): healthEvent(at: now) { $0.refused(subscription: filter) }
+        case .subscriptionGranted(let filter): healthEvent(at: now) { $0.granted(subscription: filter) }
         case .messageRefused(let topic, let reason):
             healthEvent(at: now) { $0.refused(messageTo: topic, reason, at: now.instant) }
         case .messagesLost(let losses): lost(losses, at: now)

@@ -41,6 +41,11 @@ struct HealthMonitor: Sendable {
         rejectedTopics.refused(subscription: filter)
     }
 
+    /// Handles a subscription that was refused and then granted.
+    mutating func granted(subscription filter: String) {
+        rejectedTopics.granted(subscription: filter)
+    }
+
     /// Handles a refused message.
     mutating func refused(messageTo topic: String, _ reason: String, at now: Instant) {
         rejectedTopics.refused(messageTo: topic, reason, at: now)

@@ -35,6 +35,11 @@ struct RejectedTopics: Sendable {
         subscriptions.insert(ExactText(filter))
     }
 
+    /// Handles a subscription that was refused and then granted.
+    mutating func granted(subscription filter: String) {
+        subscriptions.remove(ExactText(filter))
+    }
+
     /// Handles a refused message.
     mutating func refused(messageTo topic: String, _ reason: String, at now: Instant) {
         let entry = ExactText("\(Self.shortened(topic)) (\(reason))")

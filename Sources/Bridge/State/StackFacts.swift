@@ -2,6 +2,8 @@
 struct StackFacts: Sendable {
     var bluezVersion: String?
     var protocolVersion: Int?
+    /// The connected node of the broker, if it has several.
+    var brokerNode: String?
     /// nil until it is first reported.
     private(set) var bluetooth: AdapterFacts.State?
     /// Sorted by id; nil until the first list.

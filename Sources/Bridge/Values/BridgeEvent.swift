@@ -64,12 +64,14 @@ public enum BridgeEvent: Hashable, Sendable {
 
     /// The broker is connected and the subscriptions are made.
     case brokerConnected
-    /// The protocol level of the broker connection: 5, or 4 for MQTT 3.1.1.
-    case brokerProtocol(Int)
+    /// The protocol level of the broker connection: 5, or 4 for MQTT 3.1.1; and the node, if the broker has several.
+    case brokerProtocol(Int, node: String? = nil)
     /// The broker has delivered a message.
     case message(IncomingMessage)
     /// The broker has refused a subscription: no messages arrive for the filter until the next connection.
     case subscriptionRefused(filter: String)
+    /// The broker has granted a subscription that it had refused.
+    case subscriptionGranted(filter: String)
     /// The broker has refused a message to one of the bridge's topics.
     ///
     /// - Parameters:

@@ -13,6 +13,7 @@ extension BridgeService {
         case .disconnected(let error, _):
             outbox.disconnected(isClosedByBroker: error.mayBeCausedByMessage, at: .now)
         case .rejected(let ticket, let error): rejected(ticket, error)
+        case .subscriptionGranted(let filter): handle(.subscriptionGranted(filter: filter.description))
         case .subscriptionRefused(let filter, _):
             handle(.subscriptionRefused(filter: filter.description))
         }
@@ -82,7 +83,7 @@ extension BridgeService {
         reconnects += 1
         subscribe(to: bridge.subscriptions)
         handle(.brokerConnected)
-        handle(.brokerProtocol(session.version == .v5 ? 5 : 4))
+        handle(.brokerProtocol(session.version == .v5 ? 5 : 4, node: session.node?.description))
         send(outbox.connected(receiveMaximum: client.receiveMaximum, at: .now))
         reportLosses()
     }

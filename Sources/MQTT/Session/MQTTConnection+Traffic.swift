@@ -18,7 +18,7 @@ extension MQTTConnection {
     /// Queues a subscription.
     func subscribe(to filters: [MQTTTopicFilter], _ qos: MQTTQoS) throws(MQTTError) {
         guard phase == .active else { throw .notConnected }
-        outstanding.subscribed(try instance.subscribe(to: filters, qos), to: filters)
+        outstanding.subscribed(try instance.subscribe(to: filters, qos), to: filters, qos)
         planFlush()
     }
 
@@ -84,7 +84,7 @@ extension MQTTConnection {
             guard let ticket = outstanding.ticket(for: identifier) else { return }
             deliver(.published(ticket: ticket, reason))
         case .subscribed(let identifier, let reasons):
-            outstanding.refusals(of: identifier, reasons).forEach { deliver(.refused($0, $1)) }
+            outstanding.answers(of: identifier, reasons).forEach { deliver(.subscription($0, $1)) }
         }
     }
 

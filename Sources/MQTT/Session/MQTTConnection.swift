@@ -10,7 +10,7 @@ final class MQTTConnection {
     enum Event {
         case message(MQTTMessage)
         case published(ticket: UInt64, MQTTReasonCode)
-        case refused(MQTTTopicFilter, MQTTReasonCode)
+        case subscription(SubscriptionRetries.Subscription, MQTTReasonCode)
         /// The last one.
         case closed(MQTTError)
     }

@@ -1,7 +1,7 @@
 /// Messages and subscriptions that wait for the broker's response, by the library's packet identifier.
 struct Outstanding {
     private var tickets: [Int32: UInt64] = [:]
-    private var subscriptions: [Int32: [MQTTTopicFilter]] = [:]
+    private var subscriptions: [Int32: [SubscriptionRetries.Subscription]] = [:]
 
     /// The number of unacknowledged messages.
     var messages: Int { tickets.count }
@@ -10,8 +10,8 @@ struct Outstanding {
         tickets[identifier] = ticket
     }
 
-    mutating func subscribed(_ identifier: Int32, to filters: [MQTTTopicFilter]) {
-        subscriptions[identifier] = filters
+    mutating func subscribed(_ identifier: Int32, to filters: [MQTTTopicFilter], _ qos: MQTTQoS) {
+        subscriptions[identifier] = filters.map { .init(filter: $0, qos: qos) }
     }
 
     /// - Returns: the ticket; nil for an unknown identifier.
@@ -19,11 +19,11 @@ struct Outstanding {
         tickets.removeValue(forKey: identifier)
     }
 
-    /// - Returns: the filters that the broker has refused, each with its reason.
-    mutating func refusals(
+    /// - Returns: the subscriptions that the broker has answered, each with its reason.
+    mutating func answers(
         of identifier: Int32, _ reasons: [MQTTReasonCode]
-    ) -> [(filter: MQTTTopicFilter, reason: MQTTReasonCode)] {
-        let filters = subscriptions.removeValue(forKey: identifier) ?? []
-        return zip(filters, reasons).filter(\.1.isFailure).map { (filter: $0, reason: $1) }
+    ) -> [(subscription: SubscriptionRetries.Subscription, reason: MQTTReasonCode)] {
+        let subscriptions = subscriptions.removeValue(forKey: identifier) ?? []
+        return zip(subscriptions, reasons).map { (subscription: $0, reason: $1) }
     }
 }

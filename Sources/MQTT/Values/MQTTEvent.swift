@@ -38,6 +38,9 @@ public enum MQTTEvent: Sendable, Hashable {
     case acknowledged(ticket: UInt64)
     /// The broker has refused a QoS 1 message (MQTT 5), for instance by its access control list.
     case rejected(ticket: UInt64, MQTTError)
-    /// The broker has refused a subscription: its topics deliver no messages.
+    /// The broker has refused a subscription: its topics deliver no messages. Sent once for each connection. Unless the
+    /// reason is definite, the client repeats the subscription.
     case subscriptionRefused(MQTTTopicFilter, MQTTError)
+    /// The broker has granted a subscription that it had refused on this connection.
+    case subscriptionGranted(MQTTTopicFilter)
 }

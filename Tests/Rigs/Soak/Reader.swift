@@ -23,7 +23,7 @@ final class Reader {
             case .connected: subscribe()
             case .message(let message): onMessage?(message)
             case .acknowledged(let ticket): onAcknowledged?(Int(ticket))
-            case .rejected, .subscriptionRefused, .disconnected: break
+            case .rejected, .subscriptionRefused, .subscriptionGranted, .disconnected: break
             }
         }
         client.start()

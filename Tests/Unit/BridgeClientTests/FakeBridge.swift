@@ -69,7 +69,7 @@ final class FakeBridge {
             client.subscribe(to: filters.compactMap { try? MQTTTopicFilter($0) }.map { ($0, .atLeastOnce) })
         case .message(let message): asked(message)
         case .acknowledged, .rejected: taken += 1
-        case .disconnected, .subscriptionRefused: break
+        case .disconnected, .subscriptionRefused, .subscriptionGranted: break
         }
     }
 

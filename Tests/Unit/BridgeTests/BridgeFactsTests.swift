@@ -52,6 +52,17 @@ struct BridgeFactsTests {
             ])
     }
 
+    @Test("reports the node of a broker with several nodes")
+    func node() {
+        var scene = Scene()
+        #expect(
+            scene.handle(.brokerProtocol(4, node: "[::1]:1883")) == [
+                #"jacquard/bridge/attic/info {"bluez":null,"boot":"9f3c","connected":[],"contract":1,"instance":"attic","#
+                    + #""mqtt":4,"node":"[::1]:1883","started":"2026-11-20T10:15:02.114Z","tags":["003R"],"#
+                    + #""version":"0.1.0"}"#
+            ])
+    }
+
     @Test("publishes the adapters, sorted")
     func adapters() {
         var scene = Scene()

@@ -26,6 +26,15 @@ struct HealthTests {
         #expect(gone[1].contains(#""text":"Bluetooth adapter hci0 is gone""#))
     }
 
+    @Test("a refused subscription is no problem any more when it is granted")
+    func granted() {
+        var scene = Scene()
+        scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
+        #expect(health(scene).contains(#""status":"degraded""#))
+        scene.handle(.subscriptionGranted(filter: "jacquard/tag/+/+/set"))
+        #expect(health(scene).contains(#""status":"ok""#))
+    }
+
     @Test("a refused subscription or message is a problem until the next connection")
     func refusals() {
         var scene = Scene()

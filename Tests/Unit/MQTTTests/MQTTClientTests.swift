@@ -169,6 +169,31 @@ struct MQTTClientTests {
         }
     }
 
+    @Test("repeats a subscription that the broker refuses without a definite reason")
+    func repeatedSubscription() async throws {
+        try await onLoop {
+            var answers = 0
+            // SUBACK of MQTT 3.1.1: a failure, then a grant.
+            let server = try FakeBroker { bytes in
+                guard bytes.first == 0x82 else { return .send(Packet.accepted311) }
+                answers += 1
+                return .send([0x90, 0x03, bytes[2], bytes[3], answers == 1 ? 0x80 : 0x01])
+            }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.version = .v311
+            configuration.sessionExpiry = .zero
+            let client = TestClient(configuration)
+            try await client.connected()
+            let filter = try MQTTTopicFilter("a/#")
+            client.client.subscribe(to: [(filter, .atLeastOnce)])
+            try await until("the grant") { client.events.contains(.subscriptionGranted(filter)) }
+            let refusals = client.events.count { if case .subscriptionRefused = $0 { true } else { false } }
+            #expect(refusals == 1)
+            #expect(client.sessions.count == 1)
+            await client.client.stop()
+        }
+    }
+
     @Test(
         "refuses a message that MQTT does not allow, and goes on",
         arguments: ["", "a/+", "#", "a\0b", "a\u{1}b", String(repeating: "a", count: 65_536)])
