@@ -36,6 +36,8 @@ public final class BrokerSession {
     private let broker: String
     private let mailbox = Mailbox<Signal>()
     private var isInterrupted = false
+    /// Whether the client tries another node of the broker, or another version, without a pause.
+    private var isRetriedAtOnce = false
     private var lastTicket: UInt64 = 0
     /// The protocol version of the connection.
     public private(set) var version = MQTTVersion.v5
@@ -47,7 +49,7 @@ public final class BrokerSession {
         answers = topics.answers(to: name)
         var settings = configuration.client(identifier: name)
         settings.sessionExpiry = .zero
-        settings.connectDeadline = Self.patience
+        settings.connectDeadline = settings.nodes.count > 1 ? Self.patience / 2 : Self.patience
         broker = settings.description
         client = MQTTClient(configuration: settings, log: log)
     }
@@ -77,7 +79,7 @@ public final class BrokerSession {
                 return .accepted(version)
             case .lost(let error):
                 contact = BrokerContact(error)
-                if error.isDefinite { return contact }
+                if error.isDefinite, !isRetriedAtOnce { return contact }
             case .interrupted:
                 isInterrupted = true
                 return contact
@@ -169,7 +171,9 @@ public final class BrokerSession {
     private func brokerReported(_ event: MQTTEvent) {
         switch event {
         case .connected(let session): mailbox.put(.connected(session.version))
-        case .disconnected(let error, _): mailbox.put(.lost(error))
+        case .disconnected(let error, let pause):
+            isRetriedAtOnce = pause == .zero
+            mailbox.put(.lost(error))
         case .message(let message): mailbox.put(.message(message))
         case .acknowledged(let ticket): mailbox.put(.taken(ticket))
         case .rejected(let ticket, let error): mailbox.put(.refused(ticket, error))

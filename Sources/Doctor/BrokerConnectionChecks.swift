@@ -107,10 +107,44 @@ enum BrokerNameCheck {
     }
 }
 
+/// The outcome of a connection to one node of a broker.
+struct NodeContact: Hashable, Sendable {
+    /// Host name or address.
+    let host: String
+    /// TCP port.
+    let port: Int
+    /// The outcome.
+    let contact: BrokerContact
+
+    /// Host and port.
+    var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// A command that shows whether the port can be reached.
+    var probe: String { "nc -vz \(host) \(port)" }
+}
+
 /// Checks that the broker answers at its address.
 enum BrokerReachCheck {
-    /// Reports host, port and the error.
-    static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> Finding {
+    /// Reports host, port and the error. For a broker with several nodes, each of them is reported.
+    static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact, nodes: [NodeContact] = []) -> Finding {
+        let failed = nodes.filter { $0.contact.failedStage != nil }
+        let answering = nodes.filter { $0.contact.failedStage == nil }.map(\.address).joined(separator: ", ")
+        let failures = failed.map { "\($0.address) (\($0.contact.failureText))" }.joined(separator: ", ")
+        switch (nodes.isEmpty, failed.isEmpty, answering.isEmpty) {
+        case (true, _, _): return finding(mqtt, contact)
+        case (_, true, _): return Finding(.brokerReach, .ok, "each node answers: \(answering)")
+        case (_, _, true):
+            return Finding(
+                .brokerReach, .failed, "no connection to any node: \(failures)",
+                remedies: failed.map(\.probe) + ["check mqtt.hosts, and the listeners and firewalls of the nodes"])
+        default:
+            return Finding(
+                .brokerReach, .warning, "no connection to \(failures); answers: \(answering)",
+                remedies: failed.map(\.probe))
+        }
+    }
+
+    private static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> Finding {
         let place = "\(mqtt.host), port \(mqtt.port)"
         return contact.finding(
             .brokerReach, .reach,

@@ -52,6 +52,23 @@ struct BrokerProbe: Sendable {
     /// For log records of the library.
     let log: Logger
 
+    /// Connects to each node of a broker with several; empty if only one address is configured.
+    @LoopActor
+    func nodes() async -> [NodeContact] {
+        guard configuration.mqtt.nodes.count > 1 else { return [] }
+        var contacts: [NodeContact] = []
+        for (host, port) in configuration.mqtt.nodes {
+            var node = configuration
+            (node.mqtt.hosts, node.mqtt.host, node.mqtt.port) = (nil, host, port)
+            let session = BrokerSession(node, log: log)
+            let contact = await session.connect()
+            await session.close()
+            let outcome = configuration.mqtt.tls == nil ? contact : contact.ofEncryption
+            contacts.append(NodeContact(host: host, port: port, contact: outcome))
+        }
+        return contacts
+    }
+
     /// Returns the facts; those that are not available are nil or empty.
     @LoopActor
     func facts() async -> BrokerFacts {

@@ -73,10 +73,12 @@ struct Examination: Sendable {
         }
         let host = configuration.mqtt.host
         let addresses = await HelperThread.shared.run { BrokerNameCheck.probe(host) }
-        let facts = await BrokerProbe(configuration: configuration, log: log).facts()
+        let probe = BrokerProbe(configuration: configuration, log: log)
+        let facts = await probe.facts()
+        let nodes = await probe.nodes()
         return [
             BrokerNameCheck.finding(host, addresses),
-            BrokerReachCheck.finding(configuration.mqtt, facts.contact),
+            BrokerReachCheck.finding(configuration.mqtt, facts.contact, nodes: nodes),
             BrokerTLSCheck.finding(configuration.mqtt, facts.contact),
             BrokerLoginCheck.finding(configuration.mqtt, facts.contact),
             BrokerVersionCheck.finding(configuration.mqtt.version, facts.contact),

@@ -41,6 +41,25 @@ struct BrokerChecksTests {
         #expect(findings.filter { $0.verdict == .failed }.allSatisfy { !$0.remedies.isEmpty })
     }
 
+    @Test("each node of a broker is reported")
+    func nodes() {
+        let (good, bad) = (BrokerContact.accepted(.v5), Self.contact("unreachable"))
+        let rows: [([BrokerContact], Finding.Verdict, String)] = [
+            ([good, good], .ok, "each node answers: a:1, [::1]:2"),
+            ([bad, good], .warning, "no connection to a:1 (text); answers: [::1]:2"),
+            ([bad, bad], .failed, "no connection to any node: a:1 (text), [::1]:2 (text)"),
+        ]
+        for (contacts, verdict, text) in rows {
+            let nodes = [
+                NodeContact(host: "a", port: 1, contact: contacts[0]),
+                NodeContact(host: "::1", port: 2, contact: contacts[1]),
+            ]
+            let finding = BrokerReachCheck.finding(Self.mqtt(), contacts[1], nodes: nodes)
+            #expect(finding.verdict == verdict)
+            #expect(finding.found == text)
+        }
+    }
+
     @Test("a name without an address is reported with the resolver's words")
     func name() {
         #expect(
