@@ -58,6 +58,7 @@ let package = Package(
     products: [
         .library(name: "Jacquard", targets: ["Jacquard", "JacquardProtocol", "BlueZ", "Bluetooth", "EventLoop"]),
         .executable(name: "jacquard2mqtt", targets: ["jacquard2mqtt"]),
+        .executable(name: "jacquard2mqtt-web", targets: ["jacquard2mqtt-web"]),
         .executable(name: "jacquard-simulator", targets: ["jacquard-simulator"]),
     ],
     targets: [
@@ -65,6 +66,8 @@ let package = Package(
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
         module("Time"),
         module("EventLoop", "CSystemd", "Time"),
@@ -103,9 +106,23 @@ let package = Package(
             "EventLoop", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
             "Time"),
 
+        module("PasswordHash", "CCrypt"),
+        module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Time"),
+        // The page's files are compiled in.
+        .target(
+            name: "Web",
+            dependencies: [
+                "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "EventLoop", "HTTPServer", "JSON",
+                "Logging", "MQTT",
+                "PasswordHash", "Terminal", "Text", "Time",
+            ], resources: [.embedInCode("Page")], swiftSettings: settings),
+
         .executableTarget(
             name: "jacquard2mqtt", dependencies: ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
             swiftSettings: settings, linkerSettings: linking),
+        .executableTarget(
+            name: "jacquard2mqtt-web", dependencies: ["Terminal", "Web"], swiftSettings: settings,
+            linkerSettings: linking),
         .executableTarget(name: "jacquard-simulator", dependencies: ["Simulator"], swiftSettings: settings),
 
         .target(
@@ -133,6 +150,9 @@ let package = Package(
         tests(
             "Bridge", "HomeAssistant", "JSON", "JacquardProtocol", "Time",
             exclude: ["HomeAssistant/recorded-device-form.txt", "HomeAssistant/recorded-single-form.txt"]),
+        tests("PasswordHash"),
+        tests("HTTPServer", "EventLoop", "Logging", "Time"),
+        tests("Web", "Bridge", "CommandLine", "HTTPServer", "JSON", "Terminal", "Time"),
         tests("TagFirmware", "JacquardProtocol", "Time"),
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
         tests("Simulator", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),

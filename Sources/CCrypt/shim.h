@@ -1,0 +1,4 @@
+// libcrypt: crypt(3) with yescrypt, as /etc/shadow uses it.
+#pragma once
+
+#include <crypt.h>

@@ -1,0 +1,175 @@
+import Glibc
+import Text
+
+extension WebSettings {
+    /// Reads the file of the page.
+    ///
+    /// - Parameters:
+    ///   - path: the file; nil: the default one, which may be missing.
+    ///   - isPasswordHash: whether a text is a hash that the system supports.
+    /// - Returns: the settings, or everything that is wrong with the file.
+    public static func load(
+        path: String?, isPasswordHash: (String) -> Bool
+    ) -> Result<WebSettings, ConfigurationErrors> {
+        let file = path ?? defaultPath
+        do throws(FileError) {
+            let contents = try FileContents(path: file, limit: ConfigurationFile.sizeLimit)
+            return read(contents.bytes, file: file, isPasswordHash: isPasswordHash)
+        } catch  where error.isMissing && path == nil {
+            return .success(WebSettings())
+        } catch {
+            var findings = ConfigurationFindings()
+            findings.add("cannot be read: \(error.reason(for: file))", at: .file)
+            return .failure(findings.errors(in: file))
+        }
+    }
+
+    /// Reads the text of a file.
+    static func read(
+        _ yaml: [UInt8], file: String, isPasswordHash: (String) -> Bool
+    ) -> Result<WebSettings, ConfigurationErrors> {
+        var reader = WebSettingsReader(folder: ConfigurationFolder(of: file))
+        let settings = reader.settings(ConfigurationNodeBuilder.build(yaml, &reader.findings), isPasswordHash)
+        return reader.findings.isEmpty ? .success(settings) : .failure(reader.findings.errors(in: file))
+    }
+}
+
+/// Reads the keys of the page's file and collects what is wrong with them.
+private struct WebSettingsReader {
+    let folder: ConfigurationFolder
+    var findings = ConfigurationFindings()
+
+    private static let keys = ["address", "port", "users", "tls", "trusted_origins", "behind_proxy", "ingress"]
+
+    mutating func settings(_ root: ConfigurationNode?, _ isPasswordHash: (String) -> Bool) -> WebSettings {
+        var settings = WebSettings()
+        let entries = entries(of: root, path: "", allowed: Self.keys)
+        read(entries["address"], "address", .ipAddress, into: &settings.address)
+        var port = Int(settings.port)
+        read(entries["port"], "port", .integer(0...65535), into: &port)
+        settings.port = UInt16(port)
+        read(entries["behind_proxy"], "behind_proxy", .boolean, into: &settings.isBehindProxy)
+        read(entries["ingress"], "ingress", .boolean, into: &settings.isIngress)
+        for (index, item) in items(of: entries["trusted_origins"], "trusted_origins").enumerated() {
+            if let origin = value(item, "trusted_origins.\(index)", .origin) { settings.trustedOrigins.append(origin) }
+        }
+        readTLS(entries["tls"], into: &settings)
+        readUsers(entries["users"], into: &settings, isPasswordHash)
+        return settings
+    }
+
+    private mutating func readTLS(_ node: ConfigurationNode?, into settings: inout WebSettings) {
+        guard let node else { return }
+        let names = ["certificate_file", "key_file"]
+        let entries = entries(of: node, path: "tls", allowed: names)
+        settings.certificateFile = value(entries["certificate_file"], "tls.certificate_file", .text(bytes: 4095))
+            .map(folder.resolve)
+        settings.keyFile = value(entries["key_file"], "tls.key_file", .text(bytes: 4095)).map(folder.resolve)
+        for name in names where entries[name] == nil {
+            findings.add("missing", path: "tls.\(name)", at: node.origin, allowed: "the path of a PEM file")
+        }
+    }
+
+    private mutating func readUsers(
+        _ node: ConfigurationNode?, into settings: inout WebSettings, _ isPasswordHash: (String) -> Bool
+    ) {
+        for (index, item) in items(of: node, "users").enumerated() {
+            let path = "users.\(index)"
+            let entries = entries(of: item, path: path, allowed: ["name", "password", "role"])
+            for name in ["name", "password", "role"] where entries[name] == nil {
+                findings.add("missing", path: "\(path).\(name)", at: item.origin)
+            }
+            let name = value(entries["name"], path + ".name", .text(bytes: 64))
+            let password = value(entries["password"], path + ".password", ScalarRule<String>.text(bytes: 384).hidden())
+            let role = value(entries["role"], path + ".role", .choice(of: WebSettings.roles))
+            if let password, !isPasswordHash(password) {
+                let problem = "not a hash of a password; \"jacquard2mqtt-web password\" prints one"
+                findings.add(problem, path: path + ".password", at: item.origin)
+            }
+            guard let name, let password, let role else { continue }
+            if settings.users.contains(where: { $0.name == name }) {
+                findings.add("the same name as an earlier user", path: path + ".name", at: item.origin)
+            }
+            settings.users.append(.init(name: name, password: Secret(value: password), role: role))
+        }
+    }
+
+    // MARK: Nodes
+
+    private mutating func entries(
+        of node: ConfigurationNode?, path: String, allowed: [String]
+    ) -> [String: ConfigurationNode] {
+        guard let node, !node.isNull, node.content != .unusable else { return [:] }
+        guard case .section(let entries) = node.content else {
+            findings.add("no keys", path: path, at: node.origin, allowed: allowed.joined(separator: ", "))
+            return [:]
+        }
+        var known: [String: ConfigurationNode] = [:]
+        for entry in entries {
+            let full = path.isEmpty ? entry.key : DisplayText.path(path, entry.key)
+            if !allowed.contains(entry.key) {
+                let hint = DisplayText.isKey(entry.key) ? Spelling.hint(for: entry.key, in: allowed) : ""
+                let text = allowed.joined(separator: ", ")
+                findings.add("unknown key\(hint)", path: full, at: entry.origin, allowed: text)
+            } else {
+                known[entry.key] = entry.value
+            }
+        }
+        return known
+    }
+
+    private mutating func items(of node: ConfigurationNode?, _ path: String) -> [ConfigurationNode] {
+        guard let node, !node.isNull, node.content != .unusable else { return [] }
+        guard case .list(let items) = node.content else {
+            findings.add("not a list", path: path, at: node.origin, allowed: "items that begin with \"- \"")
+            return []
+        }
+        return items
+    }
+
+    private mutating func value<Value>(_ node: ConfigurationNode?, _ path: String, _ rule: ScalarRule<Value>) -> Value?
+    {
+        guard let node, node.content != .unusable else { return nil }
+        guard case .scalar(let text, _) = node.content, !node.isNull else {
+            findings.add("not one value", path: path, at: node.origin, allowed: rule.allowed)
+            return nil
+        }
+        do throws(Rejection) {
+            return try rule.parse(text)
+        } catch {
+            findings.add(rule.problem(with: text, error), path: path, at: node.origin, allowed: rule.allowed)
+            return nil
+        }
+    }
+
+    private mutating func read<Value>(
+        _ node: ConfigurationNode?, _ path: String, _ rule: ScalarRule<Value>, into target: inout Value
+    ) {
+        if let value = value(node, path, rule) { target = value }
+    }
+}
+
+extension ScalarRule where Value == String {
+    /// A literal IP address.
+    fileprivate static var ipAddress: ScalarRule {
+        ScalarRule(allowed: "an IPv4 or IPv6 address such as 127.0.0.1") { text throws(Rejection) in
+            var four = in_addr()
+            var six = in6_addr()
+            guard inet_pton(AF_INET, text, &four) == 1 || inet_pton(AF_INET6, text, &six) == 1 else {
+                throw Rejection("is not an IP address")
+            }
+            return text
+        }
+    }
+
+    /// The scheme, host and port of a page.
+    fileprivate static var origin: ScalarRule {
+        ScalarRule(allowed: "an origin such as https://home.example, without a path") { text throws(Rejection) in
+            guard text.hasPrefix("https://") || text.hasPrefix("http://") else { throw Rejection("is not an origin") }
+            let host = text.drop { $0 != "/" }.dropFirst(2)
+            let isHost = host.utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-._:[]".utf8.contains($0) }
+            guard !host.isEmpty, isHost else { throw Rejection("is not an origin") }
+            return text.lowercased()
+        }
+    }
+}

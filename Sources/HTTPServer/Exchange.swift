@@ -1,0 +1,220 @@
+internal import CMicroHTTPD
+import EventLoop
+internal import Glibc
+import Time
+
+/// One request of a connection and its reply.
+@LoopActor
+final class Exchange {
+    private let connection: OpaquePointer
+    private let method: String
+    private let path: String
+    private unowned let server: HTTPServer
+    private let reply = HTTPReply()
+    private var body: [UInt8] = []
+    private var isTooLarge = false
+    private var isHandled = false
+    private var isSuspended = false
+    private var hasFinished = false
+    /// Reports the end of a suspended connection, which the library does not watch.
+    private var hangUp: DescriptorSource?
+
+    /// Identifies the connection in the table.
+    var id: UInt { UInt(bitPattern: connection) }
+
+    init(_ connection: OpaquePointer, _ method: String, _ url: UnsafePointer<CChar>, _ server: HTTPServer) {
+        self.connection = connection
+        self.method = method
+        path = String(cString: url)
+        self.server = server
+        server.began(self)
+    }
+
+    /// Handles the headers.
+    func begin() -> MHD_Result {
+        guard microhttpd_header_size(connection) <= server.limits.headerBytes else { return refuse(431) }
+        guard ["GET", "HEAD", "POST"].contains(method) else { return refuse(405) }
+        // Names the page that the request is for. Only HTTP/1.0 leaves it out, which no browser speaks.
+        guard value(of: "Host") != nil else { return refuse(400) }
+        let length = value(of: "Content-Length")
+        if let length, Int(length).map({ $0 > server.limits.bodyBytes }) ?? true { return refuse(413) }
+        return .YES
+    }
+
+    /// Handles a part of the body.
+    func append(_ part: UnsafeRawBufferPointer) {
+        guard body.count + part.count <= server.limits.bodyBytes else {
+            isTooLarge = true
+            body = []
+            return
+        }
+        body += part
+    }
+
+    /// Handles the end of the request, and the resumption after it.
+    func proceed() -> MHD_Result {
+        guard !isTooLarge else { return refuse(413) }
+        if !isHandled {
+            isHandled = true
+            server.table.received(id)
+            server.handler(request(), reply)
+        }
+        switch reply.take() {
+        case .response(let response): return queue(response)
+        case .stream(let stream, let headers): return queue(stream, headers)
+        case .done: return .NO
+        case .pending:
+            reply.onReady = { [unowned self] in resume() }
+            suspend()
+            return .YES
+        }
+    }
+
+    /// Handles the end: the reply was sent, or the peer has disconnected.
+    func finish() {
+        hasFinished = true
+        hangUp?.cancel()
+        hangUp = nil
+        reply.finish()
+        reader?.stream.end()
+        reader = nil
+        server.ended(self)
+    }
+
+    /// Ends the exchange because the server stops.
+    func abandon() {
+        if isHandled { shutdown(microhttpd_socket(connection), CInt(SHUT_RDWR)) }
+        reader?.stream.end()
+        if reply.isPending { reply.send(HTTPResponse(status: 503)) }
+        resume()
+    }
+
+    // MARK: Suspension
+
+    /// Stops the library from handling the connection until ``resume()``.
+    func suspend() {
+        guard !isSuspended else { return }
+        isSuspended = true
+        MHD_suspend_connection(connection)
+        let descriptor = microhttpd_socket(connection)
+        // EPOLLRDHUP: the peer has closed its side.
+        let events = DescriptorSource.Events(rawValue: 0x2000)
+        hangUp = try? DescriptorSource(descriptor, for: events) { [unowned self] _ in
+            hangUp?.cancel()
+            hangUp = nil
+            reader?.stream.end()
+            if reply.isPending { reply.send(HTTPResponse(status: 499)) }
+            resume()
+        }
+    }
+
+    /// Lets the library go on.
+    func resume() {
+        guard isSuspended, !hasFinished else { return }
+        isSuspended = false
+        hangUp?.cancel()
+        hangUp = nil
+        MHD_resume_connection(connection)
+        server.runSoon()
+    }
+
+    // MARK: Replies
+
+    private var reader: StreamReader?
+
+    private func refuse(_ status: Int) -> MHD_Result {
+        isHandled = true
+        server.table.received(id)
+        return queue(HTTPResponse(status: status, headers: [("Connection", "close")]))
+    }
+
+    private func queue(_ response: HTTPResponse) -> MHD_Result {
+        let made = response.body.withUnsafeBytes { bytes in
+            MHD_create_response_from_buffer(
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+        }
+        return queue(made, status: response.status, response.headers)
+    }
+
+    private func queue(_ stream: HTTPStream, _ headers: [(name: String, value: String)]) -> MHD_Result {
+        let reader = StreamReader(stream, self)
+        self.reader = reader
+        stream.onReady = { [weak self] in self?.resume() }
+        // The response owns the reader until `freeStream`.
+        let made = MHD_create_response_from_callback(
+            UInt64.max, 4096, readStream, Unmanaged.passRetained(reader).toOpaque(), freeStream)
+        return queue(made, status: 200, headers)
+    }
+
+    private func queue(
+        _ made: OpaquePointer?, status: Int, _ headers: [(name: String, value: String)]
+    ) -> MHD_Result {
+        guard let made else { return .NO }
+        for (name, value) in headers { MHD_add_response_header(made, name, value) }
+        let result = MHD_queue_response(connection, UInt32(status), made)
+        // The connection holds its own reference.
+        MHD_destroy_response(made)
+        return result
+    }
+
+    // MARK: The request
+
+    private func value(of header: String) -> String? {
+        MHD_lookup_connection_value(connection, .HEADER_KIND, header).map { String(cString: $0) }
+    }
+
+    private func request() -> HTTPRequest {
+        HTTPRequest(
+            method: method, path: path, query: values(.GET_ARGUMENT_KIND).query, headers: values(.HEADER_KIND).headers,
+            body: body, peer: PeerAddress.text(microhttpd_peer(connection)))
+    }
+
+    private func values(_ kind: MHD_ValueKind) -> ReceivedValues {
+        let values = ReceivedValues()
+        MHD_get_connection_values(
+            connection, kind,
+            { context, _, name, value in
+                guard let context, let name else { return .YES }
+                let values = Unmanaged<ReceivedValues>.fromOpaque(context).takeUnretainedValue()
+                values.pairs.append((String(cString: name), value.map { String(cString: $0) } ?? ""))
+                return .YES
+            }, Unmanaged.passUnretained(values).toOpaque())
+        return values
+    }
+}
+
+/// The names and values of a request while the library lists them.
+private final class ReceivedValues {
+    var pairs: [(name: String, value: String)] = []
+
+    var headers: [String: String] {
+        Dictionary(pairs.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
+    }
+
+    var query: [String: String] {
+        Dictionary(pairs.map { ($0.name, $0.value) }) { first, _ in first }
+    }
+}
+
+/// The reader of a stream that the library calls.
+@LoopActor
+final class StreamReader {
+    let stream: HTTPStream
+    private weak var exchange: Exchange?
+
+    init(_ stream: HTTPStream, _ exchange: Exchange) {
+        self.stream = stream
+        self.exchange = exchange
+    }
+
+    /// - Returns: the number of bytes; 0 after the connection was suspended, -2 at the end.
+    func read(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        switch stream.read(into: buffer) {
+        case .bytes(let count): return count
+        case .ended: return -2
+        case .later:
+            exchange?.suspend()
+            return exchange == nil ? -2 : 0
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import CMicroHTTPD
+import EventLoop
+internal import Glibc
+
+// The callbacks of libmicrohttpd. It calls them during `MHD_run` on the loop's thread. The context is the server, which ends the
+// library before it is freed.
+
+private func server(_ context: UnsafeMutableRawPointer) -> HTTPServer {
+    Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// Decides whether a connection may begin.
+func acceptsConnection(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _: socklen_t
+) -> MHD_Result {
+    guard let context else { return .NO }
+    let accepts = LoopActor.assumeIsolated((server(context), PeerAddress.text(address))) { $0.table.accepts($1) }
+    return accepts ? .YES : .NO
+}
+
+/// Handles the beginning and the end of a connection.
+func connectionChanged(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
+) {
+    guard let context, let connection else { return }
+    LoopActor.assumeIsolated((server(context), connection, code)) { $0.changed($1, $2) }
+}
+
+/// Handles the headers, then each part of the body, then the end of a request; and again after a suspended connection was resumed.
+func handleRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?,
+    _ size: UnsafeMutablePointer<Int>?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let context, let connection, let url, let method, let size, let state else { return .NO }
+    guard let known = state.pointee else {
+        let exchange = LoopActor.assumeIsolated((server(context), connection, url, method)) {
+            server, connection, url, method in
+            Exchange(connection, String(cString: method), url, server)
+        }
+        // Released in `requestCompleted`, which is called for each request that was presented here.
+        state.pointee = Unmanaged.passRetained(exchange).toOpaque()
+        return LoopActor.assumeIsolated(exchange) { $0.begin() }
+    }
+    let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
+    guard size.pointee > 0 else { return LoopActor.assumeIsolated(exchange) { $0.proceed() } }
+    let part = UnsafeRawBufferPointer(start: data, count: size.pointee)
+    size.pointee = 0
+    LoopActor.assumeIsolated((exchange, part)) { $0.append($1) }
+    return .YES
+}
+
+/// Handles the end of a request, before the connection is closed or reused.
+func requestCompleted(
+    _ context: UnsafeMutableRawPointer?, _: OpaquePointer?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    _: MHD_RequestTerminationCode
+) {
+    guard let known = state?.pointee else { return }
+    state?.pointee = nil
+    let exchange = Unmanaged<Exchange>.fromOpaque(known).takeRetainedValue()
+    LoopActor.assumeIsolated(exchange) { $0.finish() }
+}
+
+/// Copies the next bytes of a stream; suspends the connection while there are none.
+func readStream(
+    _ context: UnsafeMutableRawPointer?, _: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
+) -> Int {
+    guard let context, let buffer else { return -2 }
+    let reader = Unmanaged<StreamReader>.fromOpaque(context).takeUnretainedValue()
+    let bytes = UnsafeMutableRawBufferPointer(start: buffer, count: size).bindMemory(to: UInt8.self)
+    return LoopActor.assumeIsolated((reader, bytes)) { $0.read(into: $1) }
+}
+
+/// Called when the library frees the response.
+func freeStream(_ context: UnsafeMutableRawPointer?) {
+    guard let context else { return }
+    Unmanaged<StreamReader>.fromOpaque(context).release()
+}

@@ -1,0 +1,153 @@
+internal import CMicroHTTPD
+public import EventLoop
+internal import Glibc
+public import Logging
+import Time
+
+/// The configuration of a server.
+public struct HTTPServerConfiguration: Sendable {
+    /// The bounds on peers.
+    public var limits = HTTPLimits()
+    /// The key and the certificates of TLS as PEM texts; nil: plain HTTP.
+    public var tls: (key: String, certificate: String)?
+    /// Whether many users may connect from an address, such as a reverse proxy. Its connections are not limited.
+    public var isSharedAddress: @Sendable (String) -> Bool = { _ in false }
+
+    /// A server with the default limits and without TLS.
+    public init() {}
+}
+
+/// An HTTP server on the event loop, made of libmicrohttpd without threads.
+///
+/// libmicrohttpd's epoll descriptor is a source of the loop; `MHD_run` is called when it is readable or a timeout of the library has
+/// expired. All callbacks run on the loop's thread.
+@LoopActor
+public final class HTTPServer {
+    /// Handles a request. The reply may be sent later.
+    public typealias Handler = @LoopActor (HTTPRequest, HTTPReply) -> Void
+
+    let limits: HTTPLimits
+    let handler: Handler
+    let log: Logger
+    var table: ConnectionTable
+    private var daemon: OpaquePointer?
+    private var source: DescriptorSource?
+    private lazy var timer = LoopTimer { [unowned self] in run() }
+    private lazy var deadlines = LoopTimer { [unowned self] in endOverdue() }
+    private lazy var again = EndOfTurnSource { [unowned self] in run() }
+    private var exchanges: [ObjectIdentifier: Exchange] = [:]
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - socket: the listening socket; the server closes it.
+    ///   - configuration: limits and encryption.
+    ///   - log: the logger.
+    ///   - handler: called with each complete request.
+    /// - Throws: ``HTTPServerError`` if the library does not start, for instance because of the certificate.
+    public init(
+        _ socket: ListeningSocket, _ configuration: HTTPServerConfiguration, log: Logger, handler: @escaping Handler
+    ) throws(HTTPServerError) {
+        limits = configuration.limits
+        self.log = log
+        self.handler = handler
+        table = ConnectionTable(limits: configuration.limits, isShared: configuration.isSharedAddress)
+        // Half of the library's memory holds the headers, the rest the buffer for writing.
+        let memory = configuration.limits.headerBytes * 4
+        // The library frees neither text before it has copied it into GnuTLS, in the call.
+        daemon = microhttpd_start(
+            socket.descriptor, acceptsConnection, handleRequest, requestCompleted, connectionChanged,
+            Unmanaged.passUnretained(self).toOpaque(), memory, UInt32(configuration.limits.connections),
+            UInt32(configuration.limits.requestTime.components.seconds), configuration.tls?.key,
+            configuration.tls?.certificate)
+        guard let daemon else {
+            close(socket.descriptor)
+            throw HTTPServerError(
+                configuration.tls == nil
+                    ? "libmicrohttpd does not start"
+                    : "libmicrohttpd does not start; check that the certificate and the key belong together")
+        }
+        do throws(SystemError) {
+            source = try DescriptorSource(microhttpd_epoll(daemon), for: .readable) { [unowned self] _ in run() }
+        } catch {
+            MHD_stop_daemon(daemon)
+            throw HTTPServerError(error.description)
+        }
+        run()
+    }
+
+    /// The number of connections.
+    public var connectionCount: Int { table.count }
+
+    /// Ends all connections and closes the socket.
+    public func stop() {
+        guard let daemon else { return }
+        // The library must not be stopped with suspended connections.
+        for exchange in exchanges.values { exchange.abandon() }
+        MHD_run(daemon)
+        source?.cancel()
+        source = nil
+        timer.disarm()
+        deadlines.disarm()
+        self.daemon = nil
+        MHD_stop_daemon(daemon)
+        exchanges = [:]
+    }
+
+    isolated deinit {
+        stop()
+    }
+
+    /// Lets the library work, at the end of this turn.
+    func runSoon() {
+        again.request()
+    }
+
+    private func run() {
+        guard let daemon else { return }
+        MHD_run(daemon)
+        var wait: CUnsignedLongLong = 0
+        if MHD_get_timeout(daemon, &wait) == .YES {
+            if wait == 0 {
+                again.request()
+            } else {
+                timer.arm(after: .milliseconds(Int64(clamping: wait)), accuracy: .milliseconds(50))
+            }
+        } else {
+            timer.disarm()
+        }
+        deadlines.arm(at: table.nextDeadline)
+    }
+
+    private func endOverdue() {
+        for id in table.takeOverdue(at: .now) {
+            guard let connection = OpaquePointer(bitPattern: id) else { continue }
+            // The library notices the end of the connection and frees it.
+            shutdown(microhttpd_socket(connection), CInt(SHUT_RDWR))
+        }
+        run()
+    }
+
+}
+
+// MARK: Callbacks
+
+extension HTTPServer {
+    func began(_ exchange: Exchange) {
+        exchanges[ObjectIdentifier(exchange)] = exchange
+    }
+
+    func ended(_ exchange: Exchange) {
+        exchanges[ObjectIdentifier(exchange)] = nil
+        table.responded(exchange.id, at: .now)
+    }
+
+    func changed(_ connection: OpaquePointer, _ code: MHD_ConnectionNotificationCode) {
+        let id = UInt(bitPattern: connection)
+        switch code {
+        case .CONNECTION_NOTIFY_STARTED:
+            table.began(id, address: PeerAddress.text(microhttpd_peer(connection)), at: .now)
+        default: table.ended(id)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// How users identify themselves.
+enum Authentication: Hashable, Sendable {
+    /// By name and password.
+    case users
+    /// By a one-time link, on a loopback address without users.
+    case link
+    /// Home Assistant has checked the user; only its supervisor may connect.
+    case ingress
+}
+
+/// Decides which requests are handled, before any session is looked up.
+struct AccessRules: Hashable, Sendable {
+    /// The address of Home Assistant's supervisor in its container network.
+    /// Source: developers.home-assistant.io, "Presenting your app", section "Ingress".
+    static let supervisor = "172.30.32.2"
+
+    /// How users identify themselves.
+    var authentication = Authentication.link
+    /// Whether a reverse proxy is in front, whose `X-Forwarded-For` and `X-Forwarded-Host` count.
+    var isBehindProxy = false
+    /// Origins other than the request's own host that may send a `POST`, such as `https://home.example`.
+    var trustedOrigins: Set<String> = []
+    /// The address that is accepted with ``Authentication/ingress``.
+    var ingressPeer = Self.supervisor
+
+    /// Why a request is rejected.
+    enum Rejection: String, Error, Hashable, Sendable {
+        /// With ingress: not from the supervisor, or without a valid path.
+        case notIngress = "not_ingress"
+        /// A `POST` from another site, or without an origin.
+        case wrongOrigin = "wrong_origin"
+    }
+
+    /// Returns whether a peer may send requests at all.
+    func admits(peer: String, headers: [String: String]) -> Bool {
+        guard authentication == .ingress else { return true }
+        return peer == ingressPeer && headers["x-ingress-path"].map(RequestHeaders.isIngressPath) == true
+    }
+
+    /// Returns whether the origin of a `POST` is the page itself or a trusted one.
+    func trusts(_ headers: [String: String]) -> Bool {
+        guard let origin = headers["origin"], let host = RequestHeaders.host(ofOrigin: origin) else { return false }
+        if trustedOrigins.contains(origin.lowercased()) { return true }
+        var own = [headers["host"]]
+        if isBehindProxy || authentication == .ingress { own.append(headers["x-forwarded-host"]) }
+        return own.contains { $0?.lowercased() == host }
+    }
+
+    /// The address that wrong passwords are counted for.
+    func address(peer: String, headers: [String: String]) -> String {
+        guard isBehindProxy else { return peer }
+        return RequestHeaders.lastForwarded(headers["x-forwarded-for"]) ?? peer
+    }
+}

@@ -1,0 +1,71 @@
+/// Header values that the page's server parses itself.
+enum RequestHeaders {
+    /// The value of a cookie in a `Cookie` header; nil if it is absent or sent more than once.
+    ///
+    /// Two cookies with the same name come from two paths or domains, so one of them may be another site's.
+    static func cookie(_ name: String, in header: String?) -> String? {
+        guard let header else { return nil }
+        let values = header.utf8.split(separator: UInt8(ascii: ";")).compactMap { part -> String? in
+            let trimmed = part.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            guard let equals = trimmed.firstIndex(of: UInt8(ascii: "=")), trimmed[..<equals].elementsEqual(name.utf8)
+            else { return nil }
+            return String(Substring(trimmed[trimmed.index(after: equals)...]))
+        }
+        return values.count == 1 ? values[0] : nil
+    }
+
+    /// The host and port of an `Origin` header such as `http://host:8377`; nil for `null` and everything that is not an origin.
+    static func host(ofOrigin origin: String) -> String? {
+        for scheme in ["http://", "https://"] where origin.utf8.starts(with: scheme.utf8) {
+            let host = String(Substring(origin.utf8.dropFirst(scheme.utf8.count)))
+            return isHost(host) ? host.lowercased() : nil
+        }
+        return nil
+    }
+
+    /// Whether a text can be the value of a `Host` header: a name or an address, and optionally a port.
+    static func isHost(_ text: String) -> Bool {
+        (1...255).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                isAlphanumeric(byte) || "-._:[]".utf8.contains(byte)
+            }
+    }
+
+    /// Whether a text is a path prefix as the Home Assistant supervisor sends it in `X-Ingress-Path`.
+    static func isIngressPath(_ text: String) -> Bool {
+        guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count <= 256 else { return false }
+        let levels = text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return levels.allSatisfy { level in
+            !level.isEmpty && !level.elementsEqual("..".utf8) && !level.elementsEqual(".".utf8)
+                && level.allSatisfy { isAlphanumeric($0) || "-._~".utf8.contains($0) }
+        }
+    }
+
+    /// The last address in `X-Forwarded-For`, the one that the nearest proxy has added; nil if it is not an address.
+    static func lastForwarded(_ header: String?) -> String? {
+        guard let last = header?.utf8.split(separator: UInt8(ascii: ",")).last else { return nil }
+        let text = String(Substring(last)).filter { $0 != " " }
+        guard (2...45).contains(text.utf8.count),
+            text.utf8.allSatisfy({ isHexadecimal($0) || $0 == 0x2E || $0 == 0x3A })
+        else { return nil }
+        return text.lowercased()
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
+            UInt8(ascii: "a")...UInt8(ascii: "f"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// The page: session, header, and the part after # that selects what is shown.
+
+import {Connection} from "./connection.js";
+import {make, setText, button, replace, resultLine} from "./elements.js";
+import {Model, span} from "./model.js";
+import {tagsPage} from "./tags.js";
+import {tagPage} from "./tag.js";
+import {pairPage} from "./pair.js";
+import {whyPage} from "./why.js";
+import {eventsPage} from "./events.js";
+import {logPage} from "./log.js";
+import {fleetPage} from "./fleet.js";
+
+const model = new Model();
+const connection = new Connection(model);
+const main = document.getElementById("main");
+const context = {model, connection, go: address => { location.hash = address; }};
+
+const pages = [
+  {name: "tags", title: "Tags", open: tagsPage},
+  {name: "pair", title: "Pair", open: pairPage, topic: "bridge/x/request/pair"},
+  {name: "events", title: "Events", open: eventsPage},
+  {name: "log", title: "Log", open: logPage, role: "admin"},
+  {name: "fleet", title: "Fleet", open: fleetPage, notRole: "automation"},
+];
+const others = [
+  {name: "tag", title: "Tag", open: tagPage, parent: "tags"},
+  {name: "why", title: "Why offline?", open: whyPage, parent: "tags"},
+];
+
+let shown = null;
+let isScheduled = false;
+
+function allowed(page) {
+  const session = connection.session;
+  if (page.role && session?.role !== page.role) return false;
+  if (page.notRole && session?.role === page.notRole) return false;
+  return !page.topic || connection.may(page.topic);
+}
+
+function show() {
+  if (!connection.session) return;
+  const [name, ...rest] = location.hash.slice(1).split("/");
+  const page = [...pages, ...others].find(page => page.name === name && allowed(page)) ?? pages[0];
+  const argument = decode(rest.join("/"));
+  shown?.close?.();
+  main.replaceChildren();
+  const isFirst = shown === null;
+  shown = page.open(main, context, argument);
+  shown.page = page;
+  drawPages();
+  update();
+  // A new page begins at its top, also for the keyboard and a screen reader.
+  if (!isFirst) {
+    window.scrollTo(0, 0);
+    main.focus({preventScroll: true});
+  }
+}
+
+function decode(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
+function drawPages() {
+  const current = shown?.page.parent ?? shown?.page.name;
+  const nav = document.getElementById("pages");
+  replace(nav, `${connection.session?.role} ${current}`, () => pages.filter(allowed).map(page =>
+    make("a", {href: `#${page.name}`, "aria-current": page.name === current ? "page" : null}, page.title)));
+}
+
+function update() {
+  isScheduled = false;
+  drawHeader();
+  shown?.update?.();
+  model.changedTags.clear();
+}
+
+// Many messages in a short time are drawn together.
+function schedule() {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(update);
+}
+
+function drawHeader() {
+  const {tags, online, offline, low} = model.totals();
+  const parts = [`${tags} ${tags === 1 ? "tag" : "tags"}`, `${online} online`, `${offline} offline`];
+  if (low > 0) parts.push(`${low} battery low`);
+  const bridges = [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
+    .map(([name, bridge]) => `${name} ${bridge.state === "online" ? bridge.health?.status ?? "online" : "offline"}`);
+  setText(document.getElementById("totals"), [parts.join(", "), bridges.slice(0, 4).join(", ")].filter(Boolean).join(" \u2013 "));
+  document.title = `${parts.slice(1, 3).join(", ")} \u2013 ${shown?.title ?? shown?.page.title ?? "jacquard"}`;
+  const problem = problemText();
+  const alert = document.getElementById("alert");
+  setText(alert, problem ?? "");
+  alert.hidden = !problem;
+  main.classList.toggle("old", problem !== null);
+}
+
+function problemText() {
+  if (!model.server.connected) {
+    return `The page's server does not answer. What you see is ${span(Date.now() - model.server.since)} old. Reconnecting.`;
+  }
+  if (!model.broker.connected) {
+    return `The broker is not connected: ${model.broker.text}. What you see is ${span(Date.now() - model.broker.since_ms)} old. Reconnecting.`;
+  }
+  return null;
+}
+
+// MARK: Login
+
+function showLogin(answer) {
+  shown?.close?.();
+  shown = {page: {title: "Log in"}};
+  connection.source?.close();
+  connection.session = null;
+  document.getElementById("pages").replaceChildren();
+  document.getElementById("user").replaceChildren();
+  main.classList.remove("old");
+  document.title = "Log in \u2013 jacquard";
+  setText(document.getElementById("totals"), "");
+  document.getElementById("alert").hidden = true;
+  if (answer.login === "password") return showPasswordForm(answer.text);
+  const text = answer.login === "failed" ? answer.text : "This page needs a one-time link.";
+  main.replaceChildren(make("h1", {}, "Log in"), make("p", {}, text),
+    make("p", {}, "Run this command on the page's host and open the link that it prints:"),
+    make("p", {}, make("code", {}, "jacquard2mqtt-web open")));
+}
+
+function showPasswordForm() {
+  const name = make("input", {name: "user", autocomplete: "username", required: true});
+  const password = make("input", {name: "password", type: "password", autocomplete: "current-password", required: true});
+  const result = resultLine();
+  const submit = make("button", {class: "main"}, "Log in");
+  const form = make("form", {class: "login"}, make("label", {}, "Name", name), make("label", {}, "Password", password), submit, result);
+  form.addEventListener("submit", async event => {
+    event.preventDefault();
+    submit.disabled = true;
+    const answer = await connection.login({user: name.value, password: password.value}).catch(() => ({login: "failed", text: "The server does not answer."}));
+    submit.disabled = false;
+    if (answer.login) return result.show({ok: false, text: answer.text});
+    begin();
+  });
+  main.replaceChildren(make("h1", {}, "Log in"), form);
+  name.focus();
+}
+
+function begin() {
+  const {user, role} = connection.session;
+  const name = user ? `${user} (${role})` : "";
+  const out = button("Log out", async () => { await connection.logout(); showLogin({login: user ? "password" : "link"}); });
+  document.getElementById("user").replaceChildren(name, ...(user ? [out] : []));
+  shown = null;
+  show();
+}
+
+async function start() {
+  const key = new URLSearchParams(location.hash.slice(1)).get("key");
+  if (key) {
+    // The key works once, and does not stay in the browser's history.
+    history.replaceState(null, "", location.pathname);
+    const answer = await connection.login({key});
+    return answer.login ? showLogin(answer) : begin();
+  }
+  const answer = await connection.open();
+  return answer.login ? showLogin(answer) : begin();
+}
+
+connection.onChange = schedule;
+connection.onMessage = change => shown?.message?.(change);
+connection.onSessionLost = () => { connection.session = null; connection.source?.close(); retry(); };
+window.addEventListener("hashchange", () => (location.hash.startsWith("#key=") ? start() : show()));
+document.getElementById("skip").addEventListener("click", event => { event.preventDefault(); main.focus(); });
+// Ages such as "4 s ago". A page in the background does nothing.
+setInterval(() => { if (!document.hidden && connection.session) { for (const id of model.tags.keys()) model.changedTags.add(id); schedule(); } }, 1000);
+document.addEventListener("visibilitychange", schedule);
+
+function retry() {
+  start().catch(() => {
+    const alert = document.getElementById("alert");
+    setText(alert, "The page's server does not answer. Trying again.");
+    alert.hidden = false;
+    setTimeout(retry, 2000);
+  });
+}
+
+retry();

@@ -1,0 +1,66 @@
+// Makes elements. Text is always set as text: names come from radio messages of unknown devices.
+
+const svgNamespace = "http://www.w3.org/2000/svg";
+
+// make("a", {href: "#tags"}, "Tags", otherElement)
+export function make(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+export function makeSVG(name, attributes = {}, ...children) {
+  return fill(document.createElementNS(svgNamespace, name), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "value" || key === "checked" || key === "disabled") element[key] = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.filter(child => child !== null && child !== undefined));
+  return element;
+}
+
+// A text of unknown direction, which cannot change the direction of the text around it.
+export function isolated(text) {
+  return make("bdi", {}, text);
+}
+
+// Sets the text if it has changed, so that a screen reader does not read it again.
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// Replaces the children only if a key has changed. Keeps the focus and the selection in an unchanged table.
+export function replace(element, key, makeChildren) {
+  if (element.dataset.key === key) return;
+  element.dataset.key = key;
+  element.replaceChildren(...makeChildren());
+}
+
+export function button(text, action, attributes = {}) {
+  return make("button", {type: "button", ...attributes, onclick: action}, text);
+}
+
+// Asks a question in a dialog. Resolves to whether the user confirmed it.
+export function confirmed(title, text, yes) {
+  return new Promise(resolve => {
+    const close = answer => { dialog.close(); dialog.remove(); resolve(answer); };
+    const dialog = make("dialog", {"aria-labelledby": "question", oncancel: () => close(false)},
+      make("h2", {id: "question"}, title), make("p", {}, text),
+      make("div", {class: "bar"}, button("Cancel", () => close(false)), button(yes, () => close(true), {class: "main"})));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+// A line for the result of a command, read out politely.
+export function resultLine() {
+  const line = make("p", {class: "result", "aria-live": "polite"});
+  line.show = result => {
+    line.classList.toggle("bad", !result.ok);
+    setText(line, result.text);
+  };
+  return line;
+}

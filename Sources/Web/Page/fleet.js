@@ -1,0 +1,51 @@
+// A column per bridge: its health, adapters, tags and links.
+
+import {make, setText, isolated, replace} from "./elements.js";
+import {span} from "./model.js";
+
+export function fleetPage(root, {model}) {
+  const count = make("p", {class: "quiet"});
+  const table = make("table");
+  root.append(make("h1", {}, "Fleet"), count, make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Bridges"}, table));
+
+  function update() {
+    const names = [...model.bridges.keys()].filter(name => model.bridges.get(name).state !== undefined).sort();
+    setText(count, names.length === 0 ? "No bridge has connected to this broker." : names.length === 1 ? "One bridge." : `${names.length} bridges.`);
+    const columns = names.map(column);
+    replace(table, JSON.stringify(columns), () => columns.length === 0 ? [] : [
+      make("thead", {}, make("tr", {}, make("th", {scope: "col"}, make("span", {class: "quiet"}, "Bridge")), ...names.map(name => make("th", {scope: "col"}, name)))),
+      make("tbody", {}, ...columns[0].map(([title], index) => make("tr", {}, make("th", {scope: "row"}, title),
+        ...columns.map(values => make("td", {}, ...lines(values[index][1])))))),
+    ]);
+  }
+
+  function column(name) {
+    const bridge = model.bridges.get(name);
+    const health = bridge.health ?? {}, info = bridge.info ?? {};
+    const tags = [...model.tags.entries()].filter(([, tag]) => tag.info?.bridge === name).sort(([one], [other]) => (one < other ? -1 : 1));
+    const online = bridge.state === "online";
+    return [
+      ["State", [online ? health.status ?? "online" : "offline"]],
+      ["Problems", problems(health)],
+      ["Adapters", (Array.isArray(bridge.adapter) ? bridge.adapter : []).map(adapter => `${adapter.id} ${String(adapter.state).replaceAll("_", " ")}, ${adapter.connected} connected${adapter.discovering ? ", discovering" : ""}`)],
+      ["Version", [[info.version, info.bluez ? `BlueZ ${info.bluez}` : "", info.mqtt ? `MQTT ${info.mqtt}` : ""].filter(Boolean).join(", ")]],
+      ["Running for", [online && info.started ? span(Date.now() - Date.parse(info.started)) : ""]],
+      ["Memory", [typeof health.rss_kb === "number" ? `${(health.rss_kb / 1000).toFixed(1)} MB` : ""]],
+      ["Broker reconnects", [health.broker_reconnects]],
+      ["Dropped messages", [health.dropped]],
+      ["Tags", [`${tags.filter(([, tag]) => tag.availability === "online").length} of ${tags.length} connected`]],
+      ["Links", tags.map(([id, tag]) => `${id} ${tag.info?.name ?? ""} ${tag.availability === "online" ? `connected${typeof tag.rssi === "number" ? ` ${tag.rssi} dBm` : ""}` : "offline"}`)],
+    ];
+  }
+
+  function problems(health) {
+    const list = (health.problems ?? []).map(problem => problem.text ?? problem.code);
+    return list.length === 0 ? ["none"] : list;
+  }
+
+  function lines(values) {
+    return values.filter(value => value !== undefined && value !== null && value !== "").map(value => make("div", {}, isolated(String(value))));
+  }
+
+  return {update};
+}

@@ -1,0 +1,73 @@
+// Log records of a bridge, on request.
+
+import {make, setText, isolated, button, resultLine, replace} from "./elements.js";
+import {clockTime} from "./model.js";
+
+const levels = ["debug", "info", "notice", "warning", "error"];
+
+export function logPage(root, {model, connection}) {
+  const bridge = make("select");
+  const level = make("select", {}, ...levels.map(text => make("option", {value: text}, text)));
+  level.value = "info";
+  const tag = make("input", {size: "8", autocomplete: "off", placeholder: "all"});
+  const filter = make("input", {type: "search", placeholder: "text", autocomplete: "off"});
+  const result = resultLine();
+  const body = make("tbody");
+  let paused = null;
+  const pause = make("button", {type: "button", "aria-pressed": "false"}, "Pause");
+  const begin = make("button", {class: "main"}, "Start");
+  const form = make("form", {class: "bar"}, make("label", {}, "Bridge", bridge), make("label", {}, "Level", level), make("label", {}, "Tag", tag), begin);
+  const table = make("table", {class: "stack"}, make("thead", {}, make("tr", {}, ...["Time", "Level", "Part", "Message"].map(text => make("th", {scope: "col"}, text)))), body);
+  const empty = make("p", {class: "quiet"}, "Start the log of a bridge. It sends its records for five minutes.");
+  root.append(make("h1", {}, "Log"), form, result,
+    make("div", {class: "bar"}, make("label", {}, "Filter", filter), pause, button("Clear", () => { model.log = []; if (paused) paused = []; draw(); })), table, empty);
+  form.addEventListener("submit", async event => {
+    event.preventDefault();
+    const payload = {level: level.value, duration_s: 300};
+    if (tag.value.trim()) payload.tag = tag.value.trim();
+    const answer = await connection.send(`bridge/${bridge.value}/request/log`, payload, {timeout: 3000});
+    if (answer.ok) result.show({ok: true, text: "The bridge sends its log for five minutes."});
+    else if (answer.code === "unknown_command" || answer.isTimeout) result.show({ok: false, text: "This version of the bridge cannot send its log. Use: journalctl -u jacquard2mqtt"});
+    else result.show(answer);
+  });
+  pause.addEventListener("click", () => {
+    paused = paused ? null : [...model.log];
+    pause.setAttribute("aria-pressed", String(paused !== null));
+    setText(pause, paused ? "Go on" : "Pause");
+    draw();
+  });
+  filter.addEventListener("input", draw);
+  const rows = new WeakMap();
+
+  function draw() {
+    const text = filter.value.trim().toLowerCase();
+    const list = (paused ?? model.log).filter(record => !text || JSON.stringify(record).toLowerCase().includes(text));
+    body.replaceChildren(...list.map(record => {
+      if (!rows.has(record)) rows.set(record, make("tr", {}, make("td", {class: "time"}, clockTime(record.time)),
+        make("td", {class: ["warning", "error", "critical"].includes(record.level) ? "word" : null}, String(record.level ?? "")),
+        make("td", {}, String(record.label ?? record.part ?? record.bridge)), make("td", {}, isolated(messageText(record)))));
+      return rows.get(record);
+    }));
+    table.hidden = list.length === 0;
+    empty.hidden = list.length > 0;
+  }
+
+  let last;
+  return {
+    update() {
+      const names = model.onlineBridges();
+      replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
+      begin.disabled = names.length === 0;
+      if (!paused && last !== model.log[0]) { last = model.log[0]; draw(); }
+    },
+  };
+}
+
+function messageText(record) {
+  const known = ["time", "level", "label", "part", "message", "bridge", "omitted"];
+  const fields = {...record, ...(typeof record.fields === "object" ? record.fields : {})};
+  delete fields.fields;
+  const rest = Object.entries(fields).filter(([key, value]) => !known.includes(key) && value !== null).map(([key, value]) => `${key}=${value}`);
+  const omitted = record.omitted > 0 ? ` (${record.omitted} records omitted before)` : "";
+  return [record.message, ...rest].filter(Boolean).join(" ") + omitted;
+}

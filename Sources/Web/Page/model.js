@@ -1,0 +1,159 @@
+// The facts of bridges and tags, made from messages.
+
+export class Model {
+  constructor() {
+    this.base = "jacquard";
+    this.tags = new Map();
+    this.bridges = new Map();
+    this.events = [];
+    this.log = [];
+    this.advertisements = new Map();
+    this.gestures = new Map();
+    this.broker = {connected: false, since_ms: Date.now(), text: ""};
+    this.server = {connected: false, since: Date.now()};
+    this.changedTags = new Set();
+  }
+
+  reset() {
+    this.tags.clear();
+    this.bridges.clear();
+    this.events = [];
+    this.gestures.clear();
+  }
+
+  // Returns what the message is about: {kind, id, name, value}; null if it concerns no page.
+  apply(message, isHistory = false) {
+    const levels = message.topic.slice(this.base.length + 1).split("/");
+    const [kind, id, name] = levels;
+    const value = parse(message.payload);
+    const rest = levels.slice(2).join("/");
+    if (kind === "tag") {
+      this.changedTags.add(id);
+      if (message.retained) this.setFact(this.tags, id, name, message.payload, value);
+      else if (name === "gesture") this.addGesture(id, value);
+      if (rest.endsWith("/result") || name === "gesture") this.addEvent(message, value);
+    } else if (kind === "bridge") {
+      if (message.retained) this.setFact(this.bridges, id, name, message.payload, value);
+      else if (name === "log") this.addLog(id, value);
+      else if (name === "advertisement") this.addAdvertisement(id, value);
+      else this.addEvent(message, value);
+    } else return null;
+    return {kind, id, name, rest, value, isHistory};
+  }
+
+  setFact(map, id, name, payload, value) {
+    if (payload === "") {
+      const known = map.get(id);
+      if (known) delete known[name];
+      if (known && Object.keys(known).length === 0) map.delete(id);
+      return;
+    }
+    if (!map.has(id)) map.set(id, {});
+    map.get(id)[name] = value;
+  }
+
+  addGesture(id, value) {
+    if (!value || typeof value !== "object") return;
+    const list = this.gestures.get(id) ?? [];
+    list.unshift(value);
+    list.length = Math.min(list.length, 50);
+    this.gestures.set(id, list);
+  }
+
+  addEvent(message, value) {
+    this.events.unshift({topic: message.topic, value, at: value?.time ?? new Date().toISOString()});
+    if (this.events.length > 500) this.events.length = 500;
+  }
+
+  addLog(bridge, value) {
+    if (!value || typeof value !== "object") return;
+    this.log.unshift({bridge, ...value});
+    if (this.log.length > 1000) this.log.length = 1000;
+  }
+
+  addAdvertisement(bridge, value) {
+    if (!value || typeof value !== "object") return;
+    this.advertisements.set(`${bridge} ${value.serial ?? value.address}`, {bridge, ...value, at: Date.now()});
+    if (this.advertisements.size > 200) this.advertisements.delete(this.advertisements.keys().next().value);
+  }
+
+  isOnline(id) { return this.tags.get(id)?.availability === "online"; }
+  bridgeOf(id) { return this.tags.get(id)?.info?.bridge ?? null; }
+  isBridgeOnline(name) { return this.bridges.get(name)?.state === "online"; }
+  onlineBridges() { return [...this.bridges.keys()].filter(name => this.isBridgeOnline(name)).sort(); }
+  tagName(id) { return this.tags.get(id)?.info?.name ?? ""; }
+
+  totals() {
+    const ids = [...this.tags.keys()];
+    const online = ids.filter(id => this.isOnline(id)).length;
+    const low = ids.filter(id => isLow(this.tags.get(id).battery)).length;
+    return {tags: ids.length, online, offline: ids.length - online, low};
+  }
+}
+
+function parse(payload) {
+  try { return JSON.parse(payload); } catch { return payload; }
+}
+
+export function isLow(battery) {
+  return typeof battery?.level === "number" && battery.level <= 20 && battery.charging !== true;
+}
+
+// "4 s ago"
+export function age(time, now = Date.now()) {
+  const then = typeof time === "number" ? time : Date.parse(time);
+  if (Number.isNaN(then)) return "";
+  return `${span(Math.max(0, now - then))} ago`;
+}
+
+export function span(milliseconds) {
+  const seconds = Math.floor(milliseconds / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400)} days`;
+}
+
+const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false});
+const shortClock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", hour12: false});
+
+export function clockTime(time) {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : clock.format(date);
+}
+
+export function shortTime(time) {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : shortClock.format(date);
+}
+
+// The state of a tag in words.
+export function stateText(tag, now = Date.now()) {
+  const connection = tag.connection;
+  if (tag.availability === "online") return "connected";
+  if (!connection || typeof connection !== "object") return "offline";
+  switch (connection.state) {
+    case "connected": return "not answering";
+    case "disconnected": return `disconnected ${sinceText(connection.since, now)}`.trim();
+    case "preparing_to_connect": {
+      const seen = connection.last_seen ?? connection.since;
+      return `offline ${sinceText(seen, now)}`.trim();
+    }
+    default: return connection.of ? `${connection.state} ${connection.step} of ${connection.of}` : String(connection.state);
+  }
+}
+
+function sinceText(time, now) {
+  const then = Date.parse(time);
+  return Number.isNaN(then) ? "" : span(Math.max(0, now - then));
+}
+
+export function batteryText(battery) {
+  if (typeof battery?.level !== "number") return "";
+  const charging = battery.charging === true ? ", charging" : "";
+  return `${battery.level} %${charging}${isLow(battery) ? ", low" : ""}`;
+}
+
+export function words(text) {
+  return String(text ?? "").replaceAll("_", " ");
+}

@@ -1,0 +1,182 @@
+import BrokerAccess
+import CSystemd
+import CommandLine
+import Configuration
+import EventLoop
+import Glibc
+import HTTPServer
+import Logging
+import MQTT
+import PasswordHash
+import Terminal
+import Time
+
+/// `run`: serves the page until SIGTERM or SIGINT.
+struct ServeCommand: CommandAction, Hashable {
+    /// The bridge's configuration, for the broker; nil: the default file.
+    var config: String?
+    /// The page's configuration; nil: the default file.
+    var web: String?
+    /// The runtime folder; nil: that of the environment.
+    var runtime: String?
+
+    /// Runs the loop on the calling thread.
+    func run(in context: CommandContext) -> ExitCode {
+        switch (
+            ConfigurationFile.load(path: config, environment: context.environment),
+            WebSettings.load(path: web, isPasswordHash: PasswordHash.isValid)
+        ) {
+        case (.failure(let failure), _), (_, .failure(let failure)):
+            failure.lines.forEach { OutputChannel.standardError.write($0) }
+            return .wrongUsage
+        case (.success(let loaded), .success(let settings)):
+            do {
+                let plan = try Plan(loaded.configuration, settings, runtime, context.environment)
+                return LoopRun.exitCode { await plan.run() ? .done : .failed }
+            } catch {
+                OutputChannel.standardError.write("jacquard2mqtt-web: \(error)")
+                return .wrongUsage
+            }
+        }
+    }
+}
+
+/// The parts of a service, before it starts.
+private struct Plan: Sendable {
+    let broker: Settings
+    let settings: WebSettings
+    let socket: ListeningSocket
+    let tls: (key: String, certificate: String)?
+    let keys: OneTimeKeys?
+    let sink: any LogSink
+
+    /// - Throws: a text that says what is wrong and what to do.
+    init(_ broker: Settings, _ settings: WebSettings, _ runtime: String?, _ environment: [String: String]) throws {
+        self.broker = broker
+        self.settings = settings
+        socket =
+            try ListeningSocket.passedByServiceManager()
+            ?? ListeningSocket(address: settings.address, port: settings.port)
+        if let refusal = settings.refusal(at: socket.address) { throw StartError(refusal) }
+        tls = try Self.tls(settings)
+        let isLink = settings.users.isEmpty && !settings.isIngress
+        let folder = OneTimeKeys.folder(option: runtime, environment: environment, isRoot: geteuid() == 0)
+        if isLink, folder == nil {
+            throw StartError("XDG_RUNTIME_DIR is not set; name a folder for one-time links: --runtime DIR")
+        }
+        keys = isLink ? folder.map(OneTimeKeys.init) : nil
+        let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
+        sink = isJournal ? JournalSink(level: .info) : StreamSink(format: .text, level: .info)
+    }
+
+    private static func tls(_ settings: WebSettings) throws -> (key: String, certificate: String)? {
+        guard let certificate = settings.certificateFile, let key = settings.keyFile else { return nil }
+        return (key: try text(key), certificate: try text(certificate))
+    }
+
+    private static func text(_ file: String) throws -> String {
+        do throws(FileError) {
+            return String(decoding: try FileContents(path: file, limit: 1 << 20).bytes, as: UTF8.self)
+        } catch {
+            throw StartError("\(file) cannot be read: \(error.reason(for: file))")
+        }
+    }
+
+    /// The address for users.
+    private var address: String {
+        let host = socket.address.contains(":") ? "[\(socket.address)]" : socket.address
+        return "\(tls == nil ? "http" : "https")://\(host):\(socket.port)/"
+    }
+
+    /// Serves until a signal.
+    ///
+    /// - Returns: whether the server could start.
+    @LoopActor
+    func run() async -> Bool {
+        let log = Logger("web", to: sink)
+        let end = EndOfService()
+        let service = WebService(
+            page, client: MQTTClient(configuration: client, log: log.labelled("mqtt")),
+            keys: keys ?? OneTimeKeys(folder: ""), log: log)
+        do {
+            try end.listen()
+            if let keys, !keys.prepare(address: address) {
+                log.warning("cannot write to the folder of one-time links", [(.path, keys.folder)])
+            }
+            try service.start(socket, server)
+        } catch {
+            log.error("cannot serve", [(.error, "\(error)")])
+            return false
+        }
+        log.notice("serving", [(.version, Version.current), (.endpoint, address)])
+        sd_notify(0, "READY=1")
+        EventLoop.shared.enableWatchdog()
+        await end.wait()
+        sd_notify(0, "STOPPING=1")
+        await service.stop()
+        keys?.remove()
+        return true
+    }
+
+    private var page: PageServer {
+        var rules = AccessRules()
+        rules.authentication = settings.isIngress ? .ingress : settings.users.isEmpty ? .link : .users
+        rules.isBehindProxy = settings.isBehindProxy
+        rules.trustedOrigins = Set(settings.trustedOrigins)
+        let users = settings.users.compactMap { user in
+            Role(rawValue: user.role).map { PageServer.User(name: user.name, hash: user.password.value, role: $0) }
+        }
+        let boot = String(UInt32.random(in: .min ... .max), radix: 16)
+        return PageServer(
+            rules: rules, users: users, isEncrypted: tls != nil || settings.isBehindProxy, base: broker.mqtt.baseTopic,
+            boot: boot, version: Version.current, at: .now)
+    }
+
+    private var server: HTTPServerConfiguration {
+        var configuration = HTTPServerConfiguration()
+        configuration.tls = tls
+        let isProxied = settings.isBehindProxy || settings.isIngress
+        configuration.isSharedAddress = { isProxied || WebSettings.isLoopback($0) }
+        return configuration
+    }
+
+    private var client: MQTTConfiguration {
+        let name = "jacquard-web-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        var client = broker.client(identifier: name)
+        client.sessionExpiry = .zero
+        client.keepAlive = .seconds(10)
+        client.longestRetry = .seconds(5)
+        return client
+    }
+}
+
+/// Why the page cannot start.
+private struct StartError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// Waits for SIGTERM or SIGINT.
+@LoopActor
+private final class EndOfService {
+    private var sources: [SignalSource] = []
+    private var waiting: CheckedContinuation<Void, Never>?
+    private var isDue = false
+
+    func listen() throws(SystemError) {
+        for signal in [SIGTERM, SIGINT] {
+            sources.append(try SignalSource(signal) { [unowned self] in end() })
+        }
+    }
+
+    func wait() async {
+        guard !isDue else { return }
+        await withCheckedContinuation { waiting = $0 }
+    }
+
+    private func end() {
+        isDue = true
+        waiting?.resume()
+        waiting = nil
+    }
+}

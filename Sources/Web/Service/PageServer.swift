@@ -1,0 +1,379 @@
+import HTTPServer
+import JSON
+import Time
+
+/// State machine of the page's server: requests go in, and what to do about them comes out.
+///
+/// It checks where a request comes from, its session, token and role, and keeps the mirror of the broker's topics.
+struct PageServer {
+    /// The current time of both clocks.
+    struct Moment: Hashable, Sendable {
+        let instant: Instant
+        let unixMilliseconds: Int64
+
+        var unixSeconds: Int64 { unixMilliseconds / 1000 }
+    }
+
+    /// A user who can log in.
+    struct User: Hashable, Sendable {
+        let name: String
+        let hash: String
+        let role: Role
+    }
+
+    /// What to do about a request.
+    enum Action: Hashable {
+        /// Send the response.
+        case respond(HTTPResponse)
+        /// Check a password off the loop, then call ``loginChecked(_:_:_:random:at:)``.
+        case checkPassword(Login, password: String, hash: String)
+        /// Check the key of a one-time link off the loop, then call ``loginChecked(_:_:_:random:at:)``.
+        case checkKey(Login, key: String)
+        /// Begin a stream of events.
+        case stream(Subscription)
+        /// Publish a message, then send the response.
+        case publish(topic: String, payload: [UInt8], HTTPResponse)
+        /// End the streams of the session, then send the response.
+        case endSession(secret: String, HTTPResponse)
+    }
+
+    /// A login whose password is being checked.
+    struct Login: Hashable, Sendable {
+        let user: String
+        let role: Role
+        let address: String
+        /// Whether there is such a user. The password is checked in any case, so that the time does not tell.
+        let isKnown: Bool
+    }
+
+    /// What a browser receives.
+    struct Subscription: Hashable, Sendable {
+        let secret: String
+        let role: Role
+        /// The browser's last event; nil: it needs the mirror.
+        let after: EventID?
+        /// The tag whose touch stream the browser shows.
+        let touch: String?
+    }
+
+    /// The name of the session's cookie.
+    static let cookie = "jacquard2mqtt"
+    /// The header of the session's token.
+    static let tokenHeader = "x-token"
+    /// A hash of no password, for users that do not exist. It has yescrypt's default cost.
+    static let unknownUser = "$y$j9T$aaaaaaaaaaaaaaaaaaaaa.$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa."
+
+    let rules: AccessRules
+    let users: [User]
+    let isEncrypted: Bool
+    let version: String
+    private(set) var sessions = Sessions()
+    private var attempts = LoginAttempts()
+    var mirror: TopicMirror
+    var history = History()
+    /// Whether the broker is connected, and since when.
+    private(set) var broker: (isConnected: Bool, since: Int64, text: String)
+    private var commands = 0
+
+    init(
+        rules: AccessRules, users: [User], isEncrypted: Bool, base: String, boot: String, version: String,
+        at now: Moment
+    ) {
+        self.rules = rules
+        self.users = users
+        self.isEncrypted = isEncrypted
+        self.version = version
+        mirror = TopicMirror(base: base, boot: boot)
+        broker = (false, now.unixMilliseconds, "not connected yet")
+    }
+
+    /// Handles a request; `random` returns a random text of 256 bits.
+    mutating func handle(_ request: HTTPRequest, at now: Moment, random: () -> String) -> Action {
+        guard rules.admits(peer: request.peer, headers: request.headers) else {
+            return .respond(.error(403, "not_ingress", "Only Home Assistant's supervisor may connect."))
+        }
+        switch (request.method, request.path) {
+        case ("GET", _), ("HEAD", _): return get(request, at: now)
+        case ("POST", "/login"), ("POST", "/logout"), ("POST", "/publish"): break
+        case ("POST", _): return .respond(.error(404, "not_found", "There is no such page."))
+        default: return .respond(.error(405, "method_not_allowed", "GET and POST are allowed."))
+        }
+        guard rules.trusts(request.headers) else {
+            return .respond(.error(403, "wrong_origin", "The request does not come from this page."))
+        }
+        guard Self.isJSON(request.headers["content-type"]) else {
+            return .respond(.error(415, "unsupported_type", "The body must be application/json."))
+        }
+        if request.path == "/login" { return login(request, at: now, random: random) }
+        let secret = RequestHeaders.cookie(Self.cookie, in: request.headers["cookie"])
+        guard let secret, let session = sessions.session(secret, at: now.instant) else {
+            return .respond(Self.noSession)
+        }
+        guard let token = request.headers[Self.tokenHeader], Secrets.isEqual(token, session.token) else {
+            return .respond(
+                .error(403, "wrong_token", "The request does not have the session's token. Reload the page."))
+        }
+        if request.path == "/logout" {
+            sessions.end(secret)
+            var response = HTTPResponse.json(200, [:])
+            response.headers.append(("Set-Cookie", cookie("", lifetime: 0)))
+            return .endSession(secret: secret, response)
+        }
+        return publish(request, secret, session, at: now)
+    }
+
+    private static let noSession = HTTPResponse.error(401, "no_session", "Log in first.")
+
+    /// Whether a `Content-Type` is JSON. A form of another site cannot send it.
+    private static func isJSON(_ type: String?) -> Bool {
+        let essence = type?.split(separator: ";").first.map { String($0).lowercased().filter { $0 != " " } }
+        return essence == "application/json"
+    }
+
+    // MARK: GET
+
+    private mutating func get(_ request: HTTPRequest, at now: Moment) -> Action {
+        if let file = PageFiles.response(for: request.path, known: request.headers["if-none-match"]) {
+            return .respond(file)
+        }
+        guard ["/session", "/events", "/history"].contains(request.path) else {
+            return .respond(.error(404, "not_found", "There is no such page."))
+        }
+        let secret = RequestHeaders.cookie(Self.cookie, in: request.headers["cookie"])
+        guard let secret, let session = sessions.session(secret, at: now.instant) else {
+            return .respond(request.path == "/session" ? withoutSession : Self.noSession)
+        }
+        switch request.path {
+        case "/session": return .respond(.json(200, description(of: session)))
+        case "/history":
+            guard let tag = request.query["tag"], Self.isTag(tag) else {
+                return .respond(.error(400, "invalid_argument", "tag must be a tag's id."))
+            }
+            return .respond(.json(200, history.document(of: tag, at: now.unixSeconds)))
+        default:
+            let touch = request.query["touch"]
+            guard touch.map(Self.isTag) ?? true else {
+                return .respond(.error(400, "invalid_argument", "touch must be a tag's id."))
+            }
+            let last = request.headers["last-event-id"].flatMap(EventID.init)
+            return .stream(Subscription(secret: secret, role: session.role, after: last, touch: touch))
+        }
+    }
+
+    /// Tells the page how to log in.
+    private var withoutSession: HTTPResponse {
+        let login: JSONValue =
+            switch rules.authentication {
+            case .users: "password"
+            case .link: "link"
+            case .ingress: "ingress"
+            }
+        return .json(401, ["error": ["code": "no_session", "text": "Log in first."], "login": login])
+    }
+
+    private func description(of session: Session) -> JSONValue {
+        [
+            "user": .string(session.user), "role": .string(session.role.rawValue), "token": .string(session.token),
+            "base": .string(mirror.base), "version": .string(version),
+            "writable": .array(session.role.writable.map(JSONValue.string)),
+        ]
+    }
+
+    /// Whether a text can be a tag's id.
+    static func isTag(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+
+    // MARK: Login
+
+    private mutating func login(_ request: HTTPRequest, at now: Moment, random: () -> String) -> Action {
+        guard let body = JSONValue(parsing: request.body), case .object = body else {
+            return .respond(.error(400, "invalid_json", "The body is not a JSON object."))
+        }
+        if rules.authentication == .ingress {
+            return .respond(begin(user: "", .admin, random: random, at: now))
+        }
+        let address = rules.address(peer: request.peer, headers: request.headers)
+        if let wait = attempts.lockTime(of: address, at: now.instant) { return .respond(Self.locked(wait)) }
+        switch rules.authentication {
+        case .users:
+            guard let name = body["user"]?.string, let password = body["password"]?.string, password.utf8.count <= 512
+            else { return .respond(.error(400, "invalid_argument", "user and password are needed.")) }
+            attempts.began(address, at: now.instant)
+            let user = users.first { $0.name.utf8.elementsEqual(name.utf8) }
+            let login = Login(user: name, role: user?.role ?? .viewer, address: address, isKnown: user != nil)
+            return .checkPassword(login, password: password, hash: user?.hash ?? Self.unknownUser)
+        case .link, .ingress:
+            guard let key = body["key"]?.string, key.utf8.count <= 128 else {
+                return .respond(.error(400, "invalid_argument", "Open the link of \"jacquard2mqtt-web open\"."))
+            }
+            attempts.began(address, at: now.instant)
+            return .checkKey(Login(user: "", role: .admin, address: address, isKnown: true), key: key)
+        }
+    }
+
+    /// Handles the result of a check.
+    ///
+    /// - Returns: the response to the login.
+    mutating func loginChecked(
+        _ login: Login, _ isRight: Bool, random: () -> String, at now: Moment
+    ) -> HTTPResponse {
+        guard isRight, login.isKnown else {
+            return rules.authentication == .link
+                ? .error(401, "wrong_key", "This link was used already, or is older than ten minutes.")
+                : .error(401, "wrong_login", "The name or the password is wrong.")
+        }
+        attempts.succeeded(login.address)
+        return begin(user: login.user, login.role, random: random, at: now)
+    }
+
+    private mutating func begin(user: String, _ role: Role, random: () -> String, at now: Moment) -> HTTPResponse {
+        let secret = random()
+        let session = sessions.begin(user, role, secret: secret, token: random(), at: now.instant)
+        var response = HTTPResponse.json(200, description(of: session))
+        response.headers.append(("Set-Cookie", cookie(secret, lifetime: Sessions.lifetime.components.seconds)))
+        return response
+    }
+
+    /// Without `Path`, a browser binds a cookie to the folder of the address that set it: also below a prefix that a proxy removes.
+    private func cookie(_ value: String, lifetime: Int64) -> String {
+        "\(Self.cookie)=\(value); HttpOnly; SameSite=Strict; Max-Age=\(lifetime)" + (isEncrypted ? "; Secure" : "")
+    }
+
+    private static func locked(_ wait: Duration) -> HTTPResponse {
+        let seconds = wait.components.seconds + 1
+        var response = HTTPResponse.error(
+            429, "locked", "Too many wrong passwords. Try again in \(seconds) seconds.")
+        response.headers.append(("Retry-After", "\(seconds)"))
+        return response
+    }
+
+    // MARK: Publishing
+
+    private mutating func publish(
+        _ request: HTTPRequest, _ secret: String, _ session: Session, at now: Moment
+    ) -> Action {
+        commands += 1
+        let id = "web-\(mirror.boot)-\(commands)"
+        let message: PublishRequest
+        do throws(PublishRequest.Rejection) {
+            message = try PublishRequest(request.body, id: id, role: session.role, base: mirror.base)
+        } catch {
+            let status = error == .notPermitted ? 403 : error == .tooLarge ? 413 : 400
+            return .respond(.error(status, error.rawValue, error.text))
+        }
+        guard sessions.publish(secret, at: now.instant) else {
+            return .respond(.error(429, "too_many", "At most \(Sessions.messagesPerSecond) commands a second."))
+        }
+        guard broker.isConnected else {
+            return .respond(.error(503, "broker_away", "The broker is not connected: \(broker.text)"))
+        }
+        return .publish(topic: message.topic, payload: message.payload, .json(202, ["id": .string(id)]))
+    }
+
+    // MARK: Streams
+
+    /// Whether a session is valid.
+    mutating func isValid(_ secret: String, at now: Instant) -> Bool {
+        sessions.session(secret, at: now) != nil
+    }
+
+    /// Handles a change of the broker's connection.
+    ///
+    /// - Returns: the event for browsers.
+    mutating func brokerChanged(isConnected: Bool, _ text: String, at now: Moment) -> [UInt8] {
+        if isConnected { mirror.connected() }
+        if broker.isConnected != isConnected { broker.since = now.unixMilliseconds }
+        broker.isConnected = isConnected
+        broker.text = text
+        return brokerEvent
+    }
+
+    private var brokerEvent: [UInt8] {
+        let document: JSONValue = [
+            "connected": .bool(broker.isConnected), "since_ms": .integer(broker.since), "text": .string(broker.text),
+        ]
+        return StreamText.event(named: "broker", JSONText.bytes(of: document))
+    }
+
+    /// The beginning of a stream, in parts.
+    func beginning(of subscription: Subscription) -> StreamBeginning {
+        let readable = { [role = subscription.role, base = mirror.base] (topic: String) in
+            TopicPattern.rest(of: topic, below: base).map(role.mayRead) ?? false
+        }
+        let first = StreamText.retry + brokerEvent
+        if let events = mirror.events(after: subscription.after) {
+            let missed = events.filter { readable($0.message.topic) }.map(\.text)
+            return StreamBeginning(
+                first: first + StreamText.event(named: "resume", Array("{}".utf8)), facts: [], last: missed)
+        }
+        let history = mirror.recent.filter { readable($0.message.topic) }.map(\.message)
+        let id = EventID(boot: mirror.boot, number: mirror.lastNumber)
+        return StreamBeginning(
+            first: first, facts: mirror.all.filter { readable($0.topic) },
+            last: [
+                StreamText.event(named: "history", StreamBeginning.list(history)),
+                StreamText.event(named: "ready", Array("{}".utf8), id: id),
+            ])
+    }
+}
+
+/// The beginning of a stream: produced in parts, so that a large mirror is never in memory as text.
+struct StreamBeginning {
+    /// The number of facts in a part.
+    static let factsPerPart = 64
+
+    private var first: [UInt8]?
+    private let facts: [MirroredMessage]
+    private var next = 0
+    private var last: [[UInt8]]
+
+    init(first: [UInt8], facts: [MirroredMessage], last: [[UInt8]]) {
+        self.first = first
+        self.facts = facts
+        self.last = last.reversed()
+    }
+
+    /// Returns the next part; nil after the last one.
+    mutating func takeNext() -> [UInt8]? {
+        if let part = first {
+            first = nil
+            return part
+        }
+        if next < facts.count {
+            let part = facts[next..<min(next + Self.factsPerPart, facts.count)]
+            next += part.count
+            return StreamText.event(named: "mirror", Self.list(Array(part)))
+        }
+        return last.popLast()
+    }
+
+    /// The messages as a JSON list.
+    static func list(_ messages: [MirroredMessage]) -> [UInt8] {
+        Array("[".utf8) + Array(messages.map(\.json).joined(separator: [UInt8(ascii: ",")])) + Array("]".utf8)
+    }
+}
+
+/// Random secrets.
+enum Secrets {
+    /// A random text of 256 bits, from the kernel's generator.
+    static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<4).map { _ in
+            let word = String(generator.next(), radix: 16)
+            return String(repeating: "0", count: 16 - word.utf8.count) + word
+        }.joined()
+    }
+
+    /// Compares two texts in a time that depends on their lengths only.
+    static func isEqual(_ one: String, _ other: String) -> Bool {
+        guard one.utf8.count == other.utf8.count else { return false }
+        return zip(one.utf8, other.utf8).reduce(into: UInt8(0)) { $0 |= $1.0 ^ $1.1 } == 0
+    }
+}

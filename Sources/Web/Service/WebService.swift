@@ -1,0 +1,223 @@
+import Configuration
+import EventLoop
+import HTTPServer
+import JSON
+import Logging
+import MQTT
+import PasswordHash
+import Time
+
+/// The running page: one connection to the broker, the HTTP server, and a stream for each browser. Decisions are made by
+/// ``PageServer``.
+@LoopActor
+final class WebService {
+    private var page: PageServer
+    private let client: MQTTClient
+    private let keys: OneTimeKeys
+    private let log: Logger
+    private let isFramed: Bool
+    private var server: HTTPServer?
+    private var browsers: [ObjectIdentifier: Browser] = [:]
+    private var touchTags: Set<String> = []
+    private var lastTicket: UInt64 = 0
+    private lazy var heartbeat = LoopTimer { [unowned self] in beat() }
+    private lazy var cleaning = LoopTimer { [unowned self] in removeStale() }
+
+    /// How often a browser gets a sign of life.
+    private static let heartbeatInterval = Duration.seconds(15)
+    /// How long bridges have to publish their facts again after the broker was away.
+    private static let staleTime = Duration.seconds(20)
+
+    /// A browser with an open stream.
+    private struct Browser {
+        let stream: HTTPStream
+        let subscription: PageServer.Subscription
+    }
+
+    init(_ page: PageServer, client: MQTTClient, keys: OneTimeKeys, log: Logger) {
+        self.page = page
+        self.client = client
+        self.keys = keys
+        self.log = log
+        isFramed = page.rules.authentication == .ingress
+        client.onEvent = { [unowned self] in handle($0) }
+    }
+
+    /// Connects to the broker and accepts browsers.
+    ///
+    /// - Throws: ``HTTPServerError`` if the server does not start.
+    func start(_ socket: ListeningSocket, _ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
+        server = try HTTPServer(socket, configuration, log: log) { [unowned self] in handle($0, $1) }
+        client.start()
+    }
+
+    /// Ends all connections.
+    func stop() async {
+        server?.stop()
+        server = nil
+        heartbeat.disarm()
+        cleaning.disarm()
+        client.onEvent = nil
+        await client.stop(within: .seconds(1))
+    }
+
+    // MARK: Requests
+
+    private func handle(_ request: HTTPRequest, _ reply: HTTPReply) {
+        switch page.handle(request, at: .now, random: Secrets.random) {
+        case .respond(let response): send(response, reply)
+        case .checkPassword(let login, let password, let hash):
+            check(login, reply) { PasswordHash.matches(password, hash) }
+        case .checkKey(let login, let key):
+            let keys = keys
+            check(login, reply) { keys.use(key) }
+        case .stream(let subscription): begin(subscription, reply)
+        case .publish(let topic, let payload, let response): publish(topic, payload, response, reply)
+        case .endSession(let secret, let response):
+            for browser in browsers.values where browser.subscription.secret == secret { browser.stream.end() }
+            send(response, reply)
+        }
+    }
+
+    private func send(_ response: HTTPResponse, _ reply: HTTPReply) {
+        reply.send(response.secured(isFramed: isFramed))
+    }
+
+    private func check(_ login: PageServer.Login, _ reply: HTTPReply, _ body: @escaping @Sendable () -> Bool) {
+        EventLoop.shared.begin { [weak self] in
+            let isRight = await HelperThread.shared.run(.login, orIfFull: nil) { Optional(body()) }
+            guard let self else { return }
+            guard let isRight else {
+                return send(.error(503, "busy", "Too many logins at a time. Try again."), reply)
+            }
+            let response = page.loginChecked(login, isRight, random: Secrets.random, at: .now)
+            if response.status == 200 {
+                log.notice("login", [(.address, login.address), (.user, login.user)])
+            } else {
+                log.warning("login failed", [(.address, login.address), (.user, login.isKnown ? login.user : "")])
+            }
+            send(response, reply)
+        }
+    }
+
+    private func publish(_ topic: String, _ payload: [UInt8], _ response: HTTPResponse, _ reply: HTTPReply) {
+        lastTicket += 1
+        do throws(MQTTError) {
+            try client.publish(MQTTMessage(topic: topic, payload: payload, qos: .atLeastOnce), ticket: lastTicket)
+            send(response, reply)
+        } catch {
+            send(.error(503, "broker_away", "The broker does not accept the message: \(error.text)"), reply)
+        }
+    }
+
+    // MARK: Browsers
+
+    private func begin(_ subscription: PageServer.Subscription, _ reply: HTTPReply) {
+        var beginning = page.beginning(of: subscription)
+        let stream = HTTPStream { beginning.takeNext() }
+        let id = ObjectIdentifier(stream)
+        stream.onEnd = { [weak self] in self?.browsers[id] = nil }
+        browsers[id] = Browser(stream: stream, subscription: subscription)
+        if let tag = subscription.touch { subscribeTouch(tag) }
+        let headers: [(name: String, value: String)] = [
+            // nginx delivers the stream without a buffer.
+            ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+        ]
+        reply.send(stream, headers: headers + SecurityHeaders.all(isFramed: isFramed))
+        if !heartbeat.isArmed { heartbeat.arm(after: Self.heartbeatInterval, accuracy: .seconds(1)) }
+    }
+
+    private func broadcast(_ text: [UInt8]) {
+        for browser in browsers.values { browser.stream.send(text) }
+    }
+
+    private func broadcast(_ event: TopicMirror.Event) {
+        guard !browsers.isEmpty, let rest = TopicPattern.rest(of: event.message.topic, below: page.mirror.base) else {
+            return
+        }
+        for browser in browsers.values where browser.subscription.role.mayRead(rest) { browser.stream.send(event.text) }
+    }
+
+    /// Detects peers that have vanished, and ends the streams of expired sessions. Not armed without a browser.
+    private func beat() {
+        let now = Instant.now
+        for browser in browsers.values {
+            if page.isValid(browser.subscription.secret, at: now) {
+                browser.stream.send(StreamText.heartbeat)
+            } else {
+                browser.stream.end()
+            }
+        }
+        if !browsers.isEmpty { heartbeat.arm(after: Self.heartbeatInterval, accuracy: .seconds(1)) }
+    }
+
+    // MARK: Broker
+
+    private func handle(_ event: MQTTEvent) {
+        switch event {
+        case .connected:
+            touchTags = []
+            client.subscribe(
+                to: page.mirror.filters.compactMap { filter in
+                    (try? MQTTTopicFilter(filter)).map { ($0, MQTTQoS.atMostOnce) }
+                })
+            broadcast(page.brokerChanged(isConnected: true, "connected", at: .now))
+            for browser in browsers.values { browser.subscription.touch.map(subscribeTouch) }
+            cleaning.arm(after: Self.staleTime)
+        case .disconnected(let error, _):
+            cleaning.disarm()
+            broadcast(page.brokerChanged(isConnected: false, error.text, at: .now))
+        case .message(let message): received(message)
+        case .acknowledged: break
+        case .rejected(_, let error): log.warning("the broker rejects a command", [(.error, error.description)])
+        case .subscriptionRefused(let filter, _):
+            log.warning("the broker refuses a subscription", [(.topic, filter.description)])
+        }
+    }
+
+    private func received(_ message: MQTTMessage) {
+        guard let rest = TopicPattern.rest(of: message.topic, below: page.mirror.base) else { return }
+        if let tag = Self.touchTag(rest) { return receivedTouch(message, of: tag) }
+        page.history.received(rest, message.payload, at: PageServer.Moment.now.unixSeconds)
+        guard let event = page.mirror.received(topic: message.topic, payload: message.payload) else { return }
+        broadcast(event)
+    }
+
+    private func removeStale() {
+        for event in page.mirror.removeStale() { broadcast(event) }
+    }
+
+    // MARK: Touch
+
+    /// The tag of a touch topic.
+    private static func touchTag(_ rest: Substring) -> Substring? {
+        let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
+        return levels.count == 3 && levels[0] == "tag" && levels[2] == "touch" ? levels[1] : nil
+    }
+
+    private func subscribeTouch(_ tag: String) {
+        guard client.isConnected, touchTags.insert(tag).inserted,
+            let filter = try? MQTTTopicFilter("\(page.mirror.base)/tag/\(tag)/touch")
+        else { return }
+        client.subscribe(to: [(filter, .atMostOnce)])
+    }
+
+    private func receivedTouch(_ message: MQTTMessage, of tag: Substring) {
+        let readers = browsers.values.filter { $0.subscription.touch.map { $0 == tag } ?? false }
+        guard !readers.isEmpty, message.payload.count <= 1024 else { return }
+        let mirrored = MirroredMessage(topic: message.topic, payload: message.payload, isRetained: false)
+        let text = StreamText.event(named: "touch", mirrored.json)
+        for reader in readers { reader.stream.send(text) }
+    }
+}
+
+extension HelperThread.Concern {
+    fileprivate static let login = HelperThread.Concern("login")
+}
+
+extension PageServer.Moment {
+    /// The current time of the monotonic clock and the wall clock.
+    static var now: PageServer.Moment {
+        PageServer.Moment(instant: .now, unixMilliseconds: WallClock.unixMilliseconds)
+    }
+}

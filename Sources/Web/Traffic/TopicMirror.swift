@@ -1,0 +1,193 @@
+import JSON
+
+/// A message as browsers receive it.
+struct MirroredMessage: Hashable, Sendable {
+    let topic: String
+    let payload: [UInt8]
+    /// Whether the broker keeps the topic's last message.
+    let isRetained: Bool
+
+    /// `{"payload":"...","retained":true,"topic":"..."}` on one line.
+    var json: [UInt8] {
+        JSONText.bytes(
+            of: [
+                "topic": .string(topic), "payload": .string(String(decoding: payload, as: UTF8.self)),
+                "retained": .bool(isRetained),
+            ] as JSONValue)
+    }
+}
+
+/// The last message of each retained topic below the base topic, and the newest events.
+struct TopicMirror {
+    /// The most events for browsers that reconnect.
+    static let ringSize = 1_000
+    /// The most bytes of these events.
+    static let ringBytes = 1 << 20
+    /// The most bytes of topics and payloads.
+    static let mirrorBytes = 16 << 20
+    /// The longest payload. Longer messages are ignored.
+    static let payloadLimit = 64 << 10
+
+    private struct Fact {
+        var payload: [UInt8]
+        /// The connection to the broker in which the message was received.
+        var connection: Int
+    }
+
+    /// An event with its number.
+    struct Event: Hashable, Sendable {
+        let number: UInt64
+        let message: MirroredMessage
+        /// The event as bytes of the stream.
+        let text: [UInt8]
+    }
+
+    let base: String
+    let boot: String
+    private var facts: [String: Fact] = [:]
+    private var events: [Event] = []
+    private var firstEvent = 0
+    private var eventBytes = 0
+    private(set) var factBytes = 0
+    private(set) var lastNumber: UInt64 = 0
+    private var connection = 0
+    /// The number of facts that were not stored because of ``mirrorBytes``.
+    private(set) var omitted = 0
+
+    /// Creates an empty mirror.
+    init(base: String, boot: String) {
+        self.base = base
+        self.boot = boot
+    }
+
+    /// The number of topics.
+    var count: Int { facts.count }
+
+    /// The subscriptions: everything that a page shows, except the touch streams.
+    var filters: [String] {
+        let tag = [
+            "availability", "connection", "battery", "gear", "info", "touch_mode", "led", "rssi", "gesture", "stats",
+            "+/result",
+        ]
+        let bridge = [
+            "state", "info", "health", "adapter", "scan", "tags", "advertisement", "event", "log", "response/+",
+        ]
+        return tag.map { "\(base)/tag/+/\($0)" } + bridge.map { "\(base)/bridge/+/\($0)" }
+    }
+
+    /// Whether the broker keeps messages of a topic. With MQTT 3.1.1 the flag of a received message does not say so.
+    static func isFact(_ rest: Substring) -> Bool {
+        let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
+        guard levels.count == 3 else { return false }
+        return !["gesture", "touch", "advertisement", "event", "log"].contains(levels[2])
+    }
+
+    /// Handles a new connection to the broker, which sends all retained messages again.
+    mutating func connected() {
+        connection += 1
+    }
+
+    /// Handles a received message.
+    ///
+    /// - Returns: the event for browsers; nil for a message of another program, or a fact that has not changed.
+    mutating func received(topic: String, payload: [UInt8]) -> Event? {
+        guard let rest = TopicPattern.rest(of: topic, below: base), payload.count <= Self.payloadLimit else {
+            return nil
+        }
+        let isFact = Self.isFact(rest)
+        if isFact {
+            let old = facts[topic]
+            guard store(topic, payload) else { return nil }
+            if old?.payload == payload || (old == nil && payload.isEmpty) { return nil }
+        } else if payload.isEmpty {
+            return nil
+        }
+        return append(MirroredMessage(topic: topic, payload: payload, isRetained: isFact))
+    }
+
+    /// Stores a fact.
+    ///
+    /// - Returns: false if there is no space.
+    private mutating func store(_ topic: String, _ payload: [UInt8]) -> Bool {
+        let old = facts[topic]
+        let oldSize = old.map { $0.payload.count + topic.utf8.count } ?? 0
+        guard !payload.isEmpty else {
+            facts[topic] = nil
+            factBytes -= oldSize
+            return true
+        }
+        let size = payload.count + topic.utf8.count
+        guard factBytes - oldSize + size <= Self.mirrorBytes else {
+            omitted += 1
+            return false
+        }
+        factBytes += size - oldSize
+        facts[topic] = Fact(payload: payload, connection: connection)
+        return true
+    }
+
+    private mutating func append(_ message: MirroredMessage) -> Event {
+        lastNumber += 1
+        let id = EventID(boot: boot, number: lastNumber)
+        let event = Event(number: lastNumber, message: message, text: StreamText.event(message.json, id: id))
+        events.append(event)
+        eventBytes += event.text.count
+        while events.count - firstEvent > Self.ringSize || eventBytes > Self.ringBytes, firstEvent < events.count - 1 {
+            eventBytes -= events[firstEvent].text.count
+            firstEvent += 1
+        }
+        // Removing from the front moves all others, so it is done rarely.
+        if firstEvent > Self.ringSize {
+            events.removeFirst(firstEvent)
+            firstEvent = 0
+        }
+        return event
+    }
+
+    /// Removes the facts that the broker has not sent on the current connection: they were deleted while it was away.
+    ///
+    /// - Returns: the events that delete them.
+    mutating func removeStale() -> [Event] {
+        let stale = facts.filter { $0.value.connection != connection }.map(\.key).sorted()
+        return stale.map { topic in
+            _ = store(topic, [])
+            return append(MirroredMessage(topic: topic, payload: [], isRetained: true))
+        }
+    }
+
+    /// All facts, sorted by topic.
+    var all: [MirroredMessage] {
+        facts.map { MirroredMessage(topic: $0.key, payload: $0.value.payload, isRetained: true) }
+            .sorted { $0.topic < $1.topic }
+    }
+
+    /// The stored events without facts, oldest first: the history of a page that has just been opened.
+    var recent: [Event] { events[firstEvent...].filter { !$0.message.isRetained } }
+
+    /// The events after a browser's last one; nil if they are not all stored, so that it needs the mirror.
+    func events(after id: EventID?) -> [Event]? {
+        guard let id, id.boot == boot, id.number <= lastNumber else { return nil }
+        guard id.number < lastNumber else { return [] }
+        guard let first = events[firstEvent...].first, first.number <= id.number + 1 else { return nil }
+        return Array(events[firstEvent...].dropFirst(Int(id.number + 1 - first.number)))
+    }
+}
+
+/// The text of server-sent events. Source: the HTML standard, section 9.2.
+enum StreamText {
+    /// A message, whose JSON contains no line break.
+    static func event(_ json: [UInt8], id: EventID) -> [UInt8] {
+        Array("id: \(id.text)\ndata: ".utf8) + json + Array("\n\n".utf8)
+    }
+
+    /// A named event.
+    static func event(named name: String, _ json: [UInt8], id: EventID? = nil) -> [UInt8] {
+        let id = id.map { "id: \($0.text)\n" } ?? ""
+        return Array("\(id)event: \(name)\ndata: ".utf8) + json + Array("\n\n".utf8)
+    }
+
+    /// A comment that keeps the connection open and detects a peer that has vanished.
+    static let heartbeat = Array(":\n\n".utf8)
+    /// Asks browsers to reconnect after this many milliseconds.
+    static let retry = Array("retry: 1000\n\n".utf8)
+}

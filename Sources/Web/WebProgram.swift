@@ -1,0 +1,58 @@
+import CommandLine
+import Glibc
+import PasswordHash
+import Terminal
+
+/// `open`: prints a one-time link to the running page.
+struct OpenCommand: CommandAction, Hashable {
+    /// The folder of `--runtime`.
+    let runtime: String?
+
+    func run(in context: CommandContext) -> ExitCode {
+        let isRoot = geteuid() == 0
+        guard let folder = OneTimeKeys.folder(option: runtime, environment: context.environment, isRoot: isRoot) else {
+            return fail(.wrongUsage, "XDG_RUNTIME_DIR is not set; name the folder of the running page: --runtime DIR")
+        }
+        let keys = OneTimeKeys(folder: folder)
+        guard let address = keys.address else {
+            return fail(.noConnection, "no page is running with the folder \(folder), or this user may not read it")
+        }
+        let key = Secrets.random()
+        guard keys.store(key) else { return fail(.failed, "cannot write to \(folder)") }
+        OutputChannel.standardOutput.write("\(address)#key=\(key)")
+        return .done
+    }
+
+    private func fail(_ code: ExitCode, _ text: String) -> ExitCode {
+        OutputChannel.standardError.write("jacquard2mqtt-web: \(text)")
+        return code
+    }
+}
+
+/// `password`: reads a password and prints its hash.
+struct PasswordCommand: CommandAction, Hashable {
+    func run(in _: CommandContext) -> ExitCode {
+        guard let password = readPassword(), !password.isEmpty else {
+            OutputChannel.standardError.write("jacquard2mqtt-web: the password is empty")
+            return .wrongUsage
+        }
+        guard let hash = PasswordHash.make(password) else {
+            OutputChannel.standardError.write("jacquard2mqtt-web: libcrypt cannot make a hash of this password")
+            return .failed
+        }
+        OutputChannel.standardOutput.write("password: '\(hash)'")
+        return .done
+    }
+
+    /// Reads a line. A terminal does not show it.
+    private func readPassword() -> String? {
+        var settings = termios()
+        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }
+        var hidden = settings
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        OutputChannel.standardError.write("Enter the password. It is not shown.")
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings) }
+        return readLine()
+    }
+}

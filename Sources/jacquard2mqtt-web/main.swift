@@ -1,0 +1,4 @@
+import Terminal
+import Web
+
+CommandProgram.main(WebProgram.table)

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Configuration
+
+@Suite("Settings of the web page")
+struct WebSettingsTests {
+    private func read(_ yaml: String) -> Result<WebSettings, ConfigurationErrors> {
+        WebSettings.read(Array(yaml.utf8), file: "/etc/web.yaml") { $0.hasPrefix("$y$") }
+    }
+
+    @Test("have defaults that only this host can reach")
+    func defaults() throws {
+        let settings = try read("").get()
+        #expect(settings == WebSettings())
+        #expect(settings.address == "127.0.0.1" && settings.port == 8377)
+        #expect(settings.refusal(at: settings.address) == nil)
+    }
+
+    @Test("are all read")
+    func all() throws {
+        let settings = try read(
+            """
+            address: 192.0.2.1
+            port: 443
+            users:
+              - name: ada
+                password: $y$j9T$x
+                role: admin
+            tls:
+              certificate_file: web.crt
+              key_file: /etc/web.key
+            trusted_origins:
+              - https://Home.example
+            behind_proxy: true
+            ingress: false
+            """
+        ).get()
+        #expect(settings.address == "192.0.2.1" && settings.port == 443)
+        #expect(settings.users.map(\.name) == ["ada"] && settings.users.map(\.role) == ["admin"])
+        #expect(settings.certificateFile == "/etc/web.crt" && settings.keyFile == "/etc/web.key")
+        #expect(settings.trustedOrigins == ["https://home.example"])
+        #expect(settings.isBehindProxy && !settings.isIngress)
+    }
+
+    @Test("refuse an address of other hosts without users, and without encryption")
+    func refusals() throws {
+        var settings = WebSettings()
+        #expect(settings.refusal(at: "0.0.0.0")?.contains("users") == true)
+        #expect(settings.refusal(at: "::")?.contains("users") == true)
+        #expect(settings.refusal(at: "192.0.2.1") != nil)
+        #expect(settings.refusal(at: "127.9.9.9") == nil && settings.refusal(at: "::1") == nil)
+        #expect(settings.refusal(at: "127.0.0.1.evil") != nil)
+        settings.users = try read("users:\n  - {name: a, password: $y$x, role: viewer}").get().users
+        #expect(settings.refusal(at: "0.0.0.0")?.contains("tls") == true)
+        settings.isBehindProxy = true
+        #expect(settings.refusal(at: "0.0.0.0") == nil)
+        settings = WebSettings()
+        settings.isIngress = true
+        #expect(settings.refusal(at: "0.0.0.0") == nil)
+    }
+
+    private static let wrong: [(yaml: String, part: String)] = [
+        ("adress: 1.2.3.4", "did you mean"), ("address: localhost", "IP address"), ("port: 70000", "port"),
+        ("users: none", "not a list"), ("users:\n  - name: a", "missing"),
+        ("users:\n  - {name: a, password: secret, role: admin}", "hash"),
+        ("users:\n  - {name: a, password: $y$x, role: root}", "viewer"),
+        ("users:\n  - {name: a, password: $y$x, role: admin}\n  - {name: a, password: $y$x, role: admin}", "same name"),
+        ("tls:\n  key_file: x", "certificate_file"), ("tls: true", "keys"),
+        ("trusted_origins: [home.example]", "origin"), ("trusted_origins: ['https://a/b']", "origin"),
+        ("behind_proxy: perhaps", "true"), ("[]", "keys"), ("a: [", "web.yaml"),
+    ]
+
+    @Test("report what is wrong, and never show a password", arguments: wrong)
+    func errors(yaml: String, part: String) throws {
+        guard case .failure(let errors) = read(yaml) else { return #expect(Bool(false), "accepted: \(yaml)") }
+        #expect(errors.description.contains(part), "\(errors)")
+        #expect(!errors.description.contains("secret"))
+    }
+}

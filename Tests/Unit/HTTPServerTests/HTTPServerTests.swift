@@ -1,0 +1,265 @@
+import EventLoop
+import Foundation
+import Glibc
+import Logging
+import TestSupport
+import Testing
+import Time
+
+@testable import HTTPServer
+
+/// A server on a free port of this host, and raw connections to it.
+@LoopActor
+private final class Bench {
+    let port: UInt16
+    private var server: HTTPServer?
+
+    init(_ change: (inout HTTPServerConfiguration) -> Void = { _ in }, handler: @escaping HTTPServer.Handler) throws {
+        var configuration = HTTPServerConfiguration()
+        change(&configuration)
+        let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
+        port = socket.port
+        server = try HTTPServer(socket, configuration, log: Logger("test", to: MemorySink()), handler: handler)
+    }
+
+    var connections: Int { server?.connectionCount ?? 0 }
+
+    func stop() {
+        server?.stop()
+        server = nil
+    }
+}
+
+/// A raw TCP connection.
+@LoopActor
+private final class RawConnection {
+    private let descriptor: CInt
+    private(set) var received: [UInt8] = []
+    private(set) var hasEnded = false
+    private var source: DescriptorSource?
+
+    var text: String { String(decoding: received, as: UTF8.self) }
+
+    init(_ port: UInt16) throws {
+        descriptor = Loopback.socket()
+        try #require(Loopback.connect(descriptor, to: port))
+        source = try DescriptorSource(descriptor, for: .readable) { [unowned self] _ in read() }
+    }
+
+    private func read() {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+        if count > 0 {
+            received += buffer.prefix(count)
+        } else {
+            hasEnded = true
+            source?.cancel()
+        }
+    }
+
+    func send(_ text: String) {
+        _ = Array(text.utf8).withUnsafeBytes {
+            Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+        }
+    }
+
+    func pause() { source?.events = [] }
+
+    func close() {
+        source?.cancel()
+        Glibc.close(descriptor)
+    }
+}
+
+@Suite("HTTP server")
+struct HTTPServerTests {
+    @Test("passes on method, path, arguments, headers and body")
+    func request() async throws {
+        try await onLoop {
+            var seen: HTTPRequest?
+            let bench = try Bench { request, reply in
+                seen = request
+                reply.send(HTTPResponse(status: 201, headers: [("X-One", "1")], body: Array("made".utf8)))
+            }
+            let connection = try RawConnection(bench.port)
+            connection.send(
+                "POST /a%20b?x=1&x=2&y=%41 HTTP/1.1\r\nHost: h\r\nX-Two: 2\r\nX-Two: 3\r\nContent-Length: 4\r\n\r\nbody"
+            )
+            try await until("the response") { connection.text.hasSuffix("made") }
+            #expect(connection.text.hasPrefix("HTTP/1.1 201"))
+            #expect(connection.text.contains("X-One: 1\r\n"))
+            let request = try #require(seen)
+            #expect(request.method == "POST")
+            #expect(request.path == "/a b")
+            #expect(request.query == ["x": "1", "y": "A"])
+            #expect(request.headers["x-two"] == "2, 3")
+            #expect(request.body == Array("body".utf8))
+            #expect(request.peer == "127.0.0.1")
+            connection.close()
+            bench.stop()
+        }
+    }
+
+    @Test("sends a reply that comes after the handler has returned")
+    func laterReply() async throws {
+        try await onLoop {
+            var pending: HTTPReply?
+            let bench = try Bench { _, reply in pending = reply }
+            let connection = try RawConnection(bench.port)
+            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("the request") { pending != nil }
+            pending?.send(HTTPResponse(status: 200, body: Array("late".utf8)))
+            try await until("the response") { connection.text.hasSuffix("late") }
+            connection.close()
+            bench.stop()
+        }
+    }
+
+    @Test("ignores a reply to a peer that has disconnected")
+    func replyWithoutPeer() async throws {
+        try await onLoop {
+            var pending: HTTPReply?
+            let bench = try Bench { _, reply in pending = reply }
+            let connection = try RawConnection(bench.port)
+            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("the request") { pending != nil }
+            connection.close()
+            try await until("the end of the connection") { bench.connections == 0 }
+            #expect(pending?.isPending == false)
+            pending?.send(HTTPResponse(status: 200))
+            bench.stop()
+        }
+    }
+
+    @Test("streams bytes as they come, after the beginning")
+    func stream() async throws {
+        try await onLoop {
+            var parts = ["one ", "two "]
+            let stream = HTTPStream { parts.isEmpty ? nil : Array(parts.removeFirst().utf8) }
+            let bench = try Bench { _, reply in reply.send(stream, headers: [("Content-Type", "text/plain")]) }
+            let connection = try RawConnection(bench.port)
+            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            stream.send(Array("three ".utf8))
+            try await until("the beginning") { connection.text.contains("three ") }
+            stream.send(Array("four ".utf8))
+            try await until("the next part") { connection.text.contains("four ") }
+            let positions = ["one ", "two ", "three ", "four "].compactMap { connection.text.range(of: $0)?.lowerBound }
+            #expect(positions.count == 4 && positions == positions.sorted())
+            stream.end()
+            try await until("the end") { connection.hasEnded }
+            connection.close()
+            bench.stop()
+        }
+    }
+
+    @Test("ends a stream whose peer has disconnected")
+    func streamWithoutPeer() async throws {
+        try await onLoop {
+            var hasEnded = false
+            let stream = HTTPStream()
+            stream.onEnd = { hasEnded = true }
+            let bench = try Bench { _, reply in reply.send(stream, headers: []) }
+            let connection = try RawConnection(bench.port)
+            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            stream.send(Array("x".utf8))
+            try await until("the stream") { connection.text.contains("x") }
+            connection.close()
+            try await until("the end of the stream") { hasEnded }
+            try await until("the end of the connection") { bench.connections == 0 }
+            bench.stop()
+        }
+    }
+
+    @Test("disconnects a peer that reads too slowly")
+    func slowReader() async throws {
+        try await onLoop {
+            var hasEnded = false
+            let stream = HTTPStream(limit: 1 << 20)
+            stream.onEnd = { hasEnded = true }
+            let bench = try Bench { _, reply in reply.send(stream, headers: []) }
+            let connection = try RawConnection(bench.port)
+            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("the stream") { !connection.received.isEmpty }
+            connection.pause()
+            let part = [UInt8](repeating: 0x61, count: 65536)
+            try await until("the end of the stream") {
+                stream.send(part)
+                #expect(stream.backlog <= 1 << 20)
+                return hasEnded
+            }
+            connection.close()
+            bench.stop()
+        }
+    }
+
+    @Test(
+        "rejects what exceeds its limits",
+        arguments: [
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 8193\r\n\r\n", "413"),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n", "413"),
+            (
+                "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2328\r\n"
+                    + String(repeating: "a", count: 9000) + "\r\n0\r\n\r\n", "413"
+            ),
+            ("GET / HTTP/1.1\r\nHost: h\r\nX: " + String(repeating: "a", count: 9000) + "\r\n\r\n", "431"),
+            ("GET /" + String(repeating: "a", count: 70000) + " HTTP/1.1\r\nHost: h\r\n\r\n", "4"),
+            ("DELETE / HTTP/1.1\r\nHost: h\r\n\r\n", "405"), ("TRACE / HTTP/1.1\r\nHost: h\r\n\r\n", "405"),
+            ("GET / HTTP/1.1\r\n\r\n", "400"),
+        ])
+    func limits(request: String, status: String) async throws {
+        try await onLoop {
+            let bench = try Bench { _, reply in reply.send(HTTPResponse(status: 200)) }
+            let connection = try RawConnection(bench.port)
+            connection.send(request)
+            try await until("an answer") { !connection.received.isEmpty || connection.hasEnded }
+            #expect(
+                connection.text.hasPrefix("HTTP/1.1 \(status)") || connection.received.isEmpty,
+                "\(connection.text.prefix(60))")
+            connection.close()
+            bench.stop()
+        }
+    }
+
+    @Test("ends a connection that sends its request byte by byte")
+    func slowSender() async throws {
+        try await onLoop {
+            let bench = try Bench({ $0.limits.requestTime = .seconds(1) }) { _, reply in
+                reply.send(HTTPResponse(status: 200))
+            }
+            let connection = try RawConnection(bench.port)
+            connection.send("GET / HT")
+            // Each byte restarts the library's own timeout.
+            try await until("the end of the connection") {
+                connection.send("T")
+                return connection.hasEnded
+            }
+            connection.close()
+            try await until("the connection is freed") { bench.connections == 0 }
+            bench.stop()
+        }
+    }
+
+    @Test("refuses the ninth connection of an address")
+    func tooManyConnections() async throws {
+        try await onLoop {
+            let bench = try Bench { _, reply in reply.send(HTTPResponse(status: 200)) }
+            let first = try (0..<8).map { _ in try RawConnection(bench.port) }
+            try await until("eight connections") { bench.connections == 8 }
+            let ninth = try RawConnection(bench.port)
+            ninth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("the end of the ninth") { ninth.hasEnded }
+            #expect(bench.connections == 8)
+            for connection in first + [ninth] { connection.close() }
+            bench.stop()
+        }
+    }
+
+    @Test("reports an address that is in use or invalid")
+    func addresses() throws {
+        let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
+        #expect(socket.address == "127.0.0.1")
+        #expect(throws: HTTPServerError.self) { try ListeningSocket(address: "127.0.0.1", port: socket.port) }
+        #expect(throws: HTTPServerError.self) { try ListeningSocket(address: "localhost", port: 0) }
+        close(socket.descriptor)
+    }
+}

@@ -1,0 +1,368 @@
+import Bridge
+import HTTPServer
+import JSON
+import Testing
+import Time
+
+@testable import Web
+
+@Suite("Security of the page")
+struct SecurityTests {
+    private static let led = "jacquard/tag/003R/led/set"
+
+    @Test("no session: nothing but the files and the way to log in")
+    func withoutSession() {
+        var scene = Scene()
+        #expect(scene.answer(.get("/")) == "200")
+        #expect(scene.answer(.get("/app.js")) == "200")
+        #expect(scene.answer(.get("/session")) == "401 no_session")
+        #expect(scene.answer(.get("/events")) == "401 no_session")
+        #expect(scene.answer(.get("/history", ["tag": "003R"])) == "401 no_session")
+        #expect(scene.answer(.publish(Self.led, [:])) == "401 no_session")
+        #expect(scene.answer(.post("/logout", body: [])) == "401 no_session")
+        #expect(scene.answer(.get("/events", [:], ["cookie": "jacquard2mqtt=secret-1"])) == "401 no_session")
+        #expect(scene.answer(.get("/../etc/passwd")) == "404 not_found")
+        #expect(scene.answer(.get("/publish")) == "404 not_found")
+    }
+
+    @Test("a POST needs the session's token")
+    func token() {
+        var scene = Scene()
+        let session = scene.session(.admin)
+        #expect(scene.answer(.publish(Self.led, session)).hasPrefix("202"))
+        #expect(scene.answer(.publish(Self.led, session.merging(["x-token": ""]) { $1 })) == "403 wrong_token")
+        #expect(scene.answer(.publish(Self.led, session.merging(["x-token": "secret-1"]) { $1 })) == "403 wrong_token")
+        let other = scene.session(.viewer)
+        let mixed = session.merging(["x-token": other["x-token"] ?? ""]) { $1 }
+        #expect(scene.answer(.publish(Self.led, mixed)) == "403 wrong_token")
+    }
+
+    @Test(
+        "a POST needs the origin of the page",
+        arguments: [
+            "", "null", "http://evil.example", "http://127.0.0.1", "http://127.0.0.1:8378",
+            "https://127.0.0.1:8377.evil.example",
+            "ftp://127.0.0.1:8377", "http://127.0.0.1:8377/", "http://user@127.0.0.1:8377", "127.0.0.1:8377",
+        ])
+    func origin(value: String) {
+        var scene = Scene()
+        let session = scene.session(.admin)
+        #expect(scene.answer(.publish(Self.led, session.merging(["origin": value]) { $1 })) == "403 wrong_origin")
+        let login = Array(#"{"user":"admin","password":"x"}"#.utf8)
+        #expect(scene.answer(.post("/login", body: login, ["origin": value])) == "403 wrong_origin")
+    }
+
+    @Test("trusted origins may send a POST, and X-Forwarded-Host counts only behind a proxy")
+    func trustedOrigin() {
+        var scene = Scene { $0.trustedOrigins = ["https://home.example"] }
+        let session = scene.session(.admin).merging(["origin": "https://home.example"]) { $1 }
+        #expect(scene.answer(.publish(Self.led, session)).hasPrefix("202"))
+        let forwarded = ["origin": "https://page.example", "x-forwarded-host": "page.example"]
+        #expect(scene.answer(.publish(Self.led, session.merging(forwarded) { $1 })) == "403 wrong_origin")
+        var proxied = Scene { $0.isBehindProxy = true }
+        let other = proxied.session(.admin).merging(forwarded) { $1 }
+        #expect(proxied.answer(.publish(Self.led, other)).hasPrefix("202"))
+    }
+
+    @Test(
+        "a form of another site is not accepted",
+        arguments: ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+    func contentType(value: String) {
+        var scene = Scene()
+        let session = scene.session(.admin).merging(["content-type": value]) { $1 }
+        #expect(scene.answer(.publish(Self.led, session)) == "415 unsupported_type")
+    }
+
+    @Test("GET and HEAD change nothing, and other methods are not allowed")
+    func methods() {
+        var scene = Scene()
+        let session = scene.session(.admin)
+        for method in ["GET", "HEAD"] {
+            let request = HTTPRequest(
+                method: method, path: "/publish", headers: session, body: Array(#"{"topic":"\#(Self.led)"}"#.utf8))
+            #expect(scene.answer(request) == "404 not_found")
+        }
+        for method in ["PUT", "DELETE", "OPTIONS", "PATCH"] {
+            #expect(
+                scene.answer(HTTPRequest(method: method, path: "/publish", headers: session))
+                    == "405 method_not_allowed")
+        }
+    }
+
+    private static let topics: [(topic: String, roles: Set<Role>)] = [
+        ("jacquard/tag/003R/led/set", [.automation, .admin]),
+        ("jacquard/tag/003R/haptic/set", [.automation, .admin]),
+        ("jacquard/tag/003R/touch_mode/set", [.automation, .admin]),
+        ("jacquard/tag/003R/rssi/get", [.automation, .admin]),
+        ("jacquard/tag/003R/name/set", [.admin]),
+        ("jacquard/tag/003R/connection/set", [.admin]),
+        ("jacquard/bridge/attic/request/pair", [.admin]),
+        ("jacquard/bridge/attic/request/forget", [.admin]),
+        ("jacquard/tag/+/led/set", []),
+        ("jacquard/tag/#", []),
+        ("jacquard/tag//led/set", []),
+        ("jacquard/tag/003R/led/set/more", []),
+        ("jacquard/tag/003R/state", []),
+        ("jacquard/tag/003R/availability", []),
+        ("jacquard/bridge/attic/state", []),
+        ("jacquard/bridge/attic/response/pair", []),
+        ("jacquardx/tag/003R/led/set", []),
+        ("jacquard", []),
+        ("homeassistant/device/x/config", []),
+        ("$SYS/broker/version", []),
+        ("other/topic", []),
+        ("", []),
+    ]
+
+    @Test("each role publishes to its topics only", arguments: topics)
+    func roles(topic: String, roles: Set<Role>) {
+        for role in Role.allCases {
+            var scene = Scene()
+            let session = scene.session(role)
+            let expected = roles.contains(role) ? "202 published \(topic)" : "403 not_permitted"
+            #expect(scene.answer(.publish(topic, session)) == expected, "\(role)")
+        }
+    }
+
+    @Test("a role has no right that it lacks at the broker")
+    func accessList() {
+        let table = AccessTable()
+        for role in Role.allCases {
+            for filter in role.writable {
+                let topic =
+                    "jacquard/"
+                    + filter.split(separator: "/").map { $0 == "+" ? "led" : String($0) }.joined(separator: "/")
+                #expect(table.mayPublish(role.access, to: topic), "\(role) \(topic)")
+            }
+            for rest in [
+                "tag/003R/gesture", "bridge/attic/state", "bridge/attic/health", "bridge/attic/log",
+                "client/x/response",
+            ] {
+                #expect(
+                    table.mayRead(role.access, from: "jacquard/" + rest) == role.mayRead(rest[...]), "\(role) \(rest)")
+            }
+        }
+        #expect(Role.viewer.writable.isEmpty)
+        #expect(Role.automation.writable.count == 6)
+    }
+
+    private static let bodies: [(body: String, answer: String)] = [
+        ("", "400 invalid_json"), ("{", "400 invalid_json"), ("[]", "400 invalid_argument"),
+        ("1", "400 invalid_argument"),
+        (#"{"topic":1}"#, "400 invalid_argument"), (#"{"payload":{}}"#, "400 invalid_argument"),
+        (#"{"topic":"jacquard/tag/003R/led/set","retain":true}"#, "400 retained_rejected"),
+        (#"{"topic":"jacquard/tag/003R/led/set","retain":"yes"}"#, "400 invalid_argument"),
+        (#"{"topic":"jacquard/tag/003R/led/set","qos":2}"#, "400 invalid_argument"),
+        (#"{"topic":"jacquard/tag/003R/led/set","payload":[1]}"#, "400 invalid_argument"),
+        (#"{"topic":"jacquard/tag/003R/led/set","payload":7}"#, "400 invalid_argument"),
+        (#"{"topic":"jacquard/tag/00\u0000/led/set","payload":{}}"#, "400 invalid_argument"),
+        (#"{"topic":"jacquard/tag/003R/battery/get"}"#, "202 published jacquard/tag/003R/battery/get"),
+        (#"{"topic":"jacquard/tag/003R/led/set","payload":"flash"}"#, "202 published jacquard/tag/003R/led/set"),
+        (
+            #"{"topic":"jacquard/tag/003R/led/set","payload":"\#(String(repeating: "a", count: 4097))"}"#,
+            "413 payload_too_large"
+        ),
+        (#"{"topic":"\#(String(repeating: "a", count: 600))"}"#, "400 invalid_argument"),
+    ]
+
+    @Test("the body of a command is checked", arguments: bodies)
+    func body(body: String, answer: String) {
+        var scene = Scene()
+        let session = scene.session(.admin)
+        #expect(scene.answer(.post("/publish", body: Array(body.utf8), session)) == answer)
+    }
+
+    @Test("the server sets the id of a command")
+    func id() {
+        var scene = Scene()
+        let session = scene.session(.admin)
+        guard
+            case .publish(_, let payload, let response) = scene.handle(
+                .publish(Self.led, session, payload: #"{"id":"mine","color":"red"}"#))
+        else { return #expect(Bool(false), "not published") }
+        #expect(String(decoding: payload, as: UTF8.self) == #"{"color":"red","id":"web-b1-1"}"#)
+        #expect(JSONValue(parsing: response.body)?["id"]?.string == "web-b1-1")
+    }
+
+    @Test("twenty commands a second for each session")
+    func rate() {
+        var scene = Scene()
+        let session = scene.session(.admin), other = scene.session(.automation)
+        for _ in 1...20 { #expect(scene.answer(.publish(Self.led, session)).hasPrefix("202")) }
+        #expect(scene.answer(.publish(Self.led, session)) == "429 too_many")
+        #expect(scene.answer(.publish(Self.led, other)).hasPrefix("202"))
+        scene.wait(.milliseconds(50))
+        #expect(scene.answer(.publish(Self.led, session)).hasPrefix("202"))
+        #expect(scene.answer(.publish(Self.led, session)) == "429 too_many")
+        scene.wait(.seconds(5))
+        for _ in 1...20 { #expect(scene.answer(.publish(Self.led, session)).hasPrefix("202")) }
+        #expect(scene.answer(.publish(Self.led, session)) == "429 too_many")
+    }
+
+    @Test("five wrong passwords lock an address for 30 seconds, also for the right one")
+    func bruteForce() {
+        var scene = Scene()
+        for _ in 1...5 { #expect(scene.login("admin", password: false, from: "192.0.2.1")?.status == 401) }
+        let locked = scene.login("admin", from: "192.0.2.1")
+        #expect(locked?.status == 429)
+        #expect(locked?["Retry-After"] == "31")
+        #expect(scene.login("admin", from: "192.0.2.2")?.status == 200)
+        scene.wait(.seconds(29))
+        #expect(scene.login("admin", from: "192.0.2.1")?.status == 429)
+        scene.wait(.seconds(2))
+        #expect(scene.login("admin", from: "192.0.2.1")?.status == 200)
+    }
+
+    @Test("passwords that are checked at the same time count")
+    func parallelAttempts() {
+        var scene = Scene()
+        let body = Array(#"{"user":"admin","password":"x"}"#.utf8)
+        let answers = (1...8).map { _ in scene.answer(.post("/login", body: body, peer: "192.0.2.1")) }
+        #expect(answers == Array(repeating: "check", count: 5) + Array(repeating: "429 locked", count: 3))
+    }
+
+    @Test("wrong passwords of more than a minute ago don't count")
+    func oldAttempts() {
+        var scene = Scene()
+        for _ in 1...20 {
+            #expect(scene.login("admin", password: false)?.status == 401)
+            scene.wait(.seconds(16))
+        }
+    }
+
+    @Test("behind a proxy the address of the user counts, as the nearest proxy has added it")
+    func forwardedAddress() {
+        var scene = Scene { $0.isBehindProxy = true }
+        func attempt(_ forwarded: String, _ scene: inout Scene) -> String {
+            scene.answer(
+                .post("/login", body: Array(#"{"user":"a","password":"x"}"#.utf8), ["x-forwarded-for": forwarded]))
+        }
+        for number in 1...5 { #expect(attempt("10.0.0.\(number), 192.0.2.1", &scene) == "check") }
+        #expect(attempt("10.0.0.9, 192.0.2.1", &scene) == "429 locked")
+        #expect(attempt("192.0.2.7", &scene) == "check")
+        var direct = Scene()
+        for number in 1...5 { #expect(attempt("10.0.0.\(number)", &direct) == "check") }
+        #expect(attempt("10.0.0.6", &direct) == "429 locked")
+    }
+
+    @Test("an unknown user takes as long as a known one, and gets no session")
+    func unknownUser() {
+        var scene = Scene()
+        let body = Array(#"{"user":"nobody","password":"x"}"#.utf8)
+        guard case .checkPassword(let login, _, let hash) = scene.handle(.post("/login", body: body)) else {
+            return #expect(Bool(false), "no check")
+        }
+        #expect(hash == PageServer.unknownUser)
+        #expect(scene.page.loginChecked(login, true, random: { "x" }, at: scene.now).status == 401)
+    }
+
+    @Test("the cookie is out of reach of scripts and other sites, and without a path")
+    func cookie() throws {
+        var scene = Scene()
+        let answer = scene.login("admin")
+        let response = try #require(answer)
+        #expect(response["Set-Cookie"] == "jacquard2mqtt=secret-1; HttpOnly; SameSite=Strict; Max-Age=43200")
+        #expect(response["Cache-Control"] == "no-store")
+    }
+
+    @Test("a session ends after twelve hours, and with a logout")
+    func sessionEnd() {
+        var scene = Scene()
+        let first = scene.session(.admin), second = scene.session(.admin)
+        #expect(scene.answer(.post("/logout", body: Array("{}".utf8), first)) == "end")
+        #expect(scene.answer(.get("/session", [:], first)) == "401 no_session")
+        #expect(scene.answer(.get("/session", [:], second)) == "200")
+        scene.wait(.seconds(12 * 3600 - 1))
+        #expect(scene.answer(.get("/session", [:], second)) == "200")
+        scene.wait(.seconds(1))
+        #expect(scene.answer(.get("/session", [:], second)) == "401 no_session")
+    }
+
+    @Test("there are at most 256 sessions")
+    func sessionLimit() {
+        var scene = Scene()
+        let first = scene.session(.admin)
+        for _ in 1...300 {
+            scene.wait(.milliseconds(1))
+            _ = scene.session(.viewer)
+        }
+        #expect(scene.page.sessions.count == 256)
+        #expect(scene.answer(.get("/session", [:], first)) == "401 no_session")
+    }
+
+    @Test("wrong passwords are remembered for at most 1,024 addresses")
+    func attemptLimit() {
+        var attempts = LoginAttempts()
+        let start = Instant(sinceBoot: .seconds(1))
+        for _ in 1...5 { attempts.began("first", at: start + .seconds(5000)) }
+        for number in 1...3000 { attempts.began("\(number)", at: start + .milliseconds(number)) }
+        #expect(attempts.count == 1024)
+        #expect(attempts.lockTime(of: "first", at: start + .seconds(5001)) != nil)
+    }
+
+    private static let ingressPaths = [
+        "", "relative", "/../x", "//x", "/a/", "/a b", "/a\u{301}", "/a?b", "/<script>",
+        "/" + String(repeating: "a", count: 300),
+    ]
+
+    @Test("with ingress only the supervisor may connect, with a valid path", arguments: ingressPaths)
+    func ingress(path: String) {
+        var scene = Scene(.ingress)
+        let good = ["x-ingress-path": "/api/hassio_ingress/abc-DEF_123"]
+        #expect(scene.answer(.get("/", [:], good, peer: "172.30.32.2")) == "200")
+        #expect(scene.answer(.get("/", [:], good, peer: "127.0.0.1")) == "403 not_ingress")
+        #expect(scene.answer(.get("/", [:], good, peer: "172.30.32.20")) == "403 not_ingress")
+        #expect(
+            scene.answer(.get("/", [:], path.isEmpty ? [:] : ["x-ingress-path": path], peer: "172.30.32.2"))
+                == "403 not_ingress")
+        #expect(scene.answer(.post("/login", body: Array("{}".utf8), good, peer: "172.30.32.2")) == "200")
+        #expect(scene.answer(.post("/login", body: Array("{}".utf8), good, peer: "192.0.2.1")) == "403 not_ingress")
+    }
+
+    @Test("every response has the security headers")
+    func headers() {
+        let response = HTTPResponse.json(200, [:]).secured(isFramed: false)
+        let policy = response["Content-Security-Policy"] ?? ""
+        #expect(
+            policy.hasPrefix(
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "))
+        #expect(policy.hasSuffix("base-uri 'none'; form-action 'self'; frame-ancestors 'none'"))
+        #expect(
+            HTTPResponse.json(200, [:]).secured(isFramed: true)["Content-Security-Policy"]?.hasSuffix(
+                "frame-ancestors 'self'") == true)
+        #expect(response["X-Content-Type-Options"] == "nosniff")
+        #expect(response["Referrer-Policy"] == "no-referrer")
+    }
+
+    @Test("the page loads nothing from elsewhere, has no inline script, and uses relative addresses only")
+    func files() {
+        for (path, file) in PageFiles.all {
+            let text = String(decoding: file.content, as: UTF8.self)
+            for word in [
+                "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "//cdn",
+                "https://",
+            ] {
+                #expect(!text.contains(word), "\(path) contains \(word)")
+            }
+            let links = text.matches(of: #/(?:href|src|from|fetch\(|EventSource\(|url\()\s*=?\s*["'`]([^"'`]*)/#).map {
+                String($0.1)
+            }
+            for link in links {
+                #expect(!link.hasPrefix("/") && !link.contains("://"), "\(path) has the address \(link)")
+            }
+            #expect(!text.contains(" style=\"") && !text.contains(" onclick=\""), "\(path)")
+        }
+    }
+
+    @Test("a one-time link works once, and an old link does not")
+    func link() {
+        var scene = Scene(.link)
+        #expect(scene.answer(.post("/login", body: Array("{}".utf8))) == "400 invalid_argument")
+        let body = Array(#"{"key":"k"}"#.utf8)
+        guard case .checkKey(let login, "k") = scene.handle(.post("/login", body: body)) else {
+            return #expect(Bool(false), "no check")
+        }
+        #expect(scene.page.loginChecked(login, false, random: { "x" }, at: scene.now).status == 401)
+        #expect(scene.page.loginChecked(login, true, random: { "x" }, at: scene.now).status == 200)
+    }
+}

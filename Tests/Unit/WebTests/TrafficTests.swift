@@ -1,0 +1,299 @@
+import CommandLine
+import HTTPServer
+import JSON
+import Terminal
+import TestSupport
+import Testing
+import Time
+
+@testable import Web
+
+@Suite("Topic mirror")
+struct TopicMirrorTests {
+    private func mirror() -> TopicMirror {
+        var mirror = TopicMirror(base: "home/jacquard", boot: "b1")
+        mirror.connected()
+        return mirror
+    }
+
+    @Test("keeps facts, passes on events, and ignores other topics and unchanged facts")
+    func messages() {
+        var mirror = mirror()
+        let fact = mirror.received(topic: "home/jacquard/tag/003R/battery", payload: Array("{}".utf8))
+        #expect(fact?.message.isRetained == true)
+        #expect(mirror.received(topic: "home/jacquard/tag/003R/battery", payload: Array("{}".utf8)) == nil)
+        let gesture = mirror.received(topic: "home/jacquard/tag/003R/gesture", payload: Array("{}".utf8))
+        #expect(gesture?.message.isRetained == false)
+        #expect(
+            mirror.received(topic: "home/jacquard/tag/003R/led/result", payload: Array("{}".utf8))?.message.isRetained
+                == false)
+        #expect(mirror.received(topic: "home/jacquardx/tag/003R/battery", payload: Array("{}".utf8)) == nil)
+        #expect(mirror.received(topic: "home/jacquard", payload: Array("{}".utf8)) == nil)
+        #expect(
+            mirror.received(topic: "home/jacquard/tag/003R/gear", payload: [UInt8](repeating: 0x20, count: 70000))
+                == nil)
+        #expect(mirror.all.map(\.topic) == ["home/jacquard/tag/003R/battery"])
+        #expect(mirror.recent.count == 2)
+    }
+
+    @Test("removes a fact with an empty payload")
+    func removal() {
+        var mirror = mirror()
+        _ = mirror.received(topic: "home/jacquard/tag/003R/battery", payload: Array("1".utf8))
+        #expect(mirror.received(topic: "home/jacquard/tag/003R/battery", payload: [])?.message.payload == [])
+        #expect(mirror.received(topic: "home/jacquard/tag/003R/battery", payload: []) == nil)
+        #expect(mirror.count == 0)
+        #expect(mirror.factBytes == 0)
+    }
+
+    @Test("an event is one line of JSON with its number")
+    func text() {
+        var mirror = mirror()
+        let event = mirror.received(topic: "home/jacquard/tag/003R/name", payload: Array("a\nb\u{1F600}".utf8))
+        #expect(
+            event.map { String(decoding: $0.text, as: UTF8.self) }
+                == "id: b1-1\ndata: {\"payload\":\"a\\nb\u{1F600}\",\"retained\":true,\"topic\":\"home/jacquard/tag/003R/name\"}\n\n"
+        )
+    }
+
+    @Test("resumes after a known event, and not after an unknown one")
+    func resume() {
+        var mirror = mirror()
+        for number in 1...5 {
+            _ = mirror.received(topic: "home/jacquard/tag/1/gesture", payload: Array("\(number)".utf8))
+        }
+        #expect(mirror.events(after: EventID("b1-3"))?.map(\.number) == [4, 5])
+        #expect(mirror.events(after: EventID("b1-5"))?.isEmpty == true)
+        #expect(mirror.events(after: EventID("b1-6")) == nil)
+        #expect(mirror.events(after: EventID("b2-3")) == nil)
+        #expect(mirror.events(after: nil) == nil)
+        for number in 1...2000 {
+            _ = mirror.received(topic: "home/jacquard/tag/1/gesture", payload: Array("\(number)".utf8))
+        }
+        #expect(mirror.events(after: EventID("b1-3")) == nil)
+        #expect(mirror.events(after: EventID("b1-1004")) == nil)
+        #expect(mirror.events(after: EventID("b1-1005"))?.count == 1000)
+        #expect(mirror.recent.count == TopicMirror.ringSize)
+    }
+
+    @Test("is bounded in bytes")
+    func bounds() {
+        var mirror = mirror()
+        let payload = [UInt8](repeating: 0x61, count: 60000)
+        for number in 1...400 { _ = mirror.received(topic: "home/jacquard/tag/\(number)/gear", payload: payload) }
+        #expect(mirror.factBytes <= TopicMirror.mirrorBytes)
+        #expect(mirror.omitted > 0)
+        #expect(mirror.recent.isEmpty)
+        for _ in 1...100 { _ = mirror.received(topic: "home/jacquard/tag/1/gesture", payload: payload) }
+        #expect(mirror.recent.count < 20)
+    }
+
+    @Test("removes what the broker does not send again after a new connection")
+    func stale() {
+        var mirror = mirror()
+        for id in ["1", "2"] { _ = mirror.received(topic: "home/jacquard/tag/\(id)/gear", payload: Array("x".utf8)) }
+        #expect(mirror.removeStale().isEmpty)
+        mirror.connected()
+        _ = mirror.received(topic: "home/jacquard/tag/2/gear", payload: Array("x".utf8))
+        #expect(mirror.removeStale().map(\.message.topic) == ["home/jacquard/tag/1/gear"])
+        #expect(mirror.all.map(\.topic) == ["home/jacquard/tag/2/gear"])
+    }
+
+    @Test(
+        "reads event ids strictly",
+        arguments: [
+            "", "-", "b1", "b1-", "-1", "b1-x", "b1-1-1", "b1--1", "b1-99999999999999999999999", "b1- 1", "b1-+1",
+        ])
+    func ids(text: String) {
+        #expect(EventID(text) == nil)
+        #expect(EventID("b1-18446744073709551615")?.number == .max)
+    }
+}
+
+@Suite("Streams of events")
+struct StreamBeginningTests {
+    private func parts(_ beginning: StreamBeginning) -> [String] {
+        var beginning = beginning
+        var parts: [String] = []
+        while let part = beginning.takeNext() { parts.append(String(decoding: part, as: UTF8.self)) }
+        return parts
+    }
+
+    @Test("begin with the broker, the facts in parts, the latest events, and the number to resume from")
+    func mirror() {
+        var scene = Scene()
+        for number in 1...100 {
+            _ = scene.page.mirror.received(topic: "jacquard/tag/\(number)/gear", payload: Array("1".utf8))
+        }
+        _ = scene.page.mirror.received(topic: "jacquard/tag/1/gesture", payload: Array("2".utf8))
+        let parts = parts(scene.page.beginning(of: .init(secret: "s", role: .admin, after: nil, touch: nil)))
+        #expect(parts.count == 5)
+        #expect(parts[0].contains("event: broker\ndata: {\"connected\":true"))
+        #expect(parts[1].hasPrefix("event: mirror\ndata: [{"))
+        #expect(parts[3].contains("gesture") && parts[3].hasPrefix("event: history\n"))
+        #expect(parts[4] == "id: b1-101\nevent: ready\ndata: {}\n\n")
+    }
+
+    @Test("contain only what the role may read")
+    func roles() {
+        var scene = Scene()
+        _ = scene.page.mirror.received(topic: "jacquard/tag/1/gear", payload: Array("1".utf8))
+        _ = scene.page.mirror.received(topic: "jacquard/bridge/a/health", payload: Array("1".utf8))
+        _ = scene.page.mirror.received(topic: "jacquard/bridge/a/state", payload: Array("1".utf8))
+        let text = parts(scene.page.beginning(of: .init(secret: "s", role: .automation, after: nil, touch: nil)))
+            .joined()
+        #expect(text.contains("tag/1/gear") && text.contains("bridge/a/state") && !text.contains("health"))
+        let resumed = parts(
+            scene.page.beginning(of: .init(secret: "s", role: .automation, after: EventID("b1-0"), touch: nil))
+        ).joined()
+        #expect(resumed.contains("event: resume") && resumed.contains("tag/1/gear") && !resumed.contains("health"))
+    }
+
+    @Test("are requested with a session, a valid tag, and a number that may be wrong")
+    func requests() {
+        var scene = Scene()
+        let session = scene.session(.viewer)
+        #expect(scene.answer(.get("/events", [:], session)) == "stream")
+        #expect(scene.answer(.get("/events", ["touch": "003R"], session)) == "stream")
+        #expect(scene.answer(.get("/events", ["touch": "+"], session)) == "400 invalid_argument")
+        #expect(scene.answer(.get("/events", ["touch": ""], session)) == "400 invalid_argument")
+        #expect(scene.answer(.get("/events", [:], session.merging(["last-event-id": "garbage"]) { $1 })) == "stream")
+        #expect(scene.answer(.get("/history", ["tag": "a/b"], session)) == "400 invalid_argument")
+        #expect(scene.answer(.get("/history", [:], session)) == "400 invalid_argument")
+    }
+}
+
+@Suite("Request headers")
+struct RequestHeadersTests {
+    @Test("finds a cookie that is sent once")
+    func cookies() {
+        #expect(RequestHeaders.cookie("a", in: "a=1") == "1")
+        #expect(RequestHeaders.cookie("a", in: "b=2; a=1=1;c") == "1=1")
+        #expect(RequestHeaders.cookie("a", in: "aa=1; ba=2") == nil)
+        #expect(RequestHeaders.cookie("a", in: "a=1; a=2") == nil)
+        #expect(RequestHeaders.cookie("a", in: nil) == nil)
+        #expect(RequestHeaders.cookie("a", in: ";;=;a") == nil)
+    }
+
+    @Test("takes the address that the nearest proxy has added")
+    func forwarded() {
+        #expect(RequestHeaders.lastForwarded("1.2.3.4, 5.6.7.8") == "5.6.7.8")
+        #expect(RequestHeaders.lastForwarded("2001:DB8::1") == "2001:db8::1")
+        for text in ["", ",", "unknown", "1.2.3.4, <x>", String(repeating: "1", count: 99)] {
+            #expect(RequestHeaders.lastForwarded(text) == nil, "\(text)")
+        }
+    }
+}
+
+@Suite("History")
+struct HistoryTests {
+    @Test("keeps 24 hours of battery, signal and gestures")
+    func day() throws {
+        var history = History()
+        let start: Int64 = 1_795_327_200
+        history.received("tag/1/battery", Array(#"{"level":87}"#.utf8), at: start)
+        history.received("tag/1/rssi", Array("-61".utf8), at: start + 300)
+        for _ in 1...3 { history.received("tag/1/gesture", Array("{}".utf8), at: start + 3600) }
+        let document = history.document(of: "1", at: start + 7200)
+        let battery = try #require(document["battery"]?.elements), signal = try #require(document["signal"]?.elements)
+        #expect(battery.count == 288 && battery[287 - 24] == 87)
+        #expect(signal[287 - 23] == -61)
+        let gestures = try #require(document["gestures"]?.elements)
+        #expect(gestures.count == 24 && gestures[22] == 3)
+        let later = history.document(of: "1", at: start + 25 * 3600)
+        #expect(later["battery"]?.elements?.allSatisfy { $0 == .null } == true)
+    }
+
+    @Test("ignores what is not a number in range, and other topics")
+    func invalid() {
+        var history = History()
+        for payload in ["", "x", "{}", #"{"level":101}"#, #"{"level":"5"}"#, "-500", "[]"] {
+            history.received("tag/1/battery", Array(payload.utf8), at: 0)
+            history.received("tag/1/rssi", Array(payload.utf8), at: 0)
+        }
+        history.received("bridge/1/battery", Array(#"{"level":10}"#.utf8), at: 0)
+        #expect(history.count == 0)
+    }
+
+    @Test("forgets a tag whose topics are removed, and is bounded")
+    func bounds() {
+        var history = History()
+        for number in 0..<5000 { history.received("tag/\(number)/gesture", Array("{}".utf8), at: 0) }
+        #expect(history.count == History.mostTags)
+        history.received("tag/5/info", [], at: 0)
+        #expect(history.count == History.mostTags - 1)
+    }
+
+    @Test("survives a wall clock that is set back")
+    func clock() {
+        var history = History()
+        history.received("tag/1/gesture", Array("{}".utf8), at: 1_000_000)
+        history.received("tag/1/gesture", Array("{}".utf8), at: 0)
+        #expect(history.document(of: "1", at: 1_000_000)["gestures"]?.elements?.last == 2)
+    }
+}
+
+@Suite("One-time keys")
+struct OneTimeKeysTests {
+    @Test("work once")
+    func once() throws {
+        let folder = try ScratchFolder()
+        let keys = OneTimeKeys(folder: folder.path + "/web")
+        #expect(keys.address == nil)
+        #expect(keys.prepare(address: "http://127.0.0.1:8377/"))
+        #expect(keys.address == "http://127.0.0.1:8377/")
+        let key = Secrets.random()
+        #expect(key.utf8.count == 64)
+        #expect(keys.store(key))
+        #expect(!keys.use("x"))
+        #expect(!keys.use(""))
+        #expect(keys.use(key))
+        #expect(!keys.use(key))
+        keys.remove()
+        #expect(keys.address == nil)
+    }
+
+    @Test("a new one replaces the last one")
+    func replacement() throws {
+        let folder = try ScratchFolder()
+        let keys = OneTimeKeys(folder: folder.path)
+        let first = Secrets.random(), second = Secrets.random()
+        #expect(keys.store(first) && keys.store(second))
+        #expect(!keys.use(first))
+        #expect(keys.use(second))
+    }
+
+    @Test("are in the folder of the option, the service, root or the user")
+    func folder() {
+        let environment = ["RUNTIME_DIRECTORY": "/run/a:/run/b", "XDG_RUNTIME_DIR": "/run/user/1"]
+        #expect(OneTimeKeys.folder(option: "/x", environment: environment, isRoot: true) == "/x")
+        #expect(OneTimeKeys.folder(option: nil, environment: environment, isRoot: false) == "/run/a")
+        #expect(OneTimeKeys.folder(option: nil, environment: [:], isRoot: true) == "/run/jacquard2mqtt-web")
+        #expect(
+            OneTimeKeys.folder(option: nil, environment: ["XDG_RUNTIME_DIR": "/run/user/1"], isRoot: false)
+                == "/run/user/1/jacquard2mqtt-web")
+        #expect(OneTimeKeys.folder(option: nil, environment: [:], isRoot: false) == nil)
+    }
+}
+
+@Suite("Commands of the page's program")
+struct WebCommandsTests {
+    private func action(_ arguments: String...) throws -> (any CommandAction)? {
+        guard case .command(let action) = try WebProgram.table.parse(arguments) else { return nil }
+        return action
+    }
+
+    @Test("are run, open and password")
+    func parsing() throws {
+        #expect(try action("open", "--runtime", "/x") as? OpenCommand == OpenCommand(runtime: "/x"))
+        #expect(try action("password") is PasswordCommand)
+        #expect(
+            try action("run", "--web", "w", "--config", "c") as? ServeCommand == ServeCommand(config: "c", web: "w"))
+    }
+
+    @Test("have help within 80 columns", arguments: [nil, "run", "open", "password"])
+    func help(topic: String?) {
+        let lines = WebProgram.table.help(for: topic).split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")
+    }
+}
