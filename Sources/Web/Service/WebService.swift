@@ -168,7 +168,7 @@ final class WebService {
             cleaning.disarm()
             broadcast(page.brokerChanged(isConnected: false, error.text, at: .now))
         case .message(let message): received(message)
-        case .acknowledged: break
+        case .acknowledged, .subscriptionGranted: break
         case .rejected(_, let error): log.warning("the broker rejects a command", [(.error, error.description)])
         case .subscriptionRefused(let filter, _):
             log.warning("the broker refuses a subscription", [(.topic, filter.description)])
