@@ -156,7 +156,7 @@ let package = Package(
         tests("TagFirmware", "JacquardProtocol", "Time"),
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
         tests("Simulator", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
-        tests("Configuration", "JacquardProtocol", "Text"),
+        tests("Configuration", "JacquardProtocol", "Text", "Time"),
         tests("Terminal", "CommandLine"),
         tests("BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "Logging", "MQTT", "Time"),
         tests(
@@ -170,7 +170,7 @@ let package = Package(
         ),
         tests("jacquard2mqtt", "CommandLine", "Terminal"),
         .executableTarget(
-            name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport"], path: "Tests/Rigs/Soak",
+            name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport", "Time"], path: "Tests/Rigs/Soak",
             exclude: ["run"],
             swiftSettings: settings),
         .testTarget(

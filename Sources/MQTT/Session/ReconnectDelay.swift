@@ -1,3 +1,5 @@
+internal import Time
+
 /// How long to wait before the next attempt: doubled each time, with jitter, so that the clients of a broker that returns
 /// don't connect all at once.
 ///
@@ -6,12 +8,12 @@
 struct ReconnectDelay {
     private let shortest: Duration
     private let longest: Duration
-    private var step: Duration
+    private var steps: Backoff
 
     init(shortest: Duration, longest: Duration) {
         self.shortest = shortest
         self.longest = longest
-        step = min(shortest * 2, longest)
+        steps = Backoff(first: min(shortest * 2, longest), longest: longest)
     }
 
     /// The pause before the next attempt; the one after that is longer.
@@ -21,19 +23,18 @@ struct ReconnectDelay {
     ///   - limit: the longest pause for now; the steps behind it go on to double. nil means no other limit.
     /// - Returns: the pause.
     mutating func next(random: Double, atMost limit: Duration? = nil) -> Duration {
-        let limited = min(step, limit ?? longest)
-        step = min(step * 2, longest)
+        let limited = min(steps.next(), limit ?? longest)
         return max(shortest, limited / 2 + (limited / 2) * random)
     }
 
     /// The longest pause without jitter, for a broker that has to be left alone.
     mutating func longestPause() -> Duration {
-        step = longest
+        steps.skipToLongest()
         return longest
     }
 
     /// Starts again at the shortest pause.
     mutating func reset() {
-        self = ReconnectDelay(shortest: shortest, longest: longest)
+        steps.reset()
     }
 }

@@ -9,9 +9,9 @@ final class Soak {
     let options: SoakOptions
     let stage: Stage
     let reader: Reader
-    var random: SeededGenerator
+    var random: SplitMix
     /// For troubles that concern everybody, so that their order does not depend on the number of small events.
-    var troubleRandom: SeededGenerator
+    var troubleRandom: SplitMix
     var troubles = Troubles()
     var gestures = GestureLedger()
     var commands = CommandLedger()
@@ -42,8 +42,8 @@ final class Soak {
 
     init(_ options: SoakOptions) async throws {
         self.options = options
-        random = SeededGenerator(seed: options.seed)
-        troubleRandom = SeededGenerator(seed: options.seed &+ 0x51AB)
+        random = SplitMix(seed: options.seed)
+        troubleRandom = SplitMix(seed: options.seed &+ 0x51AB)
         stage = try await Stage(options)
         reader = Reader(port: stage.broker.port)
         for serial in options.serials { tags[serial] = TagView(at: .now) }

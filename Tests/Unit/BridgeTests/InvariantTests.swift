@@ -1,21 +1,8 @@
 import JacquardProtocol
 import Testing
+import Time
 
 @testable import Bridge
-
-/// Numbers that are the same in every run: a linear congruential generator with Knuth's constants.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: Int) {
-        state = UInt64(truncatingIfNeeded: seed)
-    }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ (state >> 29)
-    }
-}
 
 @Suite("Invariants")
 struct InvariantTests {
@@ -46,7 +33,7 @@ struct InvariantTests {
 
     @Test("every command has one final result, and unknown tokens are ignored", arguments: 0..<60)
     func oneResult(seed: Int) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed: UInt64(seed))
         let policy = Self.policies.randomElement(using: &generator) ?? .always
         var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: policy)], commandsPerTag: 4)
         var commands = 0
@@ -74,7 +61,7 @@ struct InvariantTests {
     }
 
     /// An event without a preceding request.
-    private func happen(_ scene: inout Scene, using generator: inout SeededGenerator) {
+    private func happen(_ scene: inout Scene, using generator: inout SplitMix) {
         switch Int.random(in: 0..<5, using: &generator) {
         case 4: scene.handle(.duplicateSerial("003R", addresses: ["F0", "F1"]))
         case 0:
@@ -90,7 +77,7 @@ struct InvariantTests {
     }
 
     /// Answers every token, possibly with an unexpected answer, and then an unknown token.
-    private func answer(_ token: UInt64, in scene: inout Scene, using generator: inout SeededGenerator) {
+    private func answer(_ token: UInt64, in scene: inout Scene, using generator: inout SplitMix) {
         let end = Self.ends.randomElement(using: &generator) ?? .success(.done)
         for tag in Self.tags { scene.report(.commandEnded(token: token, end), of: tag) }
         let answer = Self.answers.randomElement(using: &generator) ?? .success(.done)
@@ -99,11 +86,11 @@ struct InvariantTests {
         scene.handle(.requestEnded(token: UInt64.max, .success(.done)))
     }
 
-    private static func tag(using generator: inout SeededGenerator) -> TagID {
+    private static func tag(using generator: inout SplitMix) -> TagID {
         tags.randomElement(using: &generator) ?? .tag003R
     }
 
-    private static func connection(using generator: inout SeededGenerator) -> TagConnection {
+    private static func connection(using generator: inout SplitMix) -> TagConnection {
         let states: [TagConnection.State] = [.preparingToConnect, .connecting(step: 1), .connected, .disconnected]
         let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
         return TagConnection(
@@ -113,7 +100,7 @@ struct InvariantTests {
 
     @Test("invalid bytes are rejected", arguments: 0..<200)
     func noise(seed: Int) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed: UInt64(seed))
         var scene = Scene.connected()
         let alphabet = Array(#"{}[]":,\/u0019aeE+-. tfn"#.utf8) + [0, 0x80, 0xC3, 0xE2, 0xF0, 0xFF]
         for _ in 0..<20 {

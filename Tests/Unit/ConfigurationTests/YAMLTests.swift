@@ -1,4 +1,5 @@
 import Testing
+import Time
 import Text
 
 @testable import Configuration
@@ -110,7 +111,7 @@ struct YAMLTests {
 
     @Test("a damaged file is read or refused, whatever the damage", arguments: 0..<20)
     func mutations(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SplitMix(seed: seed)
         let example = Array(try ExampleConfiguration.uncommented().utf8)
         for _ in 0..<100 {
             var bytes = example
@@ -140,19 +141,5 @@ struct YAMLTests {
         case 3: bytes.removeSubrange(index..<min(index + 40, bytes.count))
         default: bytes.insert(contentsOf: bytes[index..<min(index + 200, bytes.count)], at: index)
         }
-    }
-}
-
-/// Random numbers that are the same in each run. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
-/// generators", 2014.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import JacquardProtocol
 import Testing
+import Time
 
 /// Bytes that no tag would send. What is read all the same must be a message: written and read again, it is the same.
 @Suite("Hostile bytes")
@@ -19,7 +20,7 @@ struct HostileBytesTests {
 
     @Test("never trap where a byte is wrong", arguments: packets)
     func wrongByte(packet: [UInt8]) throws {
-        var numbers = Seeded(state: UInt64(packet.count))
+        var numbers = SplitMix(seed: UInt64(packet.count))
         for index in packet.indices {
             var packet = packet
             for byte in [0x00, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &numbers)] {
@@ -31,7 +32,7 @@ struct HostileBytesTests {
 
     @Test("never trap where all are random", arguments: 0..<20)
     func random(seed: UInt64) throws {
-        var numbers = Seeded(state: seed)
+        var numbers = SplitMix(seed: seed)
         for _ in 0..<500 {
             let length = Int.random(in: 0...80, using: &numbers)
             try read((0..<length).map { _ in UInt8.random(in: 0...255, using: &numbers) }[...])
@@ -40,7 +41,7 @@ struct HostileBytesTests {
 
     @Test("never trap as fragments, and never make a packet above 1,024 bytes", arguments: 0..<20)
     func fragments(seed: UInt64) {
-        var numbers = Seeded(state: seed)
+        var numbers = SplitMix(seed: seed)
         var reassembler = Reassembler()
         for _ in 0..<500 {
             let length = Int.random(in: 0...61, using: &numbers)
@@ -65,18 +66,5 @@ struct HostileBytesTests {
             let written = notification.encoded()
             #expect(try Notification.decode(written[...]).encoded() == written)
         }
-    }
-}
-
-/// SplitMix64: the same numbers in every run.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-        return number ^ (number >> 31)
     }
 }

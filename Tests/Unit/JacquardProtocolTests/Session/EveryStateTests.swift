@@ -1,7 +1,6 @@
 import JacquardProtocol
 import Testing
-
-@testable import struct JacquardProtocol.SplitMix
+import Time
 
 /// Beyond the transcripts: what holds whatever happens. The rules are those of `SessionAuditor`.
 @Suite("Every state and every event")
@@ -35,7 +34,7 @@ struct EveryStateTests {
 
     @Test("keep to the rules in any order, and a tag that behaves is connected in the end", arguments: 0..<20)
     func chance(seed: UInt64) {
-        var numbers = SplitMix(state: seed)
+        var numbers = SplitMix(seed: seed)
         for _ in 0..<500 {
             var world = SessionWorld(SessionFixture())
             live(&world, &numbers)

@@ -1,13 +1,12 @@
 import JacquardProtocol
 import Testing
-
-@testable import struct JacquardProtocol.SplitMix
+import Time
 
 @Suite("Hostile bytes to a session")
 struct SessionHostileBytesTests {
     @Test("never trap, in no state, and leave the rules alone", arguments: SessionPhase.allCases)
     func random(phase: SessionPhase) {
-        var numbers = SplitMix(state: 1)
+        var numbers = SplitMix(seed: 1)
         var tag = SessionFixture(in: phase)
         for _ in 0..<3000 {
             let characteristic: TagCharacteristic = Bool.random(using: &numbers) ? .notify : .response
