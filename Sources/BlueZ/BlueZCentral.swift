@@ -2,14 +2,15 @@ public import Bluetooth
 import DBus
 public import EventLoop
 public import Logging
+import Time
 
-/// A central over `org.bluez`: one adapter of BlueZ behind the seam.
+/// A central that uses one adapter of BlueZ through `org.bluez`.
 ///
-/// It keeps a copy of BlueZ's objects by their signals and follows the service itself: when bluetoothd or the bus goes,
-/// every link is told as lost, and when it comes back everything is read anew. No call is without a deadline.
+/// It keeps a copy of BlueZ's objects, updated by their signals. When bluetoothd or the bus ends, it reports every link
+/// as lost; when the service is back, it reads all objects again. Every call has a deadline.
 @LoopActor
 public final class BlueZCentral: Central {
-    /// Who is told what happens.
+    /// The event handler.
     public var onEvent: ((CentralEvent) -> Void)?
 
     let log: Logger
@@ -28,7 +29,7 @@ public final class BlueZCentral: Central {
     var owner: String?
     var loadings: Backoff
     lazy var loadTimer = LoopTimer { [unowned self] in load() }
-    /// Whether ``tree`` holds what BlueZ has: before, its signals are about objects that are still to be told.
+    /// Whether ``tree`` contains BlueZ's objects. Signals that arrive earlier are about objects that are not read yet.
     var isLoaded = false
     var tree = ObjectTree()
     private(set) var isStopped = false
@@ -40,7 +41,7 @@ public final class BlueZCentral: Central {
     public var adapterID: String? { adapter.map(Self.name) }
     var adapters: [Adapter]?
     var state = CentralState.unknown
-    /// The adapter that is switched off by us, until it is on again.
+    /// The adapter that this central has switched off, until it is on again.
     var resetting: String?
     var resettings: Backoff
     lazy var resetTimer = LoopTimer { [unowned self] in finishReset() }
@@ -48,46 +49,46 @@ public final class BlueZCentral: Central {
     // Links.
     var peripherals: [BluetoothAddress: Peripheral] = [:]
     var connects: ConnectQueue
-    /// The one whose `Connect` is under way. One at a time: BlueZ makes them one after another anyway, and a second one
-    /// would only wait in its queue and time out there.
+    /// The device whose `Connect` is in progress. One at a time: BlueZ executes them one after another, and a second
+    /// one would only time out in its queue.
     var attempt: Peripheral?
     lazy var connectTimer = LoopTimer { [unowned self] in connectNext() }
-    /// When ``attempt`` has had its time, if others wait.
-    lazy var yieldTimer = LoopTimer { [unowned self] in connectNext() }
-    var rivals = LinkRivals()
+    /// Ends ``attempt`` when its time is over and other devices wait.
+    lazy var contentionTimer = LoopTimer { [unowned self] in connectNext() }
+    var foreignLinks = ForeignLinks()
     var crashSuspects = CrashSuspects()
     var bonds = BondWatch()
-    var bondWishes = BondWishes()
-    /// Characteristics that notify by signal, because `AcquireNotify` was refused: whose they are.
+    var bondRequirements = BondRequirements()
+    /// Subscriptions by signals, because `AcquireNotify` was refused, by the characteristic's path.
     var notifying: [String: Subscription] = [:]
     var unansweredAcquisitions = UnansweredAcquisitions()
 
     // Discovery.
     var discovery = Discovery()
-    /// The service whose devices are reported also while no scan was asked for.
+    /// The service whose devices are reported even without a scan.
     var watched: BluetoothUUID?
     /// The bonded devices, as last reported.
     var publishedBonds: Set<BluetoothAddress> = []
     var discoveryRefusals: Backoff
     lazy var discoveryTimer = LoopTimer { [unowned self] in updateDiscovery() }
     var watch: DiscoveryWatch
-    lazy var watchTimer = LoopTimer { [unowned self] in doubtDiscovery() }
+    lazy var watchTimer = LoopTimer { [unowned self] in checkDiscovery() }
 
     // Pairing.
-    /// Who may pair when it asks for it.
+    /// The devices whose pairing requests are accepted.
     var accepted: Set<BluetoothAddress> = []
-    /// Whom we pair with at the moment.
+    /// The devices with a `Pair` call in progress.
     var pairing: Set<BluetoothAddress> = []
     private(set) lazy var agent = PairingAgent(log: log) { [unowned self] in mayPair($0) }
 
-    /// Prepares a central; nothing happens before ``start()``.
+    /// Creates a central. It does nothing before ``start()``.
     ///
     /// - Parameters:
-    ///   - busAddress: of the bus that BlueZ is on.
+    ///   - busAddress: the address of BlueZ's bus.
     ///   - adapter: which adapter to use.
-    ///   - resetAdapter: whether the adapter may be switched off and on when it hears nothing for a long time, restarts
-    ///     of the discovery have not helped and nothing is connected through it.
-    ///   - log: where trouble is told.
+    ///   - resetAdapter: whether the adapter may be switched off and on if it receives nothing for a long time,
+    ///     restarts of discovery have not helped, and nothing is connected through it.
+    ///   - log: the logger.
     public convenience init(
         busAddress: String, adapter: AdapterChoice = .automatic, resetAdapter: Bool = false, log: Logger
     ) {
@@ -106,18 +107,18 @@ public final class BlueZCentral: Central {
         (reopenings, loadings, resettings, discoveryRefusals) = (pauses, pauses, pauses, pauses)
     }
 
-    /// Connects to the bus and begins to tell what happens. Once.
+    /// Connects to the bus and starts reporting events. Call it once.
     public func start() async {
         await open()
     }
 
-    /// Drops all links and waits until they are down, at most for the given time; then leaves the bus for good, which
-    /// ends the discovery and takes the pairing agent away.
+    /// Disconnects all devices and waits for it, at most for the given time. Then closes the bus, which ends discovery
+    /// and removes the pairing agent.
     public func stop(within limit: Duration = .seconds(3)) async {
         guard !isStopped else { return }
         isStopped = true
         onEvent = nil
-        for timer in [reopenTimer, loadTimer, resetTimer, connectTimer, yieldTimer, discoveryTimer, watchTimer] {
+        for timer in [reopenTimer, loadTimer, resetTimer, connectTimer, contentionTimer, discoveryTimer, watchTimer] {
             timer.disarm()
         }
         finishReset()
@@ -127,12 +128,12 @@ public final class BlueZCentral: Central {
         subscriptions = []
     }
 
-    /// Does something, or begins to.
+    /// Performs a request, or starts it.
     public func perform(_ request: CentralRequest) {
         guard !isStopped else { return }
         switch request {
         case .scan(let options):
-            discovery.wish = options
+            discovery.requested = options
             updateDiscovery()
         case .watch(let service):
             watched = service
@@ -150,16 +151,16 @@ public final class BlueZCentral: Central {
         }
     }
 
-    /// Tells an event that is known at once in a later turn, like any other.
-    func tellLater(_ event: CentralEvent) {
+    /// Reports an event in a later turn, as `Central` requires, although it is known at once.
+    func reportLater(_ event: CentralEvent) {
         EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(event) }
     }
 
-    /// Calls a method of BlueZ; without a bus it fails like any call on a lost one.
+    /// Calls a method of BlueZ. Without a bus, the call fails like one on a lost bus.
     ///
     /// - Parameters:
     ///   - message: the call.
-    ///   - limit: how long to wait for the answer; nil takes the usual time.
+    ///   - limit: timeout of the response; nil for the default.
     ///   - completion: called once, in a later turn.
     func call(
         _ message: DBusMessage, within limit: Duration? = nil,

@@ -1,6 +1,10 @@
-/// Every name of `org.bluez` that the project speaks, once.
+import Bluetooth
+import DBus
+
+/// The bus name, paths and interfaces of BlueZ. Members and error names are written where they are used.
 ///
-/// Source: BlueZ 5.66, `doc/adapter-api.txt`, `doc/device-api.txt`, `doc/gatt-api.txt` (since 5.69 `doc/org.bluez.*.rst`).
+/// Source: BlueZ 5.66, `doc/adapter-api.txt`, `doc/device-api.txt`, `doc/gatt-api.txt` (since 5.69
+/// `doc/org.bluez.*.rst`).
 enum BlueZNames {
     static let service = "org.bluez"
     static let root = "/"
@@ -13,4 +17,53 @@ enum BlueZNames {
     static let device = "org.bluez.Device1"
     static let gattService = "org.bluez.GattService1"
     static let gattCharacteristic = "org.bluez.GattCharacteristic1"
+}
+
+extension BluetoothError {
+    /// Converts the error of a call to `org.bluez`.
+    ///
+    /// Source: BlueZ 5.66, `src/error.c` and `create_gatt_dbus_error` in `src/gatt-client.c`.
+    init(_ error: DBusError) {
+        self.init(Self.code(of: error), name: error.name, text: error.text)
+    }
+
+    private static func code(of error: DBusError) -> Code {
+        switch error.code {
+        case .timeout: .timeout
+        case .disconnected: .connectionFailed
+        case .malformed: .other
+        case .refused: code(named: error.name, error.text)
+        }
+    }
+
+    private static func code(named name: String, _ text: String) -> Code {
+        switch name {
+        case "org.bluez.Error.NotReady": .poweredOff
+        // BlueZ uses this name for ATT error 3 and, with this text, for missing encryption.
+        case "org.bluez.Error.NotPermitted": text == "Not paired" ? .authenticationFailed : .notPermitted
+        case "org.bluez.Error.NotAuthorized", "org.bluez.Error.AuthenticationFailed",
+            "org.bluez.Error.AuthenticationRejected", "org.bluez.Error.AuthenticationCanceled",
+            "org.bluez.Error.AuthenticationTimeout":
+            .authenticationFailed
+        case "org.bluez.Error.DoesNotExist", "org.freedesktop.DBus.Error.UnknownObject",
+            "org.freedesktop.DBus.Error.UnknownMethod":
+            .notFound
+        case "org.bluez.Error.Failed": code(ofConnectionThatSays: text)
+        case "org.freedesktop.DBus.Error.LimitsExceeded", "org.freedesktop.DBus.Error.NoMemory": .busy
+        case "org.bluez.Error.NotConnected", "org.bluez.Error.InProgress",
+            "org.bluez.Error.ConnectionAttemptFailed", "org.freedesktop.DBus.Error.ServiceUnknown",
+            "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.NoReply":
+            .connectionFailed
+        default: .other
+        }
+    }
+
+    /// `Connect` has one error name for all failures. The text is one of a list, with the prefix `br-` or `le-`. The
+    /// text for a missing key is newer than 5.66. Source: BlueZ, `src/error.h`.
+    private static func code(ofConnectionThatSays text: String) -> Code {
+        if text.hasSuffix("-connection-canceled") { return .canceled }
+        if text.hasSuffix("-connection-key-missing") { return .authenticationFailed }
+        if text.hasSuffix("-adapter-not-powered") { return .poweredOff }
+        return .connectionFailed
+    }
 }

@@ -1,64 +1,64 @@
 import Bluetooth
 import Time
 
-/// Which device to connect to next. One attempt at a time, and for a device that has been heard: an attempt for one that
-/// is away makes the radio deaf to the others.
+/// Selects the device to connect next. Devices that were heard come first: during an attempt for an absent device, the
+/// radio does not receive the others.
 struct ConnectQueue {
-    /// How long to wait for what.
-    struct Patience {
-        /// How long a device that the stack knows may stay unheard before it is tried without having been heard; some
-        /// controllers do not report what they have on a list of their own.
+    /// Waiting times.
+    struct Timing {
+        /// How long to wait for the advertisement of a device that the stack knows before it is tried without one. Some
+        /// controllers don't report devices on their own accept list.
         var unheard = Duration.seconds(15)
-        /// How long before anybody is tried so again: the radio listens in between.
+        /// The interval between attempts without an advertisement. The radio listens in between.
         var repetition = Duration.seconds(60)
-        /// How long a device counts as heard. BlueZ forgets one that it has not seen for as long.
+        /// How long a device counts as heard. BlueZ removes a device after the same time.
         var memory = Duration.seconds(30)
     }
 
     /// The device to try.
     struct Turn: Equatable {
         let address: BluetoothAddress
-        /// Whether it has been heard of late.
+        /// Whether it was heard recently.
         let isHeard: Bool
     }
 
     private struct Entry {
         let address: BluetoothAddress
-        /// Until when it counts as heard; nil while it has not been.
+        /// Until when it counts as heard; nil if it was not heard.
         var heardUntil: Instant?
-        /// Before this it is not tried.
+        /// The earliest time of an attempt.
         let from: Instant
-        /// When it may be tried although it has not been heard.
+        /// The earliest time of an attempt without an advertisement.
         let unheardFrom: Instant
 
         func isHeard(at now: Instant) -> Bool { from <= now && heardUntil.map { now < $0 } ?? false }
     }
 
-    private let patience: Patience
-    /// Who waits, longest first.
+    private let patience: Timing
+    /// The waiting devices, in order of arrival.
     private var waiting: [Entry] = []
-    /// Before this no device is tried that was not heard.
+    /// The earliest time of the next attempt without an advertisement, for any device.
     private var nextUnheard: Instant?
 
-    init(_ patience: Patience = Patience()) {
+    init(_ patience: Timing = Timing()) {
         self.patience = patience
     }
 
     /// Whether no device waits.
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// When a device may be tried that was not heard.
+    /// When a device may be tried that was not heard; nil if no device waits.
     var deadline: Instant? {
         guard let first = waiting.map(\.unheardFrom).min() else { return nil }
         return max(first, nextUnheard ?? first)
     }
 
-    /// Puts a device behind the others.
+    /// Appends a device.
     ///
     /// - Parameters:
-    ///   - address: of the device.
-    ///   - isHeard: whether it was heard of late.
-    ///   - start: before this it is not tried; nil if it may be tried at once.
+    ///   - address: the device.
+    ///   - isHeard: whether it was heard recently.
+    ///   - start: the earliest time of an attempt; nil for now.
     ///   - now: the time.
     mutating func add(_ address: BluetoothAddress, isHeard: Bool, notBefore start: Instant? = nil, at now: Instant) {
         remove(address)
@@ -69,7 +69,7 @@ struct ConnectQueue {
                 unheardFrom: from + patience.unheard))
     }
 
-    /// Takes a device out, if it is in.
+    /// Removes a device.
     mutating func remove(_ address: BluetoothAddress) {
         waiting.removeAll { $0.address == address }
     }
@@ -80,19 +80,18 @@ struct ConnectQueue {
         waiting[index].heardUntil = now + patience.memory
     }
 
-    /// Takes out whom to connect to now: who was heard comes before who was not, and who waits longer before who came
-    /// later.
+    /// Removes the device to connect now: devices that were heard first, each group in order of arrival.
     ///
     /// - Parameters:
     ///   - now: the time.
     ///   - isKnown: whether the stack has an object for the device.
-    /// - Returns: nil while there is no device to try.
+    /// - Returns: the device; nil if none is to be tried now.
     mutating func next(at now: Instant, isKnown: (BluetoothAddress) -> Bool) -> Turn? {
         if let index = waiting.firstIndex(where: { $0.isHeard(at: now) && isKnown($0.address) }) {
             return Turn(address: waiting.remove(at: index).address, isHeard: true)
         }
         guard let deadline, deadline <= now else { return nil }
-        // Also if no device is known: an unknown one cannot be tried, and is not looked for at every turn.
+        // Set even if no device is known to the stack, so that the search is not repeated at each call.
         nextUnheard = now + patience.repetition
         guard let index = waiting.firstIndex(where: { $0.unheardFrom <= now && isKnown($0.address) }) else {
             return nil

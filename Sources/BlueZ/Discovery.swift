@@ -1,82 +1,83 @@
 import Bluetooth
+import Time
 
-/// What is wished of discovery, and how it stands.
+/// Desired and actual state of discovery.
 struct Discovery {
-    /// What a call is to bring about.
+    /// The next call.
     enum Step: Equatable {
         case start(ScanOptions)
         case stop
     }
 
-    /// What the user of the central wants; nil for no scan.
-    var wish: ScanOptions?
-    /// What our own session with BlueZ looks for; nil while we have none.
+    /// The requested scan; nil for none.
+    var requested: ScanOptions?
+    /// The scan of this client's session with BlueZ; nil if there is no session.
     private(set) var running: ScanOptions?
-    /// Whether a call is under way; the next step waits for its end.
+    /// Whether a call is in progress. The next step waits for its end.
     private(set) var isChanging = false
-    /// Whether the user of the central has been told that the scan runs.
-    private(set) var isTold = false
-    /// Counts what makes answers void: those to calls that were made before.
+    /// Whether the scan was reported as running.
+    private(set) var isReportedScanning = false
+    /// Incremented by each reset. Answers to calls of an earlier generation are ignored.
     private(set) var generation = 0
-    /// Whether the adapter says that it discovers, for whomever.
+    /// Whether the adapter reports `Discovering`, for any client.
     private var isReported = false
-    /// Whether it has said so since our session began.
+    /// Whether the adapter has reported `Discovering` since the session started.
     private var wasReported = false
-    /// Whether the session is to be ended and begun again.
-    private var isDoubted = false
+    /// Whether the session is to be stopped and started again.
+    private var needsRestart = false
 
-    /// BlueZ has forgotten our session, and nothing that is under way counts.
+    /// Handles the loss of the session and of all pending calls.
     mutating func reset() {
         running = nil
         isReported = false
         isChanging = false
-        isDoubted = false
+        needsRestart = false
         generation += 1
     }
 
-    /// The next call.
+    /// Returns the next call.
     ///
     /// - Parameter isPaused: whether a connection is being made.
-    /// - Returns: nil when all is as it should be, or a call is under way.
+    /// - Returns: nil if the actual state is the desired one, or a call is in progress.
     func step(isPaused: Bool) -> Step? {
         guard !isChanging else { return nil }
-        let wanted = isPaused || isDoubted ? nil : wish
+        let wanted = isPaused || needsRestart ? nil : requested
         guard wanted != running else { return nil }
         return running == nil ? wanted.map(Step.start) : .stop
     }
 
-    /// A call is made.
+    /// Handles the start of a call.
     mutating func begin() {
         isChanging = true
     }
 
-    /// BlueZ has begun our session.
+    /// Handles a started session.
     mutating func started(_ options: ScanOptions) {
         isChanging = false
         running = options
         wasReported = isReported
     }
 
-    /// Our session has ended.
+    /// Handles a stopped session.
     mutating func stopped() {
         isChanging = false
         running = nil
-        isDoubted = false
+        needsRestart = false
     }
 
-    /// BlueZ has refused to begin.
+    /// Handles a refused start.
     mutating func refused() {
         isChanging = false
     }
 
-    /// The session hears nothing: it is to begin anew.
-    mutating func doubt() {
-        isDoubted = running != nil
+    /// Requests a restart of the session.
+    mutating func restart() {
+        needsRestart = running != nil
     }
 
-    /// The adapter tells whether it discovers.
+    /// Handles a value of the adapter's property `Discovering`.
     ///
-    /// - Returns: whether a session that we hold has ended by itself, as after a reset of the controller.
+    /// - Returns: whether this client's session has ended by itself, for example after a reset of the controller.
     mutating func report(_ isDiscovering: Bool) -> Bool {
         isReported = isDiscovering
         guard running != nil else { return false }
@@ -86,14 +87,71 @@ struct Discovery {
         return true
     }
 
-    /// What the user of the central is to be told now: that the scan has begun or ended, not that it pauses.
+    /// Returns the change to report: the scan has started or stopped. Pauses are not reported.
     ///
     /// - Parameter isPaused: whether a connection is being made.
-    /// - Returns: nil when nothing has changed.
-    mutating func news(isPaused: Bool) -> Bool? {
-        let isScanning = wish != nil && (running != nil || (isTold && (isPaused || isChanging)))
-        guard isScanning != isTold else { return nil }
-        isTold = isScanning
+    /// - Returns: whether the scan runs; nil if that has been reported already.
+    mutating func scanningChange(isPaused: Bool) -> Bool? {
+        let isScanning = requested != nil && (running != nil || (isReportedScanning && (isPaused || isChanging)))
+        guard isScanning != isReportedScanning else { return nil }
+        isReportedScanning = isScanning
         return isScanning
+    }
+}
+
+/// Restarts a discovery that receives nothing: after hours, some controllers stop reporting without an error.
+///
+/// The evidence is weak, because a filtered discovery also receives nothing while all tags sleep. So discovery is first
+/// stopped and started, less often each time. The adapter is switched off and on only if the user allows it and no
+/// device is connected.
+struct DiscoveryWatch {
+    /// The measure to take.
+    enum Step: Equatable {
+        case restart
+        case resetAdapter
+    }
+
+    /// The number of restarts without effect before the adapter is reset.
+    static let restartsBeforeReset = 3
+    /// The longest pause, as a multiple of the first one.
+    private static let longest = 16
+
+    private let silence: Duration
+    private var restarts = 0
+    /// When a device was last heard or the last measure was taken.
+    private var since: Instant
+
+    init(silence: Duration, now: Instant) {
+        self.silence = silence
+        since = now
+    }
+
+    /// When the next measure is due.
+    var deadline: Instant { since + silence * min(1 << min(restarts, 10), Self.longest) }
+    /// Whether no measure has been taken since a device was heard. The first one is logged.
+    var isFresh: Bool { restarts == 0 }
+
+    /// A device was heard.
+    mutating func heard(at now: Instant) {
+        since = now
+        restarts = 0
+    }
+
+    /// Handles the start of discovery. The time without discovery does not count.
+    mutating func began(at now: Instant) {
+        since = now
+    }
+
+    /// Returns the measure that is due.
+    ///
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - mayReset: whether the adapter may be switched off and on.
+    /// - Returns: nil before ``deadline``.
+    mutating func step(at now: Instant, mayReset: Bool) -> Step? {
+        guard deadline <= now else { return nil }
+        restarts += 1
+        since = now
+        return mayReset && restarts == Self.restartsBeforeReset + 1 ? .resetAdapter : .restart
     }
 }

@@ -1,7 +1,7 @@
 import EventLoop
 internal import Glibc
 
-/// The descriptor of `AcquireNotify`: a packet for each value of the characteristic, past the bus.
+/// The descriptor of `AcquireNotify`: one packet per value of the characteristic, without the bus.
 @LoopActor
 final class NotificationChannel {
     private let descriptor: CInt
@@ -9,25 +9,25 @@ final class NotificationChannel {
     private let onValue: @LoopActor ([UInt8]) -> Void
     private let onEnd: @LoopActor () -> Void
 
-    /// How many values are read before others get their turn.
+    /// Maximum number of values read per turn of the loop.
     private static let turn = 64
-    /// More values than a socket holds: where there are more, they still come.
+    /// More values than a socket can buffer.
     private static let most = 4_096
     /// The longest value of a characteristic. Source: Bluetooth Core Specification 5.3, volume 3, part F, 3.2.9.
     private nonisolated static let longest = 512
 
-    /// What a read brought.
+    /// The result of a read.
     private enum Packet {
         case value([UInt8])
-        /// A value without bytes, or the end; only the hang-up tells them apart.
+        /// An empty value or the end. Only the hang-up event distinguishes them.
         case empty
         case nothing
         case failure
     }
 
-    /// Takes the descriptor over, also when it throws: it is closed then.
+    /// Takes ownership of the descriptor. If it throws, the descriptor is closed.
     ///
-    /// - Throws: ``EventLoop/SystemError`` when the loop does not take it.
+    /// - Throws: ``EventLoop/SystemError`` if the loop does not accept it.
     init(
         owning descriptor: CInt, onValue: @escaping @LoopActor ([UInt8]) -> Void, onEnd: @escaping @LoopActor () -> Void
     ) throws(SystemError) {
@@ -41,17 +41,17 @@ final class NotificationChannel {
         for _ in 0..<Self.turn {
             switch Self.read(descriptor) {
             case .value(let value): onValue(value)
-            // A device may notify nothing at all, which is no end; behind the real one epoll goes on reporting it.
+            // A device may notify an empty value. At the end, epoll keeps reporting the hang-up.
             case .empty: return events.contains(.hangUp) ? end() : ()
             case .nothing: return
             case .failure: return end()
             }
-            // Whoever got the value may have closed the channel.
+            // The handler of the value may have closed the channel.
             guard source != nil else { return }
         }
     }
 
-    /// Belongs to no actor: a closure that does is checked by the runtime when the standard library takes it.
+    /// Not isolated: the runtime checks an isolated closure each time the standard library calls it.
     private nonisolated static func read(_ descriptor: CInt) -> Packet {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { buffer in
             let count = recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
@@ -66,20 +66,21 @@ final class NotificationChannel {
         onEnd()
     }
 
-    /// Hands over what waits: whoever learns of the end by another way does so before ``cancel()``.
+    /// Delivers the values that are still buffered. Call it before ``cancel()`` if the end of the link is reported by
+    /// signal.
     func drain() {
         for _ in 0..<Self.most {
             guard source != nil else { return }
             switch Self.read(descriptor) {
             case .value(let value): onValue(value)
-            // Values may stand behind it; behind the end there is only more of the same.
+            // Values may follow an empty one. After the end, all further reads are empty.
             case .empty: continue
             case .nothing, .failure: return
             }
         }
     }
 
-    /// No more values; bluetoothd switches the notifications off when the descriptor closes.
+    /// Ends the delivery of values. bluetoothd disables the notifications when the descriptor closes.
     func cancel() {
         source = nil
     }
@@ -87,5 +88,31 @@ final class NotificationChannel {
     isolated deinit {
         source?.cancel()
         close(descriptor)
+    }
+}
+
+/// Whether the process can afford a descriptor for a characteristic.
+///
+/// The last ones are needed for a new connection to the bus or the broker and for the state file. libdbus closes its
+/// connection if it cannot store the descriptor of a message.
+enum SpareDescriptors {
+    /// The number of descriptors kept for other purposes.
+    static let reserve = 8
+
+    /// Counts free descriptor numbers from the highest one down, where most are free unless the process is short of
+    /// them.
+    ///
+    /// - Parameter expected: the number of descriptors that pending calls may return.
+    /// - Returns: whether there is room for one more.
+    static func areAvailable(beside expected: Int) -> Bool {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
+        var missing = reserve + expected + 1
+        var number = CInt(clamping: limit.rlim_cur)
+        while missing > 0, number > 0 {
+            number -= 1
+            if fcntl(number, F_GETFD) == -1 { missing -= 1 }
+        }
+        return missing == 0
     }
 }

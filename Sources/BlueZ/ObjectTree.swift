@@ -1,12 +1,11 @@
 import Bluetooth
 import DBus
 
-/// What `org.bluez` has told of its objects, by path: only the properties that matter here. What BlueZ removes goes here as
-/// well, and what it has not added never comes in.
+/// A copy of the objects of `org.bluez` by path, with the properties that are used here.
 ///
-/// Devices on the air decide how many objects there are: further ones are left out.
+/// Any device nearby can add objects, so their number is bounded. Further ones are ignored.
 struct ObjectTree {
-    /// Upper bound on devices. A device with a bond or a link always has its place.
+    /// Upper bound on devices. Devices with a bond or a link are always stored.
     static let mostDevices = 4_096
     /// Upper bound on services and characteristics of one device; a tag has about ten.
     static let mostGATTObjects = 256
@@ -23,14 +22,14 @@ struct ObjectTree {
         var name: String?
         var services: Set<BluetoothUUID> = []
         var manufacturerData: [UInt16: [UInt8]] = [:]
-        /// Only while a discovery runs, and only of a device that it has heard.
+        /// Set only while discovery runs, for devices that it has received.
         var rssi: Int?
         var isConnected = false
         var isPaired = false
         var isResolved = false
 
-        /// Whether it is within reach for certain: a connected device does not advertise.
-        var isThere: Bool { rssi != nil || isConnected }
+        /// Whether the device is certainly in range. A connected device does not advertise.
+        var isInRange: Bool { rssi != nil || isConnected }
 
         var advertisement: Advertisement {
             Advertisement(
@@ -50,13 +49,13 @@ struct ObjectTree {
         var properties: CharacteristicProperties = []
         /// Whether its value can be read.
         var isReadable = false
-        /// Whether anybody has a session of notifications by signals.
+        /// Whether any client has a subscription by signals.
         var isNotifying = false
         /// Whether a client has acquired the notifications by descriptor.
         var isNotifyAcquired = false
     }
 
-    /// Where a characteristic is, and what can be done with it.
+    /// The path and the properties of a characteristic.
     struct Characteristic {
         let path: String
         let properties: CharacteristicProperties
@@ -66,13 +65,13 @@ struct ObjectTree {
     private(set) var devices: [String: DeviceObject] = [:]
     private(set) var services: [String: ServiceObject] = [:]
     private(set) var characteristics: [String: CharacteristicObject] = [:]
-    /// How many services and characteristics each device has, by the path of its object.
+    /// The number of services and characteristics of each device, by the device's path.
     private var gattObjects: [String: Int] = [:]
-    /// Paths of the devices of each address, one for each adapter: every request looks here.
+    /// Paths of the devices with each address, one per adapter. An index for requests.
     private var paths: [BluetoothAddress: Set<String>] = [:]
 
-    /// Takes properties of an object's interface, as `InterfacesAdded`, `GetManagedObjects` and `PropertiesChanged` tell
-    /// them; an object that is not known begins with them.
+    /// Sets properties of an object's interface from `InterfacesAdded`, `GetManagedObjects` or `PropertiesChanged`.
+    /// Adds the object if it is unknown.
     mutating func apply(_ values: [String: DBusValue], to path: String, _ interface: String) {
         guard contains(path, interface) || makeRoom(for: values, at: path, interface) else { return }
         switch interface {
@@ -86,13 +85,14 @@ struct ObjectTree {
         }
     }
 
-    /// Properties that an object has no longer. Only the signal strength comes and goes.
+    /// Removes invalidated properties. Only the signal strength can be invalidated.
     mutating func invalidate(_ names: [String], of path: String, _ interface: String) {
         if interface == BlueZNames.device, names.contains("RSSI") { devices[path]?.rssi = nil }
     }
 
-    /// BlueZ has answered that the device is connected. When its kernel tells it of the link by the socket first, it
-    /// never signals the property. Source: BlueZ 5.66, `att_connect_cb` and `device_add_connection` in `src/device.c`.
+    /// Marks a device as connected after `Connect` has succeeded. If the kernel reports the link to bluetoothd by the
+    /// socket first, bluetoothd never signals the property. Source: BlueZ 5.66, `att_connect_cb` and
+    /// `device_add_connection` in `src/device.c`.
     mutating func setConnected(_ path: String) {
         devices[path]?.isConnected = true
     }
@@ -108,7 +108,7 @@ struct ObjectTree {
         }
     }
 
-    /// An object has lost interfaces.
+    /// Removes interfaces of an object.
     mutating func remove(_ interfaces: [String], of path: String) {
         for interface in interfaces {
             switch interface {
@@ -122,7 +122,7 @@ struct ObjectTree {
         }
     }
 
-    /// The device with an address below an adapter.
+    /// Returns the device with an address below an adapter.
     func device(_ address: BluetoothAddress, of adapter: String) -> (path: String, object: DeviceObject)? {
         for path in paths[address] ?? [] {
             if let object = devices[path], object.adapter == adapter { return (path, object) }
@@ -130,8 +130,8 @@ struct ObjectTree {
         return nil
     }
 
-    /// The characteristics of a service on a device; nil while the service is not there. Of several services with the
-    /// same UUID the one with the most characteristics counts.
+    /// Returns the characteristics of a service of a device; nil if the device has no such service. Of several services
+    /// with the same UUID, the one with the most characteristics counts.
     func characteristics(of service: BluetoothUUID, on device: String) -> [BluetoothUUID: Characteristic]? {
         services.filter { $0.value.uuid == service && $0.value.device == device }.keys.sorted()
             .map { characteristics(below: $0) }
@@ -143,7 +143,7 @@ struct ObjectTree {
         characteristics.contains { $0.value.isNotifyAcquired && $0.key.hasPrefix(device + "/") }
     }
 
-    /// The address of the device that a characteristic belongs to.
+    /// Returns the address of the device that a characteristic belongs to.
     func address(ofCharacteristic path: String) -> BluetoothAddress? {
         guard let service = characteristics[path]?.service, let device = services[service]?.device else { return nil }
         return devices[device]?.address
@@ -160,7 +160,7 @@ struct ObjectTree {
 
     // MARK: Bounds
 
-    /// Whether one more object has a place.
+    /// Whether another object may be added. Counts it if it is a service or a characteristic.
     private mutating func makeRoom(for values: [String: DBusValue], at path: String, _ interface: String) -> Bool {
         switch interface {
         case BlueZNames.device:
@@ -181,7 +181,8 @@ struct ObjectTree {
         gattObjects[device] = count > 1 ? count - 1 : nil
     }
 
-    /// `/org/bluez/hci0/dev_…`, which the paths of a device's services and characteristics begin with.
+    /// Returns the path of the device, `/org/bluez/hci0/dev_…`: the prefix of the paths of its services and
+    /// characteristics.
     private static func device(of path: String) -> String {
         let parts = path.split(separator: "/", maxSplits: 4)
         return parts.count < 4 ? path : String(path[..<parts[3].endIndex])
@@ -189,7 +190,7 @@ struct ObjectTree {
 
     // MARK: The index
 
-    /// A device's address may change when it is bonded: its path does not.
+    /// Updates the index. The address of a device may change when it is bonded; its path does not.
     private mutating func index(_ path: String) {
         forgetIndex(path)
         if let address = devices[path]?.address { paths[address, default: []].insert(path) }

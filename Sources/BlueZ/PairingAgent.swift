@@ -3,23 +3,23 @@ import DBus
 import EventLoop
 import Logging
 
-/// `org.bluez.Agent1` without display and keyboard: says yes to devices that are expected, and no to all others.
+/// An `org.bluez.Agent1` without display and keyboard: accepts expected devices and refuses all others.
 ///
-/// A tag that asks for pairing by itself is refused by bluetoothd unless an agent is registered. Ours does not ask to be the
-/// default one: where a desktop has its own, that one goes on serving the user's other devices.
-/// Source: BlueZ 5.66, `doc/agent-api.txt`, `src/agent.c`.
+/// Without a registered agent, bluetoothd refuses a tag that requests a pairing itself. This agent does not become the
+/// default one, so that a desktop's own agent keeps serving the user's other devices. Source: BlueZ 5.66,
+/// `doc/agent-api.txt`, `src/agent.c`.
 @LoopActor
 final class PairingAgent {
-    /// Where the agent is on the bus.
+    /// The object path of the agent.
     private static let path = "/org/jacquard2mqtt/agent"
     private static let interface = "org.bluez.Agent1"
-    /// So many refused devices are remembered, so that who knocks again and again fills no log.
+    /// Upper bound on remembered refused devices. Repeated attempts don't flood the log.
     private static let memory = 100
 
     /// Whether a device may pair, by its path.
     private let isExpected: (String) -> Bool
     private let log: Logger
-    /// The unique name of bluetoothd: nobody else may ask.
+    /// The unique name of bluetoothd, the only permitted caller.
     private var owner = ""
     private var refused: Set<String> = []
 
@@ -28,11 +28,11 @@ final class PairingAgent {
         self.isExpected = isExpected
     }
 
-    /// Offers the agent on a bus and registers it with a bluetoothd that has just come.
+    /// Exports the agent on a bus and registers it with a new bluetoothd.
     ///
     /// - Parameters:
-    ///   - bus: our connection.
-    ///   - owner: the unique name of that bluetoothd.
+    ///   - bus: the connection.
+    ///   - owner: the unique name of bluetoothd.
     func register(on bus: DBusConnection, with owner: String) {
         self.owner = owner
         bus.serve(Self.path) { [weak self] in self?.answer($0) }
@@ -41,7 +41,7 @@ final class PairingAgent {
             [.objectPath(Self.path), .string("NoInputNoOutput")])
         bus.call(message, within: .seconds(10)) { [weak self] result in
             guard let self, owner == self.owner, case .failure(let error) = result else { return }
-            log.warning("BlueZ takes no pairing agent", [(.error, error.description)])
+            log.warning("registering the pairing agent failed", [(.error, error.description)])
         }
     }
 
@@ -55,7 +55,7 @@ final class PairingAgent {
         switch call.message.member {
         case "Release", "Cancel": call.reply()
         case "RequestAuthorization", "RequestConfirmation", "AuthorizeService": decide(call)
-        // Everything else wants a person with a display or a keyboard.
+        // All other methods require a display or a keyboard.
         default: call.refuse("org.bluez.Error.Rejected", "this agent has neither display nor keyboard")
         }
     }
@@ -63,15 +63,15 @@ final class PairingAgent {
     private func decide(_ call: DBusMethodCall) {
         let device = call.message.arguments.first?.text ?? ""
         guard isExpected(device) else {
-            tellRefusal(of: device)
+            logRefusal(of: device)
             return call.refuse("org.bluez.Error.Rejected", "the device is not expected")
         }
-        log.notice("a device pairs", [(.path, device), (.member, call.message.member)])
+        log.notice("accepted a pairing", [(.path, device), (.member, call.message.member)])
         call.reply()
     }
 
-    private func tellRefusal(of device: String) {
+    private func logRefusal(of device: String) {
         guard refused.count < Self.memory, refused.insert(device).inserted else { return }
-        log.notice("a device that is not expected is refused pairing", [(.path, device)])
+        log.notice("refused the pairing of an unexpected device", [(.path, device)])
     }
 }

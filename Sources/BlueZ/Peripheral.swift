@@ -3,45 +3,45 @@ import DBus
 import EventLoop
 import Time
 
-/// A device that somebody has asked to be connected, from that request to its `disconnected`.
+/// A device from the request to connect it until its `disconnected`.
 ///
-/// The object is the proof that an answer belongs to the present connection: a later one has another object.
+/// Each connection has its own object, so an answer to a call of an earlier connection can be recognised.
 @LoopActor
 final class Peripheral {
     enum Phase {
-        /// It waits to be heard, or for its turn.
+        /// Waiting to be heard, or for its turn.
         case waiting
-        /// A link that somebody else has made is being dropped, to make one of our own.
-        case renewing
-        /// `Connect` is under way.
+        /// A link of another client is being dropped, in order to make a new one.
+        case replacing
+        /// `Connect` is in progress.
         case connecting
         /// The link is up.
         case linked
-        /// `Disconnect` is under way.
+        /// `Disconnect` is in progress.
         case disconnecting
     }
 
-    /// How a characteristic's notifications stand.
+    /// The state of a characteristic's notifications.
     enum Notifications {
-        /// Being switched on, for so many requests.
+        /// Being enabled, for this number of requests.
         case beginning(requests: Int)
-        /// On, by a descriptor of its own.
+        /// Enabled, by a descriptor.
         case byDescriptor(NotificationChannel)
-        /// On, by signals.
+        /// Enabled, by signals.
         case bySignal
     }
 
-    /// Whether the device accepts a subscription on this link without a further pairing.
+    /// Whether the device accepts a subscription on this link without another pairing.
     enum Security {
         case unknown
-        /// Being found out by a read, or being brought about by a bond.
+        /// A read or a pairing is in progress.
         case settling
         case settled
     }
 
     let address: BluetoothAddress
     var phase = Phase.waiting
-    /// Why it is being disconnected; nil when that was asked for.
+    /// Why it is being disconnected; nil if it was requested.
     var cause: BluetoothError?
     /// Whether to pair as soon as `Connect` has been answered.
     var wantsPairing = false
@@ -49,67 +49,67 @@ final class Peripheral {
     var wasRefused = false
     /// When the link came up.
     var linkedAt = Instant.now
-    /// Whether its services have been resolved on this link.
+    /// Whether its services were resolved on this link.
     var wasResolved = false
-    /// Whether there was a bond when the link came up, or the bond that was made since has been reported.
+    /// Whether there was a bond when the link came up, or a later bond was reported.
     var wasPaired = false
     var security = Security.unknown
-    /// What begins when ``security`` is settled.
+    /// Continuations to call when ``security`` is settled.
     var secured: [@LoopActor () -> Void] = []
-    /// Whether a read finds out whether the device wants a bond.
+    /// Whether a read that checks for a required bond is in progress.
     var isProbing = false
-    /// Whether a pairing has begun on this link that nobody has asked for.
+    /// Whether bluetoothd or the device has started a pairing on this link.
     var isPairingBegun = false
-    /// Ends the wait for that read, or for a pairing that BlueZ makes by itself.
+    /// Timeout of that read, or of a pairing that BlueZ has started.
     var securityTimer: LoopTimer?
-    /// Characteristics, by path, that some client has acquired the notifications of since the link came up.
+    /// Paths of characteristics whose notifications any client has acquired since the link came up.
     var acquired: Set<String> = []
-    /// Characteristics, by path, whose `AcquireNotify` has not been answered.
+    /// Paths of characteristics whose `AcquireNotify` has not been answered.
     var acquiring: Set<String> = []
     /// Subscriptions that were refused because the notifications are acquired.
     var taken: [(subscription: Subscription, error: DBusError)] = []
-    /// When ``taken`` is decided.
+    /// Decides about ``taken``.
     var takenTimer: LoopTimer?
-    /// Whether another client uses the link, which therefore stays up.
+    /// Whether another client uses the link, which is therefore not disconnected.
     var isShared = false
     /// When its `Connect` began.
     var attemptedAt = Instant.now
-    /// The ATT MTU of this link; nil while BlueZ has not said it.
+    /// The ATT MTU of this link; nil if it is unknown.
     var mtu: Int?
     var searches: [ServiceSearch] = []
-    /// Paths of its characteristics, once they are discovered.
+    /// Paths of the discovered characteristics.
     var characteristics: [BluetoothUUID: String] = [:]
     var notifications: [BluetoothUUID: Notifications] = [:]
-    /// Repeats a write that BlueZ could not take; nil while there is none.
+    /// Repeats a write that BlueZ could not accept; nil if there is none.
     var writeTimer: LoopTimer?
-    /// Looks at the searches again.
+    /// Checks the searches again at their deadline.
     let searchTimer: LoopTimer
-    /// Waits for the word that the link is down.
-    let deafTimer: LoopTimer
+    /// Limits the wait for the end of the link after its descriptors were closed.
+    let linkEndTimer: LoopTimer
 
     /// - Parameters:
-    ///   - address: whose it is.
+    ///   - address: the device's address.
     ///   - onSearchDue: called when a search has reached its deadline.
-    ///   - onDeaf: called when the link should have gone.
+    ///   - onLinkEndDue: called if the link has stayed up without its descriptors.
     init(
         _ address: BluetoothAddress, onSearchDue: @escaping @LoopActor () -> Void,
-        onDeaf: @escaping @LoopActor () -> Void
+        onLinkEndDue: @escaping @LoopActor () -> Void
     ) {
         self.address = address
         searchTimer = LoopTimer(handler: onSearchDue)
-        deafTimer = LoopTimer(handler: onDeaf)
+        linkEndTimer = LoopTimer(handler: onLinkEndDue)
     }
 
-    /// Hands over what it has sent before its end. The bus and the descriptors are two ways: the word that the link is
-    /// down may overtake the last values.
+    /// Delivers the values that the device has sent before its end. Signals and descriptors are independent: the end of
+    /// the link may be reported before the last values are read.
     func drain() {
         for case .byDescriptor(let channel) in notifications.values { channel.drain() }
     }
 
-    /// Nothing comes from it any more.
+    /// Ends all subscriptions, searches and timers.
     func close() {
         searchTimer.disarm()
-        deafTimer.disarm()
+        linkEndTimer.disarm()
         writeTimer = nil
         securityTimer = nil
         takenTimer = nil

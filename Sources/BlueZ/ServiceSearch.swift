@@ -1,9 +1,9 @@
 import Bluetooth
 import Time
 
-/// A service that is looked for on a linked device.
+/// A search for a service of a connected device.
 struct ServiceSearch {
-    /// How it ends.
+    /// The result of a search.
     enum Outcome {
         case found([BluetoothUUID: ObjectTree.Characteristic])
         case failed(BluetoothError)
@@ -12,7 +12,7 @@ struct ServiceSearch {
     private let service: BluetoothUUID
     private let characteristics: [BluetoothUUID]
     private let grace: Duration
-    /// When it has taken too long; nearer once BlueZ says that all services are resolved.
+    /// Timeout of the search. It is shortened when BlueZ reports that all services are resolved.
     private(set) var deadline: Instant
     private var wasResolved = false
 
@@ -26,10 +26,10 @@ struct ServiceSearch {
         deadline = now + timing.resolving
     }
 
-    /// Looks whether what is wanted is there now. `ServicesResolved` may be true before the objects are, and objects may
-    /// be left from an earlier connection, so both count.
+    /// Checks whether the characteristics are present now. `ServicesResolved` may be true before the objects exist, and
+    /// objects may be left from an earlier connection, so both are required.
     ///
-    /// - Returns: nil while there is hope.
+    /// - Returns: nil while the search continues.
     mutating func look(
         in tree: ObjectTree, at device: String, now: Instant
     ) -> Outcome? {

@@ -1,45 +1,46 @@
-/// How long the central waits for what. The defaults are what real controllers need; tests shorten some of them.
+/// Timeouts and pauses of the central. The defaults suit real controllers; tests shorten some of them.
 struct Timing {
-    /// For the answer to a call that has no other limit.
+    /// Timeout of a call without a timeout of its own.
     var call = Duration.seconds(10)
-    /// For the answer to `Connect`. BlueZ gives up by itself after 20 to 40 s; this is for one that does not.
+    /// Timeout of `Connect`. BlueZ normally ends an attempt after 20 to 40 s.
     var connect = Duration.seconds(45)
-    /// For the answer to `Connect` of a device that has not been heard: one that is there answers within a few of its
-    /// advertising intervals, and for one that is away the radio is deaf to all others meanwhile.
+    /// Timeout of `Connect` for a device that was not heard. A device in range answers within a few advertising
+    /// intervals. For an absent one, the radio does not receive other devices during the attempt.
     var connectUnheard = Duration.seconds(8)
-    /// How long an attempt may take while another device waits: it can be neither heard nor connected meanwhile.
+    /// Timeout of an attempt while another device waits, which can be neither heard nor connected during the attempt.
     var connectContended = Duration.seconds(10)
-    /// For the answer to `AcquireNotify`: a device confirms within a few of its connection intervals.
+    /// Timeout of `AcquireNotify`. A device confirms within a few connection intervals.
     var acquire = Duration.seconds(6)
-    /// For the answer to the read that finds out whether a device wants a bond.
+    /// Timeout of the read that checks for a required bond.
     var probe = Duration.seconds(3)
-    /// For the answer to an access that BlueZ repeats after a pairing.
+    /// Timeout of an access that BlueZ repeats after a pairing.
     var afterBond = Duration.seconds(1)
-    /// For a bond that is made without a person.
+    /// Timeout of a pairing without user interaction.
     var bond = Duration.seconds(10)
-    /// How long BlueZ may take to say that another client has got the notifications that it refuses to us.
+    /// How long BlueZ may take to report the client that has acquired refused notifications.
     var taken = Duration.seconds(2)
-    /// For the answer to `Pair`. A person may have to press the tag's button meanwhile.
+    /// Timeout of `Pair`. The user may have to press the tag's button.
     var pair = Duration.seconds(60)
-    /// For `ServicesResolved` after a service has been asked for.
+    /// Timeout of `ServicesResolved` after a request for a service.
     var resolving = Duration.seconds(30)
-    /// How long the service may be missing after BlueZ has said that all services are resolved: its objects come at
-    /// about the same time, before or behind.
+    /// How long objects of the service may be missing after `ServicesResolved`. They are added at about the same time,
+    /// before or after it.
     var grace = Duration.seconds(3)
-    /// How long a link may stay up after BlueZ has closed a descriptor of it: it does so just before it tells the end.
-    var deafness = Duration.seconds(2)
-    /// For a write that BlueZ is too busy to take. Less than a tag may take to answer.
+    /// How long a link may stay up after BlueZ has closed one of its descriptors. BlueZ closes them just before it
+    /// reports the end.
+    var linkEnd = Duration.seconds(2)
+    /// How long to retry a write while BlueZ is busy. Less than the timeout of a tag's response.
     var busy = Duration.seconds(5)
-    /// The first pause before such a write is repeated.
+    /// The first pause before a write is repeated.
     var busyPause = Duration.milliseconds(10)
-    /// The longest pause before such a write is repeated.
+    /// The longest pause before a write is repeated.
     var longestBusyPause = Duration.milliseconds(320)
-    /// The first pause after a refusal; each further one is twice as long.
+    /// The first pause after another failed call. Each further one is twice as long.
     var firstPause = Duration.seconds(1)
-    /// The longest pause after a refusal.
+    /// The longest pause after another failed call.
     var longestPause = Duration.seconds(60)
-    /// How long a discovery may hear nothing before it is doubted.
+    /// How long discovery may receive nothing before it is restarted.
     var silence = Duration.seconds(180)
-    /// When a device is tried that has not been heard.
-    var queue = ConnectQueue.Patience()
+    /// When devices are tried that were not heard.
+    var queue = ConnectQueue.Timing()
 }

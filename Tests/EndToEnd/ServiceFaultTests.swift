@@ -116,7 +116,7 @@ struct ServiceFaultTests {
             try await world.tagIsMissed()
             try await until("the bridge looks for it") { world.isDiscovering }
             try await world.simulate("bluez end-discovery")
-            try await until("the end") { world.daemon.printed.contains("BlueZ has ended the discovery") }
+            try await until("the end") { world.daemon.printed.contains("BlueZ has ended discovery") }
             try await world.simulate("in-range 0001")
             try await world.tagReturns(after: "discovery ended by somebody else")
             try await world.isOfUse()

@@ -228,7 +228,7 @@ extension Timing {
         var timing = Timing()
         timing.connectUnheard = .milliseconds(150)
         timing.grace = .milliseconds(80)
-        timing.deafness = .milliseconds(80)
+        timing.linkEnd = .milliseconds(80)
         timing.taken = .milliseconds(80)
         timing.firstPause = .milliseconds(20)
         timing.longestPause = .milliseconds(200)

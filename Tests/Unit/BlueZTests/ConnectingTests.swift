@@ -217,7 +217,7 @@ struct ConnectingTests {
     }
 
     @Test("drops a link without working notifications, but not again and again")
-    func rivals() async throws {
+    func foreignLinks() async throws {
         try await onLoop {
             let bench = try await CentralBench()
             let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
@@ -229,7 +229,7 @@ struct ConnectingTests {
                 try await until("the link") { bench.central.tree.devices[path]?.isConnected == true }
                 bench.clear()
                 bench.central.perform(.connect(CentralBench.address(1)))
-                guard round <= LinkRivals.most else {
+                guard round <= ForeignLinks.most else {
                     try await bench.wait("disconnected 1 inUse")
                     #expect(!bench.calls.contains("Disconnect 1"))
                     continue

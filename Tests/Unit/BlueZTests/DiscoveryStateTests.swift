@@ -10,7 +10,7 @@ struct DiscoveryStateTests {
     func steps() {
         var discovery = Discovery()
         #expect(discovery.step(isPaused: false) == nil)
-        discovery.wish = options
+        discovery.requested = options
         #expect(discovery.step(isPaused: false) == .start(options))
         #expect(discovery.step(isPaused: true) == nil)
         discovery.begin()
@@ -18,14 +18,14 @@ struct DiscoveryStateTests {
         discovery.started(options)
         #expect(discovery.step(isPaused: false) == nil)
         #expect(discovery.step(isPaused: true) == .stop)
-        discovery.wish = nil
+        discovery.requested = nil
         #expect(discovery.step(isPaused: false) == .stop)
     }
 
     @Test("notices its end by itself, also when the adapter says late that it has begun", arguments: [true, false])
     func silentEnd(isLate: Bool) {
         var discovery = Discovery()
-        discovery.wish = options
+        discovery.requested = options
         if !isLate { #expect(discovery.report(true) == false) }
         discovery.started(options)
         if isLate {
@@ -39,15 +39,15 @@ struct DiscoveryStateTests {
     @Test("reports neither pauses nor restarts")
     func news() {
         var discovery = Discovery()
-        discovery.wish = options
-        #expect(discovery.news(isPaused: false) == nil)
+        discovery.requested = options
+        #expect(discovery.scanningChange(isPaused: false) == nil)
         discovery.started(options)
-        #expect(discovery.news(isPaused: false) == true)
+        #expect(discovery.scanningChange(isPaused: false) == true)
         discovery.stopped()
-        #expect(discovery.news(isPaused: true) == nil)
+        #expect(discovery.scanningChange(isPaused: true) == nil)
         discovery.begin()
-        #expect(discovery.news(isPaused: false) == nil)
+        #expect(discovery.scanningChange(isPaused: false) == nil)
         discovery.refused()
-        #expect(discovery.news(isPaused: false) == false)
+        #expect(discovery.scanningChange(isPaused: false) == false)
     }
 }

@@ -167,7 +167,7 @@ struct NotificationTests {
             let bench = try await CentralBench()
             try await bench.connect()
             try await bench.discover()
-            bench.central.bondWishes.note(CentralBench.address(1), wantsBond: false)
+            bench.central.bondRequirements.note(CentralBench.address(1), requiresBond: false)
             // The link ends before the device confirms.
             bench.onCall = { [unowned bench] in
                 if $0.hasPrefix("AcquireNotify") { bench.tags[0].setInRange(false) }

@@ -77,12 +77,12 @@ struct PairingTests {
             try await bench.connect()
             if isExpected {
                 try await until("the bond") { bench.central.device(CentralBench.address(1))?.object.isPaired == true }
-                #expect(bench.complaints == ["a device pairs"])
+                #expect(bench.complaints == ["accepted a pairing"])
             } else {
                 try await until("the refusal is told") { !bench.complaints.isEmpty }
                 try await bench.settle()
                 #expect(bench.central.device(CentralBench.address(1))?.object.isPaired == false)
-                #expect(bench.complaints == ["a device that is not expected is refused pairing"])
+                #expect(bench.complaints == ["refused the pairing of an unexpected device"])
             }
         }
     }

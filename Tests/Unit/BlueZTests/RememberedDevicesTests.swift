@@ -16,13 +16,13 @@ struct RememberedDevicesTests {
 
     @Test("that require a bond are at most 1,000")
     func bonds() throws {
-        var wishes = BondWishes()
-        for number in 1...1_000 { wishes.note(try address(number), wantsBond: true) }
-        wishes.note(try address(1_000), wantsBond: true)
-        #expect(wishes.wantsBond(try address(1)))
-        wishes.note(try address(1_001), wantsBond: true)
-        #expect(!wishes.wantsBond(try address(1)))
-        #expect(wishes.wantsBond(try address(1_001)))
+        var requirements = BondRequirements()
+        for number in 1...1_000 { requirements.note(try address(number), requiresBond: true) }
+        requirements.note(try address(1_000), requiresBond: true)
+        #expect(requirements.requiresBond(try address(1)))
+        requirements.note(try address(1_001), requiresBond: true)
+        #expect(!requirements.requiresBond(try address(1)))
+        #expect(requirements.requiresBond(try address(1_001)))
     }
 
     @Test("with unanswered AcquireNotify calls are at most 1,000")
@@ -43,9 +43,9 @@ struct RememberedDevicesTests {
 
     @Test("whose links were dropped are at most 1,000, and those of the last ten minutes stay while there is room")
     func drops() throws {
-        var rivals = LinkRivals()
+        var foreignLinks = ForeignLinks()
         func mayDrop(_ number: Int, after time: Duration) throws -> Bool {
-            rivals.mayDropLink(of: try address(number), isAcquired: false, at: start + time)
+            foreignLinks.mayDropLink(of: try address(number), isAcquired: false, at: start + time)
         }
         for number in 2...1_000 { #expect(try mayDrop(number, after: .zero)) }
         #expect(try mayDrop(1, after: .seconds(150)))

@@ -83,7 +83,7 @@ struct ServiceLifeTests {
     }
 
     @Test(
-        "a bluetoothd that does not tell its objects is asked again",
+        "reading the objects is repeated after an error",
         arguments: [
             ("org.freedesktop.DBus.Error.AccessDenied", CentralState.unauthorized),
             ("org.freedesktop.DBus.Error.NoReply", CentralState.unknown),
@@ -100,7 +100,7 @@ struct ServiceLifeTests {
             await central.start()
             try await until("several attempts") { stub.loads >= 3 }
             #expect(central.state == state)
-            #expect(sink.records.map(\.message) == ["BlueZ does not tell its objects"])
+            #expect(sink.records.map(\.message) == ["reading the objects of BlueZ failed"])
             stub.refusal = nil
             try await until("the state") { central.state == .poweredOn }
         }

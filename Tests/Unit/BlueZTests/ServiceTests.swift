@@ -126,6 +126,6 @@ struct ServiceTests {
         let timing = Timing()
         #expect(timing.call == .seconds(10) && timing.connect == .seconds(45) && timing.pair == .seconds(60))
         #expect(timing.connectUnheard == .seconds(8) && timing.resolving == .seconds(30))
-        #expect(timing.grace == .seconds(3) && timing.deafness == .seconds(2) && timing.silence == .seconds(180))
+        #expect(timing.grace == .seconds(3) && timing.linkEnd == .seconds(2) && timing.silence == .seconds(180))
     }
 }
