@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import MQTT
 import TestSupport
+import Time
 
 /// The whole play: makes troubles, and checks what comes of them.
 @LoopActor

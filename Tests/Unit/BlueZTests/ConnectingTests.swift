@@ -66,7 +66,7 @@ struct ConnectingTests {
             try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
             bench.scan(false)
             try await until("BlueZ forgets how strong it is") {
-                bench.central.tree.devices.values.allSatisfy { !$0.isThere }
+                bench.central.tree.devices.values.allSatisfy { !$0.isInRange }
             }
             bench.central.perform(.connect(CentralBench.address(1)))
             bench.blueZ.removeDevices()
@@ -91,7 +91,7 @@ struct ConnectingTests {
             try await until("both are heard") { bench.heard.count == 2 }
             bench.scan(false)
             try await until("BlueZ forgets how strong they are") {
-                bench.central.tree.devices.values.allSatisfy { !$0.isThere }
+                bench.central.tree.devices.values.allSatisfy { !$0.isInRange }
             }
             for tag in bench.tags { tag.setInRange(false) }
             bench.central.perform(.connect(CentralBench.address(1)))

@@ -49,7 +49,7 @@ struct ObjectTreeTests {
         var tree = tree
         tree.invalidate(["RSSI"], of: Self.device, BlueZNames.device)
         #expect(tree.devices[Self.device]?.rssi == nil)
-        #expect(tree.devices[Self.device]?.isThere == false)
+        #expect(tree.devices[Self.device]?.isInRange == false)
     }
 
     @Test("takes values of a wrong type for none, and unknown interfaces for nothing")
@@ -130,7 +130,7 @@ struct ObjectTreeTests {
         let adapter = try #require(tree.adapters[Self.adapter])
         #expect(!adapter.isPowered && !adapter.isDiscovering)
         let device = try #require(tree.devices[Self.device])
-        #expect(!device.isConnected && !device.isPaired && !device.isResolved && !device.isThere)
+        #expect(!device.isConnected && !device.isPaired && !device.isResolved && !device.isInRange)
         #expect(try #require(tree.characteristics[characteristic]).isNotifying == false)
     }
 }
