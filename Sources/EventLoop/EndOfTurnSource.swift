@@ -5,6 +5,8 @@
 public final class EndOfTurnSource {
     private let handler: @LoopActor () -> Void
     private var isRequested = false
+    /// The source that was requested after this one in the same turn.
+    var next: EndOfTurnSource?
 
     /// Creates a source without a request.
     public init(handler: @escaping @LoopActor () -> Void) {
@@ -20,8 +22,15 @@ public final class EndOfTurnSource {
         EventLoop.shared.add(self)
     }
 
-    func fire() {
-        isRequested = false
-        handler()
+    /// Calls the handlers of this source and of all that were requested after it in the same turn.
+    func fireAll() {
+        var source: EndOfTurnSource? = self
+        while let current = source {
+            source = current.next
+            // Before the handler, which may request the source again for the next turn.
+            current.next = nil
+            current.isRequested = false
+            current.handler()
+        }
     }
 }

@@ -24,10 +24,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let thread = Atomic<UInt>(0)
     /// Whether other threads may have added jobs to the inbox since it was emptied.
     private var hasMail = true
+    /// Whether ``jobs`` contains any. Each turn asks for it, and an array would be asked by way of the runtime.
+    private var hasJobs = false
     private var jobs: [UnownedJob] = []
     private var draining: [UnownedJob] = []
-    private var endOfTurn: [EndOfTurnSource] = []
-    private var finishing: [EndOfTurnSource] = []
+    /// The requested sources in order, as a list: a turn with one of them allocates nothing.
+    private var firstSource: EndOfTurnSource?
+    private var lastSource: EndOfTurnSource?
     private var isStopping = false
 
     private init() {
@@ -60,7 +63,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             drain()
             finishTurn()
             guard !isStopping else { return }
-            sd_event_run(event, jobs.isEmpty && endOfTurn.isEmpty ? UInt64.max : 0)
+            sd_event_run(event, hasJobs || firstSource != nil ? 0 : UInt64.max)
         }
     }
 
@@ -89,7 +92,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     @LoopActor func add(_ source: EndOfTurnSource) {
-        endOfTurn.append(source)
+        if let lastSource { lastSource.next = source } else { firstSource = source }
+        lastSource = source
     }
 
     /// Sends keep-alive notifications to systemd's watchdog if the service manager has enabled it
@@ -108,6 +112,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let job = UnownedJob(job)
         if isCurrent {
             jobs.append(job)
+            hasJobs = true
             return
         }
         inbox.withLock { $0.append(job) }
@@ -135,7 +140,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private func drain() {
         if hasMail { emptyInbox() }
-        while !jobs.isEmpty {
+        while hasJobs {
+            hasJobs = false
             // Two buffers are swapped and reused. Jobs enqueued now run in the next pass.
             swap(&jobs, &draining)
             for job in draining {
@@ -152,12 +158,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             jobs.append(contentsOf: $0)
             $0.removeAll(keepingCapacity: true)
         }
+        hasJobs = !jobs.isEmpty
     }
 
     private func finishTurn() {
-        guard !endOfTurn.isEmpty else { return }
-        swap(&endOfTurn, &finishing)
-        LoopActor.assumeIsolated(finishing) { for source in $0 { source.fire() } }
-        finishing.removeAll(keepingCapacity: true)
+        guard let source = firstSource else { return }
+        // Sources requested by the handlers belong to the next turn.
+        firstSource = nil
+        lastSource = nil
+        LoopActor.assumeIsolated(source) { $0.fireAll() }
     }
 }

@@ -30,7 +30,7 @@ final class TagDriver {
     var retention = Retention.kept
 
     /// Whether the session waits for a link.
-    var isLooking: Bool { session.isLinking }
+    private(set) var isLooking = false
 
     private let central: any Central
     private let onEvent: @LoopActor (TagEvent) -> Void
@@ -39,6 +39,8 @@ final class TagDriver {
     private var reported = (isLooking: false, isStopped: true)
     private var isPerforming = false
     private var pending: [TagSession.Action] = []
+    /// The session's deadline after the last event.
+    private var deadline: Instant?
     private lazy var timer = LoopTimer { [unowned self] in
         drive { session, now in session.deadlineReached(at: now) }
     }
@@ -73,7 +75,21 @@ final class TagDriver {
     /// A handler may call this again while actions are performed. The new actions are performed after the earlier
     /// ones.
     func drive(_ event: (inout TagSession, Instant) -> [TagSession.Action]) {
+        perform(apply(event, to: &session))
+    }
+
+    /// Reads the session in place: reading it as a property would copy it for each event.
+    private func apply(
+        _ event: (inout TagSession, Instant) -> [TagSession.Action], to session: inout TagSession
+    ) -> [TagSession.Action] {
         let actions = event(&session, .now)
+        (deadline, isLooking) = (session.deadline, session.isLinking)
+        return actions
+    }
+
+    /// Not inlined: the compiler would copy it for each kind of event.
+    @inline(never)
+    private func perform(_ actions: [TagSession.Action]) {
         guard !isPerforming else { return pending += actions }
         isPerforming = true
         for action in actions { perform(action) }
@@ -83,11 +99,11 @@ final class TagDriver {
             for action in next { perform(action) }
         }
         isPerforming = false
-        timer.arm(at: session.deadline)
-        reportChange(session.isLinking)
+        timer.arm(at: deadline)
+        reportChange()
     }
 
-    private func reportChange(_ isLooking: Bool) {
+    private func reportChange() {
         guard isLooking != reported.isLooking || facts.isStopped != reported.isStopped else { return }
         reported = (isLooking, facts.isStopped)
         onChange(self)
