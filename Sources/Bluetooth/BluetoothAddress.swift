@@ -16,11 +16,23 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The address in upper case, such as `F0:00:00:00:00:01`.
     public var description: String {
-        stride(from: 40, through: 0, by: -8)
-            .map { shift in
-                let byte = String(UInt8(truncatingIfNeeded: bits >> UInt64(shift)), radix: 16, uppercase: true)
-                return byte.count == 1 ? "0" + byte : byte
+        bits.hexadecimal(groups: [2, 2, 2, 2, 2, 2], separator: ":", isUppercase: true)
+    }
+}
+
+extension UInt64 {
+    /// Returns the lowest digits of the number in hexadecimal, in groups of these lengths.
+    func hexadecimal(groups: [Int], separator: Character, isUppercase: Bool = false) -> String {
+        let digits = Array((isUppercase ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
+        var result: [UInt8] = []
+        var position = groups.reduce(0, +)
+        for (index, group) in groups.enumerated() {
+            if index > 0 { result += Array(String(separator).utf8) }
+            for _ in 0..<group {
+                position -= 1
+                result.append(digits[Int(self >> UInt64(4 * position) & 0xF)])
             }
-            .joined(separator: ":")
+        }
+        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -20,17 +20,6 @@ public struct BluetoothUUID: Hashable, Sendable, CustomStringConvertible {
 
     /// The UUID in lower case, with dashes.
     public var description: String {
-        let digits = Self.hex(high) + Self.hex(low)
-        var result = ""
-        for (index, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(index) { result += "-" }
-            result.append(digit)
-        }
-        return result
-    }
-
-    private static func hex(_ number: UInt64) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - text.count) + text
+        high.hexadecimal(groups: [8, 4, 4], separator: "-") + "-" + low.hexadecimal(groups: [4, 12], separator: "-")
     }
 }

@@ -26,8 +26,8 @@ extension SimulatedTag: SimulatedPeripheral {
         guard isInRange, let advertisement = firmware.advertisement else { return nil }
         rssiFlicker = 1 - rssiFlicker
         return BroadcastData(
-            name: advertisement.name, services: TagAdvertisement.services,
-            manufacturerData: [TagAdvertisement.company: advertisement.manufacturerData],
+            name: advertisement.name, services: FirmwareAdvertisement.services,
+            manufacturerData: [FirmwareAdvertisement.company: advertisement.manufacturerData],
             rssi: options.rssi - rssiFlicker)
     }
 

@@ -12,7 +12,7 @@ public final class SimulatedTag {
     /// Called with what people want to see.
     public var onEvent: ((SimulatorEvent) -> Void)?
     /// Called when the advertisement changes or stops.
-    public var onAdvertise: ((TagAdvertisement?) -> Void)?
+    public var onAdvertise: ((FirmwareAdvertisement?) -> Void)?
     /// What makes it up.
     public internal(set) var firmware: Firmware
     /// Whether the host's radio reaches it.

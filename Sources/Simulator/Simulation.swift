@@ -101,9 +101,9 @@ public final class Simulation {
 }
 
 /// Something that people want to see of a simulated tag.
-public struct SimulatorEvent: Hashable, Sendable {
+public struct SimulatorEvent: Equatable, Sendable {
     /// What happened.
-    public enum Kind: Hashable, Sendable {
+    public enum Kind: Equatable, Sendable {
         /// A client command with a visible or audible effect.
         case effect(TagEffect)
         /// A host has connected.

@@ -37,13 +37,13 @@ final class StandardIORadio {
         }
     }
 
-    private func advertise(_ advertisement: TagAdvertisement?) {
+    private func advertise(_ advertisement: FirmwareAdvertisement?) {
         guard let advertisement else { return output.write(["advertise": .null]) }
-        let data = [String(TagAdvertisement.company): JSONValue.string(advertisement.manufacturerData.hex)]
+        let data = [String(FirmwareAdvertisement.company): JSONValue.string(advertisement.manufacturerData.hex)]
         output.write([
             "advertise": .object([
                 "name": .string(advertisement.name), "manufacturer_data": .object(data),
-                "services": .array(TagAdvertisement.services.map(JSONValue.string)),
+                "services": .array(FirmwareAdvertisement.services.map(JSONValue.string)),
             ])
         ])
     }

@@ -40,9 +40,9 @@ public struct Firmware: Sendable {
     public var name: String { configuration.ble?.customAdvertisedName ?? identity.factoryName }
 
     /// What it shows on the air; nil while it is connected or asleep.
-    public var advertisement: TagAdvertisement? {
+    public var advertisement: FirmwareAdvertisement? {
         guard case .advertising = life else { return nil }
-        return TagAdvertisement(name: name, manufacturerData: identity.serial.manufacturerData)
+        return FirmwareAdvertisement(name: name, manufacturerData: identity.serial.manufacturerData)
     }
 
     /// Whether a client is connected.

@@ -1,19 +1,19 @@
 public import JacquardProtocol
 
 /// What a tag's firmware wants done, in this order.
-public enum FirmwareAction: Hashable, Sendable {
+public enum FirmwareAction: Equatable, Sendable {
     /// Notify one fragment, at most 61 bytes, on a characteristic that the client has subscribed to.
     case notify([UInt8], on: TagCharacteristic)
     /// Drop the link.
     case dropLink
     /// Advertise this from now on, or nothing.
-    case advertise(TagAdvertisement?)
+    case advertise(FirmwareAdvertisement?)
     /// For the simulator's output: a client has changed something visible or audible.
     case effect(TagEffect)
 }
 
 /// A command of the client that a person near the tag would notice.
-public enum TagEffect: Hashable, Sendable {
+public enum TagEffect: Equatable, Sendable {
     /// To play on its LED or on that of its gear.
     case led(LEDPattern, on: TagCommand.Target)
     /// To play on its gear's motor.
@@ -40,7 +40,7 @@ public struct FirmwareError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 /// What a tag shows on the air, advertisement and scan response together.
-public struct TagAdvertisement: Hashable, Sendable {
+public struct FirmwareAdvertisement: Hashable, Sendable {
     /// The local name.
     public let name: String
     /// The pairing serial in its six-bit code, behind the company identifier.

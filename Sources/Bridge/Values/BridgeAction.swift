@@ -4,7 +4,7 @@ public import JacquardProtocol
 ///
 /// For an action with a token, the driver reports the result exactly once: for ``perform(_:on:token:)`` by
 /// `TagEvent.commandEnded`, for all others by ``BridgeEvent/requestEnded(token:_:)``.
-public enum BridgeAction: Hashable, Sendable {
+public enum BridgeAction: Equatable, Sendable {
     /// Submit a message to the ``Outbox``.
     case publish(Publication)
     /// Send a command to the tag.

@@ -83,8 +83,8 @@ extension BridgeService {
         }
     }
 
-    private func pairing(_ identity: TagIdentity, _ stage: Jacquard.PairingStage) {
-        let stages: [Bridge.PairingStage] =
+    private func pairing(_ identity: TagIdentity, _ stage: PairingStep) {
+        let stages: [PairingStage] =
             switch stage {
             case .searching: []
             case .found(let address): [.found(address: address.description), .pairing]

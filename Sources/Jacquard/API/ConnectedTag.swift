@@ -133,7 +133,7 @@ public final class ConnectedTag: JacquardTag {
 }
 
 /// An error of ``ConnectedTag/setName(_:)``. Source: JacquardSDKiOS, `SetNameError`.
-public enum SetNameError: Error, Hashable, Sendable {
+public enum SetNameError: Error, Equatable, Sendable {
     /// The name is empty, longer than 21 bytes of UTF-8, or the current one. Nothing was sent.
     case invalidParameter
     /// The command failed. After `timeout` or `linkLost` the tag may have the new name.

@@ -9,7 +9,7 @@ public enum ManagerScanningError: Error, Hashable, Sendable {
 }
 
 /// Desired and actual scan state.
-struct ScanState {
+struct RequestedScan {
     /// The options last requested from the central.
     var requested: ScanOptions?
     /// Whether the caller has started a scan. The search for missing tags does not count.

@@ -29,7 +29,7 @@ public final class JacquardManager {
         /// tag. Repeated when another device is added, and every five minutes while it lasts.
         case duplicateSerial(PairingSerial, [BluetoothAddress])
         /// A pairing has reached a stage.
-        case pairing(TagIdentity, PairingStage)
+        case pairing(TagIdentity, PairingStep)
         /// A pairing has ended. Without an error, the tag is bonded and connected.
         case paired(TagIdentity, TagConnectionError?)
         /// A tag was forgotten. With an error, the Bluetooth stack refused to forget it.
@@ -63,7 +63,7 @@ public final class JacquardManager {
     var pairings: [TagIdentity: Pairing] = [:]
     /// Requests to forget a device that are in progress, with the identities to report the result for.
     var forgetting: [BluetoothAddress: Set<TagIdentity>] = [:]
-    var scan = ScanState()
+    var scan = RequestedScan()
 
     // The SDK's interface.
     let centralStates = Broadcast<CentralState>(keeping: 16, first: .unknown)

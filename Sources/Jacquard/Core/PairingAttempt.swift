@@ -2,7 +2,7 @@ public import Bluetooth
 import JacquardProtocol
 
 /// The stage of a pairing.
-public enum PairingStage: Hashable, Sendable {
+public enum PairingStep: Hashable, Sendable {
     /// Scanning for the tag. The tag advertises after its button was held for three seconds.
     case searching
     /// The tag was found, and a link is being made.
@@ -16,7 +16,7 @@ struct PairingAttempt {
     /// The action to perform after an event.
     enum Step {
         case nothing
-        case report(PairingStage)
+        case report(PairingStep)
         case end(TagConnectionError?)
     }
 

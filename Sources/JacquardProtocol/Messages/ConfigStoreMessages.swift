@@ -3,9 +3,9 @@ import ProtobufWire
 /// A key of the tag's key-value store, and its value.
 ///
 /// Source: `ConfigElement` of the schema.
-public struct ConfigElement: Hashable, Sendable, WireMessage {
+public struct ConfigElement: Equatable, Sendable, WireMessage {
     /// A value with its type.
-    public enum Value: Hashable, Sendable {
+    public enum Value: Equatable, Sendable {
         /// `bool_val`
         case bool(Bool)
         /// `uint32_val`
@@ -105,7 +105,7 @@ extension ConfigElement.Value: FieldChoice {
 /// Reads one element of the tag's key-value store.
 ///
 /// Source: `ConfigGetRequest`, extension 123 of `Request`.
-public struct ConfigGetRequest: Hashable, Sendable, WireMessage {
+public struct ConfigGetRequest: Equatable, Sendable, WireMessage {
     /// The vendor whose store is read.
     public var vendorID: JacquardIdentifier?
     /// The product whose store is read.
@@ -133,7 +133,7 @@ public struct ConfigGetRequest: Hashable, Sendable, WireMessage {
 /// The requested element. How a tag responds to an unknown key is not known.
 ///
 /// Source: `ConfigGetResponse`, extension 123 of `Response`.
-public struct ConfigGetResponse: Hashable, Sendable, WireMessage {
+public struct ConfigGetResponse: Equatable, Sendable, WireMessage {
     /// The element.
     public var element: ConfigElement?
 
@@ -153,7 +153,7 @@ public struct ConfigGetResponse: Hashable, Sendable, WireMessage {
 /// Writes one element of the tag's key-value store.
 ///
 /// Source: `ConfigSetRequest`, extension 122 of `Request`.
-public struct ConfigSetRequest: Hashable, Sendable, WireMessage {
+public struct ConfigSetRequest: Equatable, Sendable, WireMessage {
     /// The vendor whose store is changed.
     public var vendorID: JacquardIdentifier?
     /// The product whose store is changed.

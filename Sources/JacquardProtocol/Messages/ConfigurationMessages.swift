@@ -1,7 +1,7 @@
 /// Reads the tag's configuration.
 ///
 /// Source: `UJTConfigReadRequest`, extension 1100 of `Request`.
-public struct ConfigReadRequest: Hashable, Sendable, WireMessage {
+public struct ConfigReadRequest: Equatable, Sendable, WireMessage {
     /// Whether the response includes ``TagConfiguration/imu``.
     public var readsIMU: Bool?
     /// Whether the response includes ``TagConfiguration/ble``.
@@ -29,7 +29,7 @@ public struct ConfigReadRequest: Hashable, Sendable, WireMessage {
 /// A change of the tag's configuration, or all of it: the schema has a message for each, with the same fields.
 ///
 /// Source: `UJTConfigWriteRequest` and `UJTConfigResponse`, extension 1101 of `Request` and of `Response`.
-public struct TagConfiguration: Hashable, Sendable, WireMessage {
+public struct TagConfiguration: Equatable, Sendable, WireMessage {
     /// The motion sensor.
     public var imu: IMUConfiguration?
     /// Advertising and connecting.
@@ -55,7 +55,7 @@ public struct TagConfiguration: Hashable, Sendable, WireMessage {
 /// How the motion sensor samples. The numbers are those of the schema's enums.
 ///
 /// Source: `ImuConfiguration` of the schema.
-public struct IMUConfiguration: Hashable, Sendable, WireMessage {
+public struct IMUConfiguration: Equatable, Sendable, WireMessage {
     /// The sensor's number.
     public var sensorID: UInt32?
     /// Whether the accelerometer saves power.
@@ -94,7 +94,7 @@ public struct IMUConfiguration: Hashable, Sendable, WireMessage {
 /// How the tag advertises and connects. In a change, absent fields stay unchanged; a response contains all.
 ///
 /// Source: `BleConfiguration` of the schema.
-public struct BLEConfiguration: Hashable, Sendable, WireMessage {
+public struct BLEConfiguration: Equatable, Sendable, WireMessage {
     /// The advertised name.
     public var customAdvertisedName: String?
     /// Default transmit power in dBm.
@@ -147,7 +147,7 @@ public struct BLEConfiguration: Hashable, Sendable, WireMessage {
 /// When the tag wakes up and falls asleep. The numbers are those of the schema's enums.
 ///
 /// Source: `WomConfiguration` of the schema.
-public struct WakeOnMotionConfiguration: Hashable, Sendable, WireMessage {
+public struct WakeOnMotionConfiguration: Equatable, Sendable, WireMessage {
     /// Whether motion wakes the tag.
     public var isEnabled: Bool?
     /// A number of `ImuAccelSampleRate`; default 2, which is 3.12 Hz.

@@ -16,41 +16,26 @@ public struct DataStreamState: RawRepresentable, Hashable, Sendable {
     public static let enabled = DataStreamState(rawValue: 1)
 }
 
-extension TouchMode {
-    /// The states of the two streams in this mode: exactly one of them is on.
-    var streams: (inference: DataStreamState, touch: DataStreamState) {
-        switch self {
-        case .gesture: (.enabled, .disabled)
-        case .continuous: (.disabled, .enabled)
+/// The states of the two streams of gear, fields 1 and 2 of ``DataChannelRequest`` and ``DataChannelResponse``.
+public struct DataStreams: Equatable, Sendable {
+    /// Whether gear reports gestures.
+    public var inference: DataStreamState?
+    /// Whether gear reports touches.
+    public var touch: DataStreamState?
+
+    /// Creates the states without a value.
+    public init() {}
+
+    /// Creates the states of a mode: exactly one stream is on.
+    public init(_ mode: TouchMode) {
+        switch mode {
+        case .gesture: (inference, touch) = (.enabled, .disabled)
+        case .continuous: (inference, touch) = (.disabled, .enabled)
         }
     }
 
-    /// The mode with these states of the streams; nil if there is none.
-    init?(inference: DataStreamState?, touch: DataStreamState?) {
-        guard let mode = Self.allCases.first(where: { $0.streams == (inference, touch) }) else { return nil }
-        self = mode
-    }
-}
-
-/// Chooses what gear reports while it is touched.
-///
-/// Source: `DataChannelRequest`, extension 907 of `Request`.
-public struct DataChannelRequest: Hashable, Sendable, WireMessage {
-    /// Whether to report gestures.
-    public var inference: DataStreamState?
-    /// Whether to report touches.
-    public var touch: DataStreamState?
-
-    /// Creates a request that changes nothing.
-    public init() {}
-
-    /// Creates a request for a mode.
-    public init(_ mode: TouchMode) {
-        (inference, touch) = mode.streams
-    }
-
-    /// The requested mode; nil if the two fields are those of no mode.
-    public var touchMode: TouchMode? { TouchMode(inference: inference, touch: touch) }
+    /// The mode with these states; nil if there is none.
+    public var touchMode: TouchMode? { TouchMode.allCases.first { DataStreams($0) == self } }
 
     mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure) {
         try fields.optional(1, &inference)
@@ -58,14 +43,35 @@ public struct DataChannelRequest: Hashable, Sendable, WireMessage {
     }
 }
 
+/// Chooses what gear reports while it is touched.
+///
+/// Source: `DataChannelRequest`, extension 907 of `Request`.
+public struct DataChannelRequest: Equatable, Sendable, WireMessage {
+    /// The requested states of the streams.
+    public var streams = DataStreams()
+
+    /// Creates a request that changes nothing.
+    public init() {}
+
+    /// Creates a request for a mode.
+    public init(_ mode: TouchMode) {
+        streams = DataStreams(mode)
+    }
+
+    /// The requested mode; nil if the two fields are those of no mode.
+    public var touchMode: TouchMode? { streams.touchMode }
+
+    mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure) {
+        try streams.visit(&fields)
+    }
+}
+
 /// The response to a change of touch mode: what gear reports from now on.
 ///
 /// Source: `DataChannelResponse`, extension 907 of `Response`.
-public struct DataChannelResponse: Hashable, Sendable, WireMessage {
-    /// Whether gear reports gestures.
-    public var inference: DataStreamState?
-    /// Whether gear reports touches.
-    public var touch: DataStreamState?
+public struct DataChannelResponse: Equatable, Sendable, WireMessage {
+    /// The confirmed states of the streams.
+    public var streams = DataStreams()
     /// The sensor's configuration; real gear sends it with continuous touch.
     public var touchConfiguration: TouchConfiguration?
 
@@ -74,15 +80,14 @@ public struct DataChannelResponse: Hashable, Sendable, WireMessage {
 
     /// Creates a response that confirms a mode.
     public init(_ mode: TouchMode) {
-        (inference, touch) = mode.streams
+        streams = DataStreams(mode)
     }
 
     /// The confirmed mode; nil if the two fields are those of no mode.
-    public var touchMode: TouchMode? { TouchMode(inference: inference, touch: touch) }
+    public var touchMode: TouchMode? { streams.touchMode }
 
     mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure) {
-        try fields.optional(1, &inference)
-        try fields.optional(2, &touch)
+        try streams.visit(&fields)
         try fields.optional(3, &touchConfiguration)
     }
 }
@@ -90,11 +95,11 @@ public struct DataChannelResponse: Hashable, Sendable, WireMessage {
 /// How the gear's touch sensor is configured. No SDK reads it.
 ///
 /// Source: `TouchConfigData` of the schema.
-public struct TouchConfiguration: Hashable, Sendable, WireMessage {
+public struct TouchConfiguration: Equatable, Sendable, WireMessage {
     /// One part of the sensor.
     ///
     /// Source: `TouchWidgetConfig` of the schema.
-    public struct Widget: Hashable, Sendable {
+    public struct Widget: Equatable, Sendable {
         /// The resolution.
         public var resolution: UInt32
         /// The divisor of the sensor's clock.
@@ -142,7 +147,7 @@ extension TouchConfiguration.Widget: WireMessage {
 /// A report of gear: a gesture, a touch, or both.
 ///
 /// Source: `DataChannelNotification`, extension 917 of `Notification`.
-public struct DataChannelNotification: Hashable, Sendable, WireMessage {
+public struct DataChannelNotification: Equatable, Sendable, WireMessage {
     /// The gesture on the wire.
     public var inferenceData: InferenceData?
     /// The touch on the wire.
@@ -179,7 +184,7 @@ public struct DataChannelNotification: Hashable, Sendable, WireMessage {
 /// A recognised gesture on the wire.
 ///
 /// Source: `InferenceData` of the schema.
-public struct InferenceData: Hashable, Sendable, WireMessage {
+public struct InferenceData: Equatable, Sendable, WireMessage {
     /// The gesture; any number may occur.
     public var gesture: Gesture?
 
@@ -199,7 +204,7 @@ public struct InferenceData: Hashable, Sendable, WireMessage {
 /// A touch on the wire; the SDKs use only the sequence and the scaled values.
 ///
 /// Source: `TouchData` of the schema.
-public struct TouchDataMessage: Hashable, Sendable, WireMessage {
+public struct TouchDataMessage: Equatable, Sendable, WireMessage {
     /// Not used by the SDKs.
     public var proximityDifference: UInt32?
     /// Not used by the SDKs.

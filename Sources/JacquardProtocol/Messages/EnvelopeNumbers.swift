@@ -12,12 +12,8 @@ public struct Domain: RawRepresentable, Hashable, Sendable {
 
     /// The tag itself and its loadable modules.
     public static let base = Domain(rawValue: 0)
-    /// Firmware images.
-    public static let dfu = Domain(rawValue: 1)
     /// Attached gear.
     public static let gear = Domain(rawValue: 8)
-    /// Recording and streaming of motion.
-    public static let dataCollection = Domain(rawValue: 9)
 }
 
 /// The operation of a request or the kind of a notification. Any number may occur; its meaning depends on the domain.

@@ -1,7 +1,7 @@
 /// Plays on the gear's motor.
 ///
 /// Source: `HapticRequest`, extension 906 of `Request`.
-public struct HapticRequest: Hashable, Sendable, WireMessage {
+public struct HapticRequest: Equatable, Sendable, WireMessage {
     /// The symbol to play; only one, although the schema calls the field `frames`.
     public var symbol: HapticSymbol?
     /// Not set by the SDKs.
@@ -30,7 +30,7 @@ public struct HapticRequest: Hashable, Sendable, WireMessage {
 /// The response to a haptic request; it has no fields.
 ///
 /// Source: `HapticResponse`, extension 906 of `Response`.
-public struct HapticResponse: Hashable, Sendable, WireMessage {
+public struct HapticResponse: Equatable, Sendable, WireMessage {
     /// Creates the response.
     public init() {}
 
@@ -40,7 +40,7 @@ public struct HapticResponse: Hashable, Sendable, WireMessage {
 /// A pattern of vibration on the wire.
 ///
 /// Source: `HapticSymbol` of the schema; the ranges are in its comments.
-public struct HapticSymbol: Hashable, Sendable {
+public struct HapticSymbol: Equatable, Sendable {
     /// Milliseconds of vibration, 16 bits.
     public var onMilliseconds: UInt32
     /// Milliseconds of silence after it, 16 bits.

@@ -1,7 +1,7 @@
 /// Plays on an LED; the envelope names the component.
 ///
 /// Source: `LedPatternRequest`, extension 118 of `Request`.
-public struct LEDPatternRequest: Hashable, Sendable, WireMessage {
+public struct LEDPatternRequest: Equatable, Sendable, WireMessage {
     /// Not set by the SDKs.
     public var patternUID: UInt32?
     /// A number of `PatternType`, see ``LEDPattern/Kind``.
@@ -78,11 +78,11 @@ public struct LEDPatternRequest: Hashable, Sendable, WireMessage {
 /// One colour of an LED pattern and how long it is shown.
 ///
 /// Source: `LedPatternFrames` of the schema.
-public struct LEDPatternFrame: Hashable, Sendable, WireMessage {
+public struct LEDPatternFrame: Equatable, Sendable, WireMessage {
     /// A colour on the wire; each part is 0 to 255.
     ///
     /// Source: `Color` of the schema.
-    public struct Color: Hashable, Sendable, WireMessage {
+    public struct Color: Equatable, Sendable, WireMessage {
         /// Red.
         public var red: UInt32?
         /// Green.
@@ -138,7 +138,7 @@ public struct LEDPatternFrame: Hashable, Sendable, WireMessage {
 /// The state of an LED pattern. When a tag sends it is not known; no SDK uses it.
 ///
 /// Source: `LedPatternNotification`, extension 118 of `Notification`.
-public struct LEDPatternNotification: Hashable, Sendable, WireMessage {
+public struct LEDPatternNotification: Equatable, Sendable, WireMessage {
     /// The pattern's number.
     public var patternUID: UInt32?
 

@@ -1,7 +1,7 @@
 /// Gear was attached or detached.
 ///
 /// Source: `AttachedNotification`, extension 109 of `Notification`.
-public struct AttachedNotification: Hashable, Sendable, WireMessage {
+public struct AttachedNotification: Equatable, Sendable, WireMessage {
     /// Whether gear is attached now.
     public var isAttached: Bool?
     /// The number of the gear's vendor.
@@ -41,7 +41,7 @@ public struct AttachedNotification: Hashable, Sendable, WireMessage {
 /// Reads the battery.
 ///
 /// Source: `BatteryStatusRequest`, extension 121 of `Request`.
-public struct BatteryStatusRequest: Hashable, Sendable, WireMessage {
+public struct BatteryStatusRequest: Equatable, Sendable, WireMessage {
     /// Whether the response includes the level.
     public var readsLevel: Bool?
     /// Whether the response includes the charging status.
@@ -65,7 +65,7 @@ public struct BatteryStatusRequest: Hashable, Sendable, WireMessage {
 /// The tag's battery, as a response or as a notification: the schema has a message for each, with the same fields.
 ///
 /// Source: `BatteryStatusResponse` and `BatteryStatusNotification`, extension 121 of `Response` and of `Notification`.
-public struct BatteryStatusReport: Hashable, Sendable, WireMessage {
+public struct BatteryStatusReport: Equatable, Sendable, WireMessage {
     /// Whether the battery is charging. There is no 0.
     public struct ChargingStatus: RawRepresentable, Hashable, Sendable {
         /// The number on the wire.
@@ -115,7 +115,7 @@ public struct BatteryStatusReport: Hashable, Sendable, WireMessage {
 /// Makes the tag drop the link.
 ///
 /// Source: `BleDisconnectRequest`, extension 125 of `Request`.
-public struct BLEDisconnectRequest: Hashable, Sendable, WireMessage {
+public struct BLEDisconnectRequest: Equatable, Sendable, WireMessage {
     /// The delay in seconds; 0 is at once.
     public var timeoutSeconds: UInt32?
     /// Whether the tag stays away until it is moved.
@@ -139,7 +139,7 @@ public struct BLEDisconnectRequest: Hashable, Sendable, WireMessage {
 /// The tag is about to drop the link. No SDK uses it.
 ///
 /// Source: `DisconnectNotification`, extension 102 of `Notification`.
-public struct DisconnectNotification: Hashable, Sendable {
+public struct DisconnectNotification: Equatable, Sendable {
     /// Whether the client may connect again.
     public var reconnect: Bool
 
@@ -162,7 +162,7 @@ extension DisconnectNotification: WireMessage {
 /// An error on the tag. Only data collection is known to send it, with its status as the code.
 ///
 /// Source: `ErrorNotification`, extension 117 of `Notification`.
-public struct ErrorNotification: Hashable, Sendable {
+public struct ErrorNotification: Equatable, Sendable {
     /// The device that failed.
     public var device: UInt32?
     /// The part of the device that failed.

@@ -4,7 +4,7 @@ import ProtobufWire
 ///
 /// Its meaning follows from the bodies that are present, never from domain and opcode; it may carry several bodies.
 /// Source: `Notification` of the schema.
-public struct Notification: Hashable, Sendable {
+public struct Notification: Equatable, Sendable {
     /// The part of the firmware that sends it.
     public var domain: Domain
     /// The kind of notification.

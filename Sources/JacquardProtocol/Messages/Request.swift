@@ -4,9 +4,9 @@ import ProtobufWire
 ///
 /// The request's id is not part of it: an id is assigned each time the request is sent.
 /// Source: `Request` of the schema.
-public struct Request: Hashable, Sendable {
+public struct Request: Equatable, Sendable {
     /// The message that a request carries.
-    public enum Body: Hashable, Sendable {
+    public enum Body: Equatable, Sendable {
         /// Chooses the version of the protocol.
         case begin(BeginRequest)
         /// Reads what a component is.

@@ -3,9 +3,9 @@ import ProtobufWire
 /// A tag's response to a request: one packet on the response characteristic.
 ///
 /// Source: `Response` of the schema.
-public struct Response: Hashable, Sendable {
+public struct Response: Equatable, Sendable {
     /// The message that a response carries.
-    public enum Body: Hashable, Sendable {
+    public enum Body: Equatable, Sendable {
         /// The response to hello.
         case hello(HelloResponse)
         /// The response to begin.

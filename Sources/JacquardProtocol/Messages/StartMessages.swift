@@ -1,7 +1,7 @@
 /// The response to hello: the protocol versions that the tag supports, and its manufacturer.
 ///
 /// Source: `HelloResponse`, extension 100 of `Response`.
-public struct HelloResponse: Hashable, Sendable {
+public struct HelloResponse: Equatable, Sendable {
     /// The lowest version.
     public var protocolMinimum: UInt32
     /// The highest version.
@@ -62,7 +62,7 @@ extension HelloResponse: WireMessage {
 /// Chooses the protocol version for this connection.
 ///
 /// Source: `BeginRequest`, extension 101 of `Request`.
-public struct BeginRequest: Hashable, Sendable {
+public struct BeginRequest: Equatable, Sendable {
     /// The version.
     public var protocolVersion: UInt32
     /// Purpose unknown; no SDK sends it.
@@ -91,7 +91,7 @@ extension BeginRequest: WireMessage {
 /// The response to begin. Its presence accepts the version; real tags send it empty.
 ///
 /// Source: `BeginResponse`, extension 101 of `Response`.
-public struct BeginResponse: Hashable, Sendable, WireMessage {
+public struct BeginResponse: Equatable, Sendable, WireMessage {
     /// Purpose unknown; no SDK reads it.
     public var authResponse: [UInt8]?
 
@@ -106,7 +106,7 @@ public struct BeginResponse: Hashable, Sendable, WireMessage {
 /// Reads what a component is.
 ///
 /// Source: `DeviceInfoRequest`, extension 103 of `Request`.
-public struct DeviceInfoRequest: Hashable, Sendable, WireMessage {
+public struct DeviceInfoRequest: Equatable, Sendable, WireMessage {
     /// The component; 0 is the tag.
     public var component: UInt32?
 
@@ -126,7 +126,7 @@ public struct DeviceInfoRequest: Hashable, Sendable, WireMessage {
 /// What the tag or its gear is.
 ///
 /// Source: `DeviceInfoResponse`, extension 103 of `Response`.
-public struct DeviceInfoResponse: Hashable, Sendable {
+public struct DeviceInfoResponse: Equatable, Sendable {
     /// The vendor's name, such as `Google Inc.`.
     public var vendor: String
     /// The model's name, such as `UJT`.

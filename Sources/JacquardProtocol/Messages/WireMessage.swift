@@ -56,7 +56,7 @@ protocol FieldChoice {
 }
 
 /// Why a packet is not a message of a tag.
-public enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum MessageError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The bytes are not protobuf.
     case malformed(ProtobufWireError)
     /// A field that the schema requires is absent; the message and the field as the schema names them.

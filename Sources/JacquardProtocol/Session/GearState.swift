@@ -1,7 +1,7 @@
 import Time
 
 /// The gear attached to a tag, and its touch mode.
-struct AttachedGear: Sendable {
+struct GearState: Sendable {
     private enum Knowledge {
         /// Nothing was reported.
         case unknown

@@ -1,5 +1,5 @@
 /// The purpose of a request.
-enum RequestPurpose: Hashable, Sendable {
+enum RequestPurpose: Equatable, Sendable {
     case hello
     case begin
     case tagInformation
@@ -78,7 +78,7 @@ enum RequestPurpose: Hashable, Sendable {
 }
 
 /// The step of a command: which response its request expects, and what follows.
-enum CommandStep: Hashable, Sendable {
+enum CommandStep: Equatable, Sendable {
     /// A response without a value, from the tag or its gear.
     case acknowledged(gear: UInt32?)
     case battery

@@ -1,5 +1,5 @@
 /// A command to a connected tag.
-public enum TagCommand: Hashable, Sendable {
+public enum TagCommand: Equatable, Sendable {
     /// Plays a pattern on the LED of the tag or of its gear.
     case playLEDPattern(LEDPattern, on: Target)
     /// Plays a pattern on the motor of the attached gear.
@@ -27,7 +27,7 @@ public enum TagCommand: Hashable, Sendable {
     case disconnectTag(timeoutSeconds: UInt32 = 0, reconnectOnlyOnWakeOnMotion: Bool = false)
 
     /// The component that executes a command.
-    public enum Target: Hashable, Sendable, CaseIterable {
+    public enum Target: Equatable, Sendable, CaseIterable {
         /// The tag itself.
         case tag
         /// The attached gear.
@@ -36,7 +36,7 @@ public enum TagCommand: Hashable, Sendable {
 }
 
 /// The tag's response to a command that succeeded.
-public enum TagCommandResponse: Hashable, Sendable {
+public enum TagCommandResponse: Equatable, Sendable {
     /// Success without a value.
     case done
     /// The current battery status.
@@ -48,7 +48,7 @@ public enum TagCommandResponse: Hashable, Sendable {
 }
 
 /// Why a command failed. The names are those of the SDK where it has one.
-public enum TagCommandError: Error, Hashable, Sendable {
+public enum TagCommandError: Error, Equatable, Sendable {
     /// A parameter is out of range, equal to the current value, or too long for a packet. Nothing was sent.
     case invalidParameter
     /// No gear is attached, or it was detached before it executed the command.

@@ -3,9 +3,9 @@ public import Time
 /// The state of a connection with the SDK's step numbers, and the last error.
 ///
 /// Source: JacquardSDKiOS, `TagConnectionState`; the numbers are those of the protocol article, "Steps".
-public struct TagConnection: Hashable, Sendable {
+public struct TagConnection: Equatable, Sendable {
     /// The SDK's states.
-    public enum State: Hashable, Sendable {
+    public enum State: Equatable, Sendable {
         /// No link: before the first attempt and between attempts.
         case preparingToConnect
         /// The link is up; service, characteristics and notifications are being set up. Steps 0 to 4.
@@ -55,9 +55,9 @@ public struct TagConnection: Hashable, Sendable {
 }
 
 /// Why a connection failed: the SDK's code, and the error of the Bluetooth stack.
-public struct TagConnectionError: Error, Hashable, Sendable {
+public struct TagConnectionError: Error, Equatable, Sendable {
     /// The SDK's error codes.
-    public enum Code: Hashable, Sendable, CaseIterable {
+    public enum Code: Equatable, Sendable, CaseIterable {
         /// A defect of this library: an event that is impossible in this state.
         case internalError
         /// The tag's response lacks a required field, or the tag uses another protocol version.
@@ -106,7 +106,7 @@ public struct TagConnectionError: Error, Hashable, Sendable {
 }
 
 /// An event of a tag's session.
-public enum TagEvent: Hashable, Sendable {
+public enum TagEvent: Equatable, Sendable {
     /// The connection changed.
     case connection(TagConnection)
     /// The tag's device information: before `connected` in each connection, and after each request for it.

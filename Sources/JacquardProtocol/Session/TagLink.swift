@@ -14,7 +14,7 @@ struct TagLink: Sendable {
     private let attempt: Int
     private var catalogue: GearCatalogue
     private var channel: PacketChannel
-    private var gear: AttachedGear
+    private var gear: GearState
     private var properties: TagSession.Properties = []
     /// Whether the command characteristic is written with response.
     private var writesWithResponse = true
@@ -39,7 +39,7 @@ struct TagLink: Sendable {
         self.catalogue = catalogue
         self.attempt = attempt
         channel = PacketChannel(writeTimeout: timing.write)
-        gear = AttachedGear(touchModeChange: timing.touchModeChange)
+        gear = GearState(touchModeChange: timing.touchModeChange)
     }
 
     /// When to call ``deadlineReached(at:_:)``; nil if the link waits for nothing.

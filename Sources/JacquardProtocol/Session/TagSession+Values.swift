@@ -1,7 +1,7 @@
 /// The values of the session's interface.
 extension TagSession {
     /// An action of the driver.
-    public enum Action: Hashable, Sendable {
+    public enum Action: Equatable, Sendable {
         /// Make a link as soon as the tag advertises. Ends with `linkUp` or `linkDown`.
         case connect
         /// Drop the link or cancel the attempt to make one. Ends with `linkDown`.
@@ -20,7 +20,7 @@ extension TagSession {
     }
 
     /// Which errors are final.
-    public enum RetryRule: Hashable, Sendable, CaseIterable {
+    public enum RetryRule: Equatable, Sendable, CaseIterable {
         /// Only a lost bond. For a known tag. The SDK's `connect(identifier)`.
         case always
         /// Any error before the three subscriptions are confirmed, then as ``always``. For a tag found by a scan,
@@ -45,7 +45,7 @@ extension TagSession {
     }
 
     /// Timeouts and intervals of a session.
-    public struct Timing: Hashable, Sendable {
+    public struct Timing: Equatable, Sendable {
         /// Timeout from the start of an attempt until the three subscriptions are confirmed. As in the SDK.
         public var connect = Duration.seconds(60)
         /// Timeout of each response to hello, begin and device information.

@@ -26,10 +26,8 @@ public struct JacquardIdentifier: RawRepresentable, Hashable, Sendable, CustomSt
     /// The dashed form.
     public var description: String {
         stride(from: 24, through: 0, by: -8)
-            .map { shift in
-                let byte = String(UInt8(truncatingIfNeeded: rawValue >> UInt32(shift)), radix: 16)
-                return byte.count == 1 ? "0" + byte : byte
-            }
+            // Two digits, also of a byte below 16.
+            .map { String(0x100 | rawValue >> UInt32($0) & 0xFF, radix: 16).dropFirst() }
             .joined(separator: "-")
     }
 

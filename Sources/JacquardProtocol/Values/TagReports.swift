@@ -10,8 +10,6 @@ public struct Gesture: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Nothing recognised.
-    public static let noInference = Gesture(rawValue: 0)
     /// Two taps.
     public static let doubleTap = Gesture(rawValue: 1)
     /// A stroke towards the body.

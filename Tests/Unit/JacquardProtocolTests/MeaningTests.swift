@@ -124,9 +124,9 @@ struct MeaningTests {
         #expect(DataChannelRequest(mode).touchMode == mode)
         var response = DataChannelResponse(mode)
         #expect(response.touchMode == mode)
-        response.touch = response.inference
+        response.streams.touch = response.streams.inference
         #expect(response.touchMode == nil)
-        response.touch = nil
+        response.streams.touch = nil
         #expect(response.touchMode == nil)
     }
 

@@ -113,7 +113,7 @@ struct ScanningTests {
     @Test("reports at most 1,000 tags in a scan without duplicates")
     func flood() async throws {
         try await onLoop {
-            var scan = ScanState()
+            var scan = RequestedScan()
             scan.begin(allowsDuplicates: false)
             let reported = (0..<1100).count { number in
                 let address = BluetoothAddress("F0:00:00:00:\(number / 100 + 10):\(number % 100 / 10)\(number % 10)")

@@ -54,7 +54,7 @@ struct FirmwareConfigurationTests {
         #expect(bench.others == [.effect(.renamed("Desk"))])
         #expect(
             bench.firmware.disconnected() == [
-                .advertise(TagAdvertisement(name: "Desk", manufacturerData: [0x00, 0x30, 0x6C, 0x3F]))
+                .advertise(FirmwareAdvertisement(name: "Desk", manufacturerData: [0x00, 0x30, 0x6C, 0x3F]))
             ])
         #expect(bench.firmware.configuration.ble?.notificationQueueDepth == 14)
     }

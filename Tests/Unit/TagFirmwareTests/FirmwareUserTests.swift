@@ -78,7 +78,7 @@ struct FirmwareUserTests {
         #expect(bench.firmware.disconnected().isEmpty)
         #expect(bench.firmware.isAsleep)
         #expect(bench.firmware.advertisement == nil)
-        let shown = TagAdvertisement(name: "Jacquard-003R", manufacturerData: [0x00, 0x30, 0x6C, 0x3F])
+        let shown = FirmwareAdvertisement(name: "Jacquard-003R", manufacturerData: [0x00, 0x30, 0x6C, 0x3F])
         #expect(bench.firmware.pressButton() == [.advertise(shown)])
         #expect(bench.firmware.pressButton().isEmpty)
         #expect(bench.firmware.sleep() == [.advertise(nil)])

@@ -2,7 +2,7 @@ import JacquardProtocol
 import Time
 
 /// One thing that can happen to a session.
-enum SessionInput: Hashable, Sendable {
+enum SessionInput: Equatable, Sendable {
     case connect(TagSession.RetryRule)
     case pair
     case bonded

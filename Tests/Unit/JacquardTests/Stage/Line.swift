@@ -62,7 +62,7 @@ enum Line {
         }
     }
 
-    private static func word(_ stage: PairingStage) -> String {
+    private static func word(_ stage: PairingStep) -> String {
         switch stage {
         case .searching: "searching"
         case .found(let address): "found \(address.short)"
