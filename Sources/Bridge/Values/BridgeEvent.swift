@@ -1,7 +1,7 @@
 public import JacquardProtocol
 
 /// An event that the driver reports to ``BridgeState/handle(_:at:)``.
-public enum BridgeEvent: Hashable, Sendable {
+public enum BridgeEvent: Equatable, Sendable {
     // MARK: The bridge
 
     /// The bridge has started. Reported once, before all other events.
