@@ -138,7 +138,7 @@ struct PairingTests {
                             [.objectPath(device)]))
                 }
             }
-            #expect(sink.records.count { $0.message == "a device that is not expected is refused pairing" } == 100)
+            #expect(sink.records.count { $0.message == "refused the pairing of an unexpected device" } == 100)
         }
     }
 
