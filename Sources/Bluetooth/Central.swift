@@ -5,8 +5,7 @@
 /// - Each `connect` is followed by one `connected` or `disconnected`, and each `connected` by one `disconnected`.
 /// - Each `forget` is followed by one `forgotten`.
 /// - Each `pair`, `discover`, `subscribe` and `write` is followed by one event of its result, unless `disconnected`
-///   comes
-///   first.
+///   comes first.
 /// - After `disconnected`, no further events of that link follow.
 /// - A second `connect` to a device shares the result of the first one. While the device is disconnecting, that
 ///   `disconnected` is its result.
@@ -39,9 +38,8 @@ public enum CentralRequest: Hashable, Sendable {
     case discover(BluetoothUUID, characteristics: [BluetoothUUID], of: BluetoothAddress)
     /// Enables notifications of a characteristic.
     case subscribe(BluetoothUUID, of: BluetoothAddress)
-    /// Writes a value. Each device has at most one pending write: send the next after `written` or `writeFailed`.
-    /// While the
-    /// stack is busy, the central retries for some seconds; `writeFailed` with `busy` means that nothing was sent.
+    /// Writes a value. Each device has at most one pending write: send the next after `written` or `writeFailed`. While
+    /// the stack is busy, the central retries for some seconds; `writeFailed` with `busy` means that nothing was sent.
     case write([UInt8], to: BluetoothUUID, of: BluetoothAddress, WriteType)
 }
 
@@ -87,16 +85,13 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
 
 /// An event of a central.
 public enum CentralEvent: Hashable, Sendable {
-    /// Bluetooth became usable or unusable. Below `poweredOn` there are no links; each `disconnected` is sent
-    /// first.
+    /// Bluetooth became usable or unusable. Below `poweredOn` there are no links; each `disconnected` is sent first.
     case stateChanged(CentralState)
     /// An adapter was added, removed or changed. The value contains all adapters.
     case adaptersChanged([Adapter])
-    /// A requested scan has started, or has stopped for any reason. Pauses while the central connects are not
-    /// reported.
+    /// A requested scan has started, or has stopped for any reason. Pauses while the central connects are not reported.
     case scanning(Bool)
-    /// A device with the service has advertised, or is connected by another program or by an earlier run of this
-    /// one.
+    /// A device with the service has advertised, or is connected by another program or by an earlier run of this one.
     case discovered(BluetoothAddress, Advertisement)
     /// The stack knows a watched device from an earlier scan, but does not receive it now.
     case remembered(BluetoothAddress, Advertisement)
@@ -133,9 +128,36 @@ public enum CentralEvent: Hashable, Sendable {
     /// A characteristic notified a value.
     case notified(BluetoothAddress, BluetoothUUID, [UInt8])
 
-    /// The range of the ATT MTU: from the value of every link before negotiation to the largest that a
-    /// characteristic can use.
+    /// The range of the ATT MTU: from the value of every link before negotiation to the largest that a characteristic
+    /// can use.
     ///
     /// Source: Bluetooth Core Specification 5.3, volume 3, part F, 3.2.8 and 3.2.9; part G, 5.2.1.
     public static let mtuRange = 23...517
+}
+
+/// The combined advertisement and scan response of a device, and whether it is bonded or connected.
+public struct Advertisement: Hashable, Sendable {
+    /// The local name; nil if there is none.
+    public var name: String?
+    /// Manufacturer specific data by company identifier, without the identifier's own bytes.
+    public var manufacturerData: [UInt16: [UInt8]]
+    /// Signal strength in dBm; nil if it is not available (127 in the protocol).
+    public var rssi: Int?
+
+    /// Whether this host has a bond with the device.
+    public var isPaired: Bool
+    /// Whether this host has a link with the device, made by any program. A connected device does not advertise.
+    public var isConnected: Bool
+
+    /// Creates an advertisement. An RSSI of 127 becomes nil.
+    public init(
+        name: String?, manufacturerData: [UInt16: [UInt8]], rssi: Int?, isPaired: Bool = false,
+        isConnected: Bool = false
+    ) {
+        self.name = name
+        self.isPaired = isPaired
+        self.isConnected = isConnected
+        self.manufacturerData = manufacturerData
+        self.rssi = rssi == 127 ? nil : rssi
+    }
 }

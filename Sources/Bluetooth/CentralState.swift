@@ -38,3 +38,51 @@ public struct Adapter: Hashable, Sendable {
         self.connectedCount = connectedCount
     }
 }
+
+/// Why a request to a central failed.
+public struct BluetoothError: Error, Hashable, Sendable {
+    /// The kind of error.
+    public enum Code: Hashable, Sendable {
+        /// The stack does not know the device.
+        case notFound
+        /// Bluetooth is off.
+        case poweredOff
+        /// The link could not be made, or was lost.
+        case connectionFailed
+        /// The caller cancelled the attempt.
+        case canceled
+        /// The stack did not respond in time.
+        case timeout
+        /// The device has lost its bond with this host, or refuses to make one.
+        case authenticationFailed
+        /// The device does not offer the service.
+        case serviceMissing
+        /// A characteristic is missing.
+        case characteristicMissing
+        /// The device does not permit this access. If a write with response fails, try a write without response.
+        case notPermitted
+        /// The stack is too busy for the request. Nothing was sent.
+        case busy
+        /// Another client of the stack on this host uses the device.
+        case inUse
+        /// The stack holds a subscription for a client that no longer exists. It accepts no other until it is
+        /// restarted.
+        case subscriptionStuck
+        /// Any other error; see ``BluetoothError/name``.
+        case other
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// The stack's error name, such as `org.bluez.Error.Failed`; empty if there is none.
+    public let name: String
+    /// The stack's error text.
+    public let text: String
+
+    /// Creates an error.
+    public init(_ code: Code, name: String = "", text: String) {
+        self.code = code
+        self.name = name
+        self.text = text
+    }
+}

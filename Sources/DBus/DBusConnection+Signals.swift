@@ -22,9 +22,8 @@ public final class DBusSubscription {
 }
 
 extension DBusConnection {
-    /// Subscribes to signals. Signals are delivered after the bus has replied: to miss no change, subscribe first
-    /// and then
-    /// read the current state.
+    /// Subscribes to signals. Signals are delivered after the bus has replied: to miss no change, subscribe first and
+    /// then read the current state.
     ///
     /// If the rule's sender is a well-known name, also call ``watchName(_:onChange:)`` for it.
     ///

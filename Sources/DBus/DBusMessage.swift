@@ -17,9 +17,9 @@ public final class DBusMessage {
         case signal
     }
 
-    /// `nonisolated(unsafe)`: the pointer never changes, and only `deinit` uses it outside the actor. `deinit` runs
-    /// on the loop
-    /// too, because messages are only kept there. An isolated `deinit` would take longer than reading the message.
+    /// `nonisolated(unsafe)`: the pointer never changes, and only `deinit` uses it outside the actor. `deinit` runs on
+    /// the loop too, because messages are only kept there. An isolated `deinit` would take longer than reading the
+    /// message.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Takes over a reference that the caller has.

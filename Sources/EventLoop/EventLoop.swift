@@ -3,17 +3,14 @@ internal import Glibc
 internal import Synchronization
 
 /// The event loop of the process, based on `sd_event`. It is the serial executor of ``LoopActor``, and a task executor
-/// that
-/// keeps async code on the loop's thread.
+/// that keeps async code on the loop's thread.
 ///
 /// The thread that calls ``run()`` is the loop's thread: the main thread in a daemon, a separate one in tests. Jobs
-/// that were
-/// enqueued earlier are kept. A turn consists of: wait, dispatch one source, run the jobs, run the end-of-turn
-/// handlers.
+/// that were enqueued earlier are kept. A turn consists of: wait, dispatch one source, run the jobs, run the
+/// end-of-turn handlers.
 ///
 /// `@unchecked Sendable`: only the loop's thread accesses `event` and the variables, which `isCurrent` proves. Other
-/// threads
-/// access only `inbox`, a mutex, and `wakeUp`, a descriptor.
+/// threads access only `inbox`, a mutex, and `wakeUp`, a descriptor.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// The loop of this process.
     public static let shared = EventLoop()
@@ -23,9 +20,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let inbox = Mutex<[UnownedJob]>([])
     private let thread = Atomic<UInt>(0)
     /// Whether other threads may have added jobs to the inbox since it was emptied.
-    private var hasMail = true
-    /// Whether ``jobs`` contains any. Each turn asks for it, and an array would be asked by way of the runtime.
-    private var hasJobs = false
+    ///
+    /// Both flags are read several times per turn. Atomic ones are read without the runtime's exclusivity check.
+    private let hasMail = Atomic(true)
+    /// Whether ``jobs`` contains any.
+    private let hasJobs = Atomic(false)
     private var jobs: [UnownedJob] = []
     private var draining: [UnownedJob] = []
     /// The requested sources in order, as a list: a turn with one of them allocates nothing.
@@ -47,7 +46,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             { _, descriptor, _, _ in
                 var count: UInt64 = 0
                 _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
-                EventLoop.shared.hasMail = true
+                EventLoop.shared.hasMail.store(true, ordering: .relaxed)
                 return 0
             }, nil)
     }
@@ -63,7 +62,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             drain()
             finishTurn()
             guard !isStopping else { return }
-            sd_event_run(event, hasJobs || firstSource != nil ? 0 : UInt64.max)
+            sd_event_run(event, hasJobs.load(ordering: .relaxed) || firstSource != nil ? 0 : UInt64.max)
         }
     }
 
@@ -96,8 +95,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         lastSource = source
     }
 
-    /// Sends keep-alive notifications to systemd's watchdog if the service manager has enabled it
-    /// (`WATCHDOG_USEC`).
+    /// Sends keep-alive notifications to systemd's watchdog if the service manager has enabled it (`WATCHDOG_USEC`).
     ///
     /// - Returns: whether the watchdog is enabled.
     @discardableResult
@@ -112,7 +110,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let job = UnownedJob(job)
         if isCurrent {
             jobs.append(job)
-            hasJobs = true
+            hasJobs.store(true, ordering: .relaxed)
             return
         }
         inbox.withLock { $0.append(job) }
@@ -139,9 +137,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     private func drain() {
-        if hasMail { emptyInbox() }
-        while hasJobs {
-            hasJobs = false
+        if hasMail.load(ordering: .relaxed) { emptyInbox() }
+        while hasJobs.load(ordering: .relaxed) {
+            hasJobs.store(false, ordering: .relaxed)
             // Two buffers are swapped and reused. Jobs enqueued now run in the next pass.
             swap(&jobs, &draining)
             for job in draining {
@@ -153,12 +151,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Moves the jobs of other threads to the loop's own. Later ones wake the loop again.
     private func emptyInbox() {
-        hasMail = false
+        hasMail.store(false, ordering: .relaxed)
         inbox.withLock {
             jobs.append(contentsOf: $0)
             $0.removeAll(keepingCapacity: true)
         }
-        hasJobs = !jobs.isEmpty
+        hasJobs.store(!jobs.isEmpty, ordering: .relaxed)
     }
 
     private func finishTurn() {
@@ -167,5 +165,73 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         firstSource = nil
         lastSource = nil
         LoopActor.assumeIsolated(source) { $0.fireAll() }
+    }
+}
+
+/// The global actor of the event loop. All C libraries, descriptors and their state are isolated to it, without locks.
+@globalActor
+public actor LoopActor {
+    /// The shared instance.
+    public static let shared = LoopActor()
+
+    /// The executor: ``EventLoop/shared``.
+    nonisolated public var unownedExecutor: UnownedSerialExecutor {
+        EventLoop.shared.asUnownedSerialExecutor()
+    }
+
+    /// Runs code in a synchronous callback on the loop's thread, such as that of a C library. Stops the process on any
+    /// other thread.
+    ///
+    /// Write the callback in a nonisolated function. A closure in a method of the actor is isolated to it, and the
+    /// runtime checks this at each call, which takes thirty times as long.
+    ///
+    /// - Parameters:
+    ///   - argument: passed to `body`, because a closure with captures would be allocated for each call. It is
+    ///     transferred to the actor: the caller must not use it afterwards.
+    ///   - body: the code.
+    /// - Returns: the result of `body`.
+    public static func assumeIsolated<Argument, Result: Sendable>(
+        _ argument: Argument, _ body: @escaping @LoopActor (Argument) -> Result
+    ) -> Result {
+        typealias Unisolated = (Argument) -> Result
+        EventLoop.shared.checkIsolated()
+        // The isolation was just checked, and only the type still requires it. `MainActor` does the same.
+        return unsafeBitCast(body, to: Unisolated.self)(argument)
+    }
+}
+
+/// Calls a handler at the end of a turn of the loop, once per turn however often it was requested.
+///
+/// Create it once and request it as often as needed, like a timer.
+@LoopActor
+public final class EndOfTurnSource {
+    private let handler: @LoopActor () -> Void
+    private var isRequested = false
+    /// The source that was requested after this one in the same turn.
+    var next: EndOfTurnSource?
+
+    /// Creates a source without a request.
+    public init(handler: @escaping @LoopActor () -> Void) {
+        self.handler = handler
+    }
+
+    /// Requests a call at the end of the current turn, after all its events were handled. A request from a handler at
+    /// the end of a turn applies to the next turn.
+    public func request() {
+        guard !isRequested else { return }
+        isRequested = true
+        EventLoop.shared.add(self)
+    }
+
+    /// Calls the handlers of this source and of all that were requested after it in the same turn.
+    func fireAll() {
+        var source: EndOfTurnSource? = self
+        while let current = source {
+            source = current.next
+            // Before the handler, which may request the source again for the next turn.
+            current.next = nil
+            current.isRequested = false
+            current.handler()
+        }
     }
 }

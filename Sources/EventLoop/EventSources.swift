@@ -1,4 +1,5 @@
 internal import CSystemd
+internal import Glibc
 
 /// Watches a descriptor and calls a handler on the loop while it is ready (level triggered).
 ///
@@ -74,10 +75,74 @@ private func isReady(
     _: OpaquePointer?, _: CInt, ready: UInt32, context: UnsafeMutableRawPointer?
 ) -> CInt {
     guard let context else { return 0 }
-    // `deinit` removes the source, so the object exists. It is retained during the call, in which its last owner
-    // may
+    // `deinit` removes the source, so the object exists. It is retained during the call, in which its last owner may
     // release it.
     let owner = Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue()
     LoopActor.assumeIsolated((owner, DescriptorSource.Events(rawValue: ready))) { $0.handler($1) }
     return 0
+}
+
+/// Handles a signal of the process on the loop.
+@LoopActor
+public final class SignalSource {
+    private var source: OpaquePointer?
+    fileprivate let handler: @LoopActor () -> Void
+
+    /// Blocks the signal for the calling thread and handles it on the loop.
+    ///
+    /// Call it on the loop before other threads start, so that they inherit the blocked signal.
+    ///
+    /// - Throws: ``SystemError`` if the signal cannot be handled.
+    public init(_ signal: CInt, handler: @escaping @LoopActor () -> Void) throws(SystemError) {
+        self.handler = handler
+        let status = sd_event_add_signal(
+            EventLoop.shared.event, &source, signal | Self.blockSignal, hasCome,
+            Unmanaged.passUnretained(self).toOpaque())
+        try SystemError.check(status, "take signal \(signal)")
+    }
+
+    /// `SD_EVENT_SIGNAL_PROCMASK`, a cast macro that Swift cannot import: sd-event blocks the signal itself.
+    private static let blockSignal: CInt = 1 << 30
+
+    isolated deinit {
+        sd_event_source_disable_unref(source)
+    }
+}
+
+/// Called by libsystemd on the loop's thread. `deinit` removes the source, so the object exists.
+private func hasCome(
+    _: OpaquePointer?, _: UnsafePointer<signalfd_siginfo>?, context: UnsafeMutableRawPointer?
+) -> CInt {
+    guard let context else { return 0 }
+    LoopActor.assumeIsolated(Unmanaged<SignalSource>.fromOpaque(context).takeUnretainedValue()) { $0.handler() }
+    return 0
+}
+
+/// The error of a system call.
+public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The positive `errno`.
+    public let number: CInt
+    /// What failed, such as "watch a descriptor".
+    public let action: String
+
+    /// Creates an error.
+    public init(number: CInt, action: String) {
+        self.number = number
+        self.action = action
+    }
+
+    /// Returns the error of the last call, from `errno`.
+    public static func last(_ action: String) -> SystemError {
+        SystemError(number: errno, action: action)
+    }
+
+    /// The action and the C library's text for the number.
+    public var description: String {
+        "cannot \(action): \(strerror(number).map { String(cString: $0) } ?? "error \(number)")"
+    }
+
+    /// Throws the error for a negative result of libsystemd.
+    static func check(_ status: CInt, _ action: String) throws(SystemError) {
+        if status < 0 { throw SystemError(number: -status, action: action) }
+    }
 }

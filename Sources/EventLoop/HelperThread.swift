@@ -5,12 +5,9 @@ internal import Synchronization
 /// Runs work that may block outside the loop: name resolution, files, `fsync`.
 ///
 /// Each piece of work belongs to a ``Concern``. Pieces of one concern run in the order in which they were submitted.
-/// One
-/// thread serves all concerns. If a piece blocks it for longer than 50 ms while work of another concern is waiting,
-/// another
-/// thread starts; it ends when a thread is idle again. There are at most as many threads as concerns. The process does
-/// not
-/// wait for the threads when it exits.
+/// One thread serves all concerns. If a piece blocks it for longer than 50 ms while work of another concern is waiting,
+/// another thread starts; it ends when a thread is idle again. There are at most as many threads as concerns. The
+/// process does not wait for the threads when it exits.
 public final class HelperThread: Sendable {
     /// The subject of a piece of work. A piece that blocks delays only later pieces of its own concern.
     public struct Concern: Hashable, Sendable {

@@ -5,8 +5,7 @@ public import Time
 /// Calls a handler once on the loop at a given time. Create it once and arm it as often as needed.
 ///
 /// The clock is `CLOCK_BOOTTIME`, as for `Instant.now`: it includes the time in which the machine sleeps, and is
-/// unaffected
-/// by wall-clock changes.
+/// unaffected by wall-clock changes.
 @LoopActor
 public final class LoopTimer {
     private var source: OpaquePointer?
@@ -29,8 +28,7 @@ public final class LoopTimer {
     ///   - accuracy: how late the call may be, so that several timers can share one wake-up.
     public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
         due = instant
-        // Rounded up, so that the timer never fires early. sd_event counts relative times from when the loop
-        // woke up.
+        // Rounded up, so that the timer never fires early. sd_event counts relative times from when the loop woke up.
         let time = UInt64(max(0, (instant.sinceBoot + .nanoseconds(999)).microseconds))
         guard let source else { return add(time, accuracy) }
         sd_event_source_set_time_accuracy(source, UInt64(max(1, accuracy.microseconds)))
@@ -50,8 +48,7 @@ public final class LoopTimer {
     }
 
     /// Disarms the timer and frees its event source, which is larger than this object. Most timers are deadlines of
-    /// finished
-    /// operations and are not armed again soon.
+    /// finished operations and are not armed again soon.
     public func disarm() {
         guard isArmed else { return }
         due = nil

@@ -4,8 +4,7 @@ public import Time
 /// Limits repeated records to one per minute.
 ///
 /// A condition is a record of level `info` or above with the same label, message and variables, apart from the numbers
-/// of
-/// attempts and waits. Suppressed records are counted, and the next record of the condition has the count in
+/// of attempts and waits. Suppressed records are counted, and the next record of the condition has the count in
 /// `repeated`.
 ///
 /// State changes are always written, because the last one describes the current state.

@@ -121,7 +121,7 @@ public final class MQTTClient {
             report(error, consequence)
             nameNode()
             if consequence.isFailover {
-                log.change(consequence.isNews ? .notice : .debug, "trying the next node of the broker")
+                log.change(consequence.isNew ? .notice : .debug, "trying the next node of the broker")
             }
             onEvent?(.disconnected(error, retryIn: consequence.retryIn))
             if !isStopping { await pause.wait(consequence.retryIn) }
@@ -227,14 +227,14 @@ public final class MQTTClient {
     /// One line for a change of condition; further attempts that fail alike are for developers.
     private func report(_ error: MQTTError, _ consequence: SessionPlanner.Consequence) {
         log.change(
-            consequence.isNews ? .warning : .debug, Self.headline(consequence),
+            consequence.isNew ? .warning : .debug, Self.headline(consequence),
             [
                 (.error, error.description), (.attempt, "\(consequence.failures)"),
                 (.retryIn, "\(consequence.retryIn.milliseconds)"),
             ])
         if let version = consequence.newVersion {
             log.change(
-                consequence.isNews ? .notice : .debug, "trying another version of the protocol",
+                consequence.isNew ? .notice : .debug, "trying another version of the protocol",
                 [(.version, version.rawValue)])
         }
     }

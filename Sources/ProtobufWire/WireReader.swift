@@ -3,8 +3,8 @@
 /// The bytes may come from anyone: whatever they are, the reader gives fields, nil at the end, or an error. It copies
 /// nothing; a field's bytes are a slice of the message. After an error the reader is of no further use.
 ///
-/// It is inlinable because a notification is read by it field by field: across the module boundary a gesture took
-/// 180 ns, inlined it takes 100.
+/// It is inlinable because a notification is read by it field by field: across the module boundary a gesture took 180
+/// ns, inlined it takes 100.
 ///
 /// Source: https://protobuf.dev/programming-guides/encoding/
 public struct WireReader: Sendable {

@@ -1,9 +1,9 @@
-/// A point in time, counted from when the machine was started. It runs on while the machine sleeps, and setting the time of
-/// day does not touch it.
+/// A point in time, counted from when the machine was started. It runs on while the machine sleeps, and setting the
+/// time of day does not touch it.
 ///
-/// It is what `ContinuousClock.Instant` is, with a layout that the compiler sees: the standard library hides that of its own
-/// type, so whatever holds one is copied, compared and destroyed by the runtime. Machines that are asked for each event hold
-/// many. The clock itself is the event loop's: a pure module can hold a time, and cannot ask for it.
+/// It is what `ContinuousClock.Instant` is, with a layout that the compiler sees: the standard library hides that of
+/// its own type, so whatever holds one is copied, compared and destroyed by the runtime. Machines that are asked for
+/// each event hold many. The clock itself is the event loop's: a pure module can hold a time, and cannot ask for it.
 public struct Instant: Hashable, Comparable, Sendable {
     /// Distance from the start of the machine.
     public var sinceBoot: Duration

@@ -16,8 +16,7 @@ public final class ConnectedTag: JacquardTag {
     public private(set) var name: String
     /// Signal strength in dBm of the last advertisement; nil if it was not available.
     ///
-    /// The value is older than the connection: a connected tag does not advertise, and `Central` has no request for
-    /// the
+    /// The value is older than the connection: a connected tag does not advertise, and `Central` has no request for the
     /// signal strength of a link. Source: JacquardSDKiOS, `rssiPublisher`.
     public private(set) var rssi: Int?
 
@@ -55,9 +54,8 @@ public final class ConnectedTag: JacquardTag {
 
     /// The gear, each time it is attached or detached; nil when it is detached.
     ///
-    /// The stream starts with the current gear as soon as it is known. Attached gear is sent twice: at once, and
-    /// again with
-    /// its firmware and serial number. Each access returns a new stream, which buffers the newest 16 changes.
+    /// The stream starts with the current gear as soon as it is known. Attached gear is sent twice: at once, and again
+    /// with its firmware and serial number. Each access returns a new stream, which buffers the newest 16 changes.
     public var connectedGear: AsyncStream<Component?> { journal.gears.stream() }
 
     /// The name as soon as it is known, and each change. Source: JacquardSDKiOS, `namePublisher`.
@@ -68,24 +66,20 @@ public final class ConnectedTag: JacquardTag {
     /// Notifications from the tag: battery, gear, gestures and touches. Source: JacquardSDKiOS,
     /// `registerSubscriptions`.
     ///
-    /// The newest 256 notifications since the link came up are stored for the first stream. Streams created before
-    /// the next
-    /// notification get them too; streams created later start with the next notification. Each access returns a new
-    /// stream,
-    /// which buffers the newest 1,024 notifications.
+    /// The newest 256 notifications since the link came up are stored for the first stream. Streams created before the
+    /// next notification get them too; streams created later start with the next notification. Each access returns a
+    /// new stream, which buffers the newest 1,024 notifications.
     public var notifications: AsyncStream<TagNotification> { journal.notifications.subscribe() }
 
     /// Sends a command to the tag and waits for the response, at most 8 s once the command is sent.
     ///
     /// Commands are executed one after another. They are not retried: a command without a response may have taken
-    /// effect.
-    /// Cancelling the task does not withdraw the command.
+    /// effect. Cancelling the task does not withdraw the command.
     ///
     /// - Parameter command: the command.
     /// - Returns: the tag's response.
     /// - Throws: `notConnected` after the connection has ended, `linkLost` if it ends before the response arrives,
-    ///   otherwise
-    ///   the error of the tag or its gear. The tag remains usable.
+    ///   otherwise the error of the tag or its gear. The tag remains usable.
     @discardableResult
     public func enqueue(_ command: TagCommand) async throws(TagCommandError) -> TagCommandResponse {
         guard let manager else { throw .notConnected }

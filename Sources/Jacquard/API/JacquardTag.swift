@@ -9,7 +9,8 @@ public protocol JacquardTag {
     var displayName: String { get }
 }
 
-/// A tag that can be connected: an ``AdvertisedTag`` or a ``PreConnectedTag``. Source: JacquardSDKiOS, `ConnectableTag`.
+/// A tag that can be connected: an ``AdvertisedTag`` or a ``PreConnectedTag``. Source: JacquardSDKiOS,
+/// `ConnectableTag`.
 public protocol ConnectableTag: JacquardTag, Sendable {}
 
 /// A tag that has advertised. Source: JacquardSDKiOS, `AdvertisedTag`.

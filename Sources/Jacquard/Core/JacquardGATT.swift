@@ -36,3 +36,40 @@ enum JacquardGATT {
         return uuid
     }
 }
+
+extension TagConnectionError {
+    /// Converts an error of the Bluetooth stack to the SDK's code. Source: JacquardSDKiOS, `TagConnectionError`.
+    init(_ error: BluetoothError) {
+        let code: Code =
+            switch error.code {
+            case .notFound: .bluetoothDeviceNotFound
+            case .poweredOff: .bluetoothPowerOff
+            case .connectionFailed, .canceled, .timeout, .authenticationFailed, .busy: .bluetoothConnectionError
+            case .inUse: .inUse
+            case .subscriptionStuck: .subscriptionStuck
+            case .serviceMissing: .serviceDiscoveryError
+            case .characteristicMissing: .characteristicDiscoveryError
+            case .notPermitted, .other: .unknownBluetoothError
+            }
+        self.init(code, error)
+    }
+
+    /// Creates an error with a given code and the stack's name and text.
+    init(_ code: Code, _ error: BluetoothError) {
+        self.init(code, error.text, stackName: error.name.isEmpty ? nil : error.name)
+    }
+
+    /// The error of a bonded tag that refuses the bond: it was reset, or paired with another host.
+    static func bondLost(_ error: BluetoothError) -> TagConnectionError {
+        TagConnectionError(
+            .peerRemovedPairingInfo,
+            "the tag has lost its bond with this host: forget the tag here, hold its button for three seconds, pair again",
+            stackName: error.name.isEmpty ? nil : error.name)
+    }
+
+    /// The error of a connection requested while Bluetooth is unusable.
+    static func unusable(_ state: CentralState) -> TagConnectionError {
+        TagConnectionError(
+            .bluetoothPowerOff, state == .poweredOff ? "Bluetooth is off" : "Bluetooth cannot be used: \(state)")
+    }
+}

@@ -5,11 +5,9 @@ public import JacquardProtocol
 extension JacquardManager {
     /// Connects a tag and keeps it connected. Does nothing if the tag is already being connected.
     ///
-    /// While Bluetooth is not on, the request fails: the tag is reported as `disconnected` with
-    /// `bluetoothPowerOff`. A second
-    /// identity for the address of another tag fails with `unconnectableTag`; while that tag is disconnecting, the
-    /// request
-    /// waits for its end instead.
+    /// While Bluetooth is not on, the request fails: the tag is reported as `disconnected` with `bluetoothPowerOff`. A
+    /// second identity for the address of another tag fails with `unconnectableTag`; while that tag is disconnecting,
+    /// the request waits for its end instead.
     ///
     /// - Parameter identity: the tag.
     public func connect(_ identity: TagIdentity) {
@@ -49,9 +47,8 @@ extension JacquardManager {
 
     /// Whether a discovered device is the given tag, and not another device that advertises its serial.
     ///
-    /// A tag is at the address where it was found. A tag without a driver is at the address of its last connection.
-    /// A device
-    /// at another address is the tag only if it has a bond and the device at the last address has none.
+    /// A tag is at the address where it was found. A tag without a driver is at the address of its last connection. A
+    /// device at another address is the tag only if it has a bond and the device at the last address has none.
     public func isTag(_ identity: TagIdentity, _ tag: AdvertisedTag) -> Bool {
         guard identity.matches(tag) else { return false }
         if let address = tags[identity]?.address { return address == tag.identifier }
@@ -106,8 +103,7 @@ extension JacquardManager {
     }
 
     /// Handles a driver that has started or stopped waiting for a link, or has stopped. Removes a stopped driver,
-    /// unless it
-    /// holds the only record of the tag's address.
+    /// unless it holds the only record of the tag's address.
     func changed(_ driver: TagDriver) {
         if driver.facts.isStopped, driver.identity.address != nil || driver.retention == .forgotten { remove(driver) }
         updateScan()

@@ -24,9 +24,8 @@ public final class JacquardManager {
         case scanning(Bool)
         /// A tag has advertised. `isNew` is false if a scan without duplicates has reported the tag already.
         case advertised(AdvertisedTag, isNew: Bool)
-        /// Several devices have one serial: those that advertise it at the same time, and the one at the known
-        /// address of the
-        /// tag. Repeated when another device is added, and every five minutes while it lasts.
+        /// Several devices have one serial: those that advertise it at the same time, and the one at the known address
+        /// of the tag. Repeated when another device is added, and every five minutes while it lasts.
         case duplicateSerial(PairingSerial, [BluetoothAddress])
         /// A pairing has reached a stage.
         case pairing(TagIdentity, PairingStep)

@@ -68,8 +68,7 @@ struct Sightings {
     /// Returns the devices that share the serial of a tag.
     ///
     /// Two addresses are two tags, and not one that has changed its address, if each advertised after the other had
-    /// appeared.
-    /// A tag with a link counts although it does not advertise. A known address always counts.
+    /// appeared. A tag with a link counts although it does not advertise. A known address always counts.
     ///
     /// - Parameters:
     ///   - tag: a tag that advertises, or that the central remembers.

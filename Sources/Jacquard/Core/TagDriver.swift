@@ -72,8 +72,7 @@ final class TagDriver {
 
     /// Passes an event to the session and performs the returned actions.
     ///
-    /// A handler may call this again while actions are performed. The new actions are performed after the earlier
-    /// ones.
+    /// A handler may call this again while actions are performed. The new actions are performed after the earlier ones.
     func drive(_ event: (inout TagSession, Instant) -> [TagSession.Action]) {
         perform(apply(event, to: &session))
     }

@@ -46,3 +46,73 @@ final class ConnectionFollower {
         states.finish()
     }
 }
+
+/// The values and notifications of one connection. It starts with the link, before there is a ``ConnectedTag``.
+@LoopActor
+final class TagJournal {
+    private(set) var facts: TagFacts
+    let notifications = NotificationStore()
+    let gears = Broadcast<Component?>(keeping: 16, isReplaying: true)
+    let names = Broadcast<String>(keeping: 16, isReplaying: true)
+
+    /// Starts with the values known so far.
+    init(_ facts: TagFacts) {
+        self.facts = facts
+        if let battery = facts.battery { notifications.receive(.battery(battery)) }
+        guard facts.isGearKnown else { return }
+        notifications.receive(.gear(facts.gear))
+        gears.send(facts.gear)
+    }
+
+    /// Handles an event of the tag.
+    func receive(_ event: TagEvent) {
+        facts.update(with: event)
+        if case .gear(let gear) = event { gears.send(gear) }
+        if let notification = TagNotification(event) { notifications.receive(notification) }
+    }
+
+    /// Finishes all streams at the end of the connection.
+    func finish() {
+        notifications.finish()
+        gears.finish()
+        names.finish()
+    }
+}
+
+/// The notifications of one connection. Stores them until the first subscription.
+///
+/// The store closes with the first notification after the first subscription, so that subscriptions made at the same
+/// time all get the stored notifications. Source: JacquardSDKiOS, `TransportV2Implementation`.
+@LoopActor
+final class NotificationStore {
+    /// Upper bound on stored notifications. Beyond it, the oldest are dropped.
+    static let limit = 256
+
+    private let live = Broadcast<TagNotification>(keeping: 1024)
+    private var kept: [TagNotification] = []
+    private var isOpen = true
+    private var isSubscribed = false
+
+    /// Handles a notification from the tag.
+    func receive(_ notification: TagNotification) {
+        if isSubscribed {
+            isOpen = false
+            kept = []
+        }
+        live.send(notification)
+        guard isOpen else { return }
+        if kept.count == Self.limit { kept.removeFirst() }
+        kept.append(notification)
+    }
+
+    /// Returns a stream of the stored and all further notifications.
+    func subscribe() -> AsyncStream<TagNotification> {
+        isSubscribed = true
+        return live.stream(after: kept)
+    }
+
+    /// Finishes all streams.
+    func finish() {
+        live.finish()
+    }
+}

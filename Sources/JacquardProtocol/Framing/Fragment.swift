@@ -3,24 +3,22 @@ import ProtobufWire
 /// Format of a fragment. One value of a characteristic carries one fragment.
 ///
 /// Shape of the first fragment of a packet: `[header][length of the whole packet, varint][data]`; of the others:
-/// `[header][data]`. Header: bit 7 first, bit 6 last, bits 0 to 5 a counter from 0.
-/// Source: JacquardSDKiOS, `Fragmenter.swift`; protocol article, "Framing".
+/// `[header][data]`. Header: bit 7 first, bit 6 last, bits 0 to 5 a counter from 0. Source: JacquardSDKiOS,
+/// `Fragmenter.swift`; protocol article, "Framing".
 public enum Fragment {
     /// The longest packet, in bytes.
     public static let maximumPacketLength = 1024
     /// The longest fragment of protocol version 2, in bytes: an MTU of 64 minus the ATT header of three bytes.
     public static let maximumLength = 61
-    /// The longest fragment at Bluetooth's smallest MTU of 23, in bytes. With shorter fragments the counter could
-    /// wrap around.
+    /// The longest fragment at Bluetooth's smallest MTU of 23, in bytes. With shorter fragments the counter could wrap
+    /// around.
     public static let minimumLength = 20
 
     /// Returns the longest fragment that a link carries.
     ///
-    /// - Parameter mtu: the link's ATT MTU in bytes, including three bytes for the header of a write or
-    ///   notification.
-    /// - Returns: ``minimumLength`` to ``maximumLength``. Longer fragments belong to another protocol version, and
-    ///   no link
-    ///   has an MTU below 23.
+    /// - Parameter mtu: the link's ATT MTU in bytes, including three bytes for the header of a write or notification.
+    /// - Returns: ``minimumLength`` to ``maximumLength``. Longer fragments belong to another protocol version, and no
+    ///   link has an MTU below 23.
     public static func length(mtu: Int) -> Int {
         let attributeHeader = 3
         // Clamped before the subtraction: the peer chooses the MTU, and the difference could overflow.

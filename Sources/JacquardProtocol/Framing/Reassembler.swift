@@ -3,8 +3,7 @@ import ProtobufWire
 /// Reassembles the fragments of one characteristic into packets.
 ///
 /// A fragment that does not fit drops its packet and nothing else. The protocol has no negative acknowledgement: the
-/// request
-/// times out.
+/// request times out.
 public struct Reassembler: Sendable {
     /// The result of a fragment.
     public enum Outcome: Hashable, Sendable {

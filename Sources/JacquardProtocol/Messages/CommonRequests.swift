@@ -77,8 +77,8 @@ extension Request {
 extension Request {
     /// Renames the tag. It advertises the name after its next disconnection.
     ///
-    /// The caller checks the length: 1 to 21 bytes of UTF-8, see ``BLEConfiguration/nameByteCounts``.
-    /// Response: ``Response/Body/config(_:)``, as for every change of the configuration.
+    /// The caller checks the length: 1 to 21 bytes of UTF-8, see ``BLEConfiguration/nameByteCounts``. Response:
+    /// ``Response/Body/config(_:)``, as for every change of the configuration.
     public static func rename(_ name: String) -> Request {
         var configuration = BLEConfiguration()
         configuration.customAdvertisedName = name

@@ -107,8 +107,8 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
 
 /// The field numbers of the bodies in the three envelopes: proto2 extensions, on the wire fields like any other.
 ///
-/// The same number may stand for a different message in each envelope.
-/// Source: the extensions of the schema of JacquardSDKiOS; protocol article, "Bodies".
+/// The same number may stand for a different message in each envelope. Source: the extensions of the schema of
+/// JacquardSDKiOS; protocol article, "Bodies".
 enum ExtensionNumber {
     static let hello: UInt32 = 100
     static let begin: UInt32 = 101

@@ -2,8 +2,8 @@ import ProtobufWire
 
 /// A client's request to a tag: one packet on the command characteristic.
 ///
-/// The request's id is not part of it: an id is assigned each time the request is sent.
-/// Source: `Request` of the schema.
+/// The request's id is not part of it: an id is assigned each time the request is sent. Source: `Request` of the
+/// schema.
 public struct Request: Equatable, Sendable {
     /// The message that a request carries.
     public enum Body: Equatable, Sendable {

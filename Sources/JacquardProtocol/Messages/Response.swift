@@ -46,7 +46,8 @@ public struct Response: Equatable, Sendable {
 
     /// Reads a packet.
     ///
-    /// - Returns: the response. The body is nil if it is absent, unknown or incomplete; of several, the last one counts.
+    /// - Returns: the response. The body is nil if it is absent, unknown or incomplete; of several, the last one
+    ///   counts.
     /// - Throws: ``MessageError`` if the bytes are not protobuf or a required field is missing.
     public static func decode(_ packet: ArraySlice<UInt8>) throws(MessageError) -> Response {
         try Response(packet: packet)

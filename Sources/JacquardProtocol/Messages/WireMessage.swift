@@ -2,14 +2,15 @@ public import ProtobufWire
 
 /// A message of the schema, at the top level or inside another one.
 ///
-/// ``visit(_:)`` is the message's field table: each field number is written there once, and both reading and writing use
-/// it. Unknown fields are skipped, and so is a field with another wire type than the schema's. If a field occurs twice,
-/// the last one counts.
+/// ``visit(_:)`` is the message's field table: each field number is written there once, and both reading and writing
+/// use it. Unknown fields are skipped, and so is a field with another wire type than the schema's. If a field occurs
+/// twice, the last one counts.
 protocol WireMessage {
     /// Creates the message without any field. Required fields are zero or empty until they are read.
     init()
 
-    /// Passes each field and its number to the visitor, in ascending order of the numbers: they are written in this order.
+    /// Passes each field and its number to the visitor, in ascending order of the numbers: they are written in this
+    /// order.
     mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure)
 }
 
@@ -98,8 +99,8 @@ extension WireMessage {
 
 /// Stores one field in the variable with its number. After the last field, checks that the required fields were found.
 ///
-/// Each call compares the number before anything else, because most calls are for another field. Storing has functions of its
-/// own: without optimization, a generic function looks up the types of its variables at its beginning.
+/// Each call compares the number before anything else, because most calls are for another field. Storing has functions
+/// of its own: without optimization, a generic function looks up the types of its variables at its beginning.
 private struct FieldReader: FieldVisitor {
     /// Stands for the number of a field after the last one; no field has it.
     static let end: UInt32 = 0

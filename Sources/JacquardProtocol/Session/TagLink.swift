@@ -3,8 +3,7 @@ import Time
 /// State machine of the protocol on one link: start, requests and responses, commands, notifications and upkeep.
 ///
 /// Each method takes an event and appends the actions to perform. A method that throws reports that the link cannot be
-/// used further; the session then disconnects it.
-/// Source: JacquardSDKiOS, `ProtocolInitializationStateMachine`.
+/// used further; the session then disconnects it. Source: JacquardSDKiOS, `ProtocolInitializationStateMachine`.
 struct TagLink: Sendable {
     /// The actions of a session: `write` and `emit` only.
     typealias Actions = [TagSession.Action]
@@ -354,8 +353,8 @@ struct TagLink: Sendable {
         }
     }
 
-    /// Sets up new gear as the SDK does: gesture mode in two requests, then device information. This includes gear
-    /// that is not in the catalogue, because it reports gestures too.
+    /// Sets up new gear as the SDK does: gesture mode in two requests, then device information. This includes gear that
+    /// is not in the catalogue, because it reports gestures too.
     private mutating func setUp(_ gear: Component) {
         channel.enqueue(
             .touchMode(.gesture, component: gear.componentID), for: .gearTouchMode(component: gear.componentID),

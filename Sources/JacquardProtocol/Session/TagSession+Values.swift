@@ -1,3 +1,5 @@
+import Time
+
 /// The values of the session's interface.
 extension TagSession {
     /// An action of the driver.
@@ -12,8 +14,7 @@ extension TagSession {
         case discover
         /// Enable notifications. Ends with `subscribed` or `subscribeFailed`.
         case subscribe(TagCharacteristic)
-        /// Write to the command characteristic. Ends with `written` or `writeFailed`; no other write comes
-        /// before that.
+        /// Write to the command characteristic. Ends with `written` or `writeFailed`; no other write comes before that.
         case write([UInt8], withResponse: Bool)
         /// Report an event.
         case emit(TagEvent)
@@ -23,8 +24,8 @@ extension TagSession {
     public enum RetryRule: Equatable, Sendable, CaseIterable {
         /// Only a lost bond. For a known tag. The SDK's `connect(identifier)`.
         case always
-        /// Any error before the three subscriptions are confirmed, then as ``always``. For a tag found by a scan,
-        /// which may be gone or belong to another user. The SDK's `connect(tag)`.
+        /// Any error before the three subscriptions are confirmed, then as ``always``. For a tag found by a scan, which
+        /// may be gone or belong to another user. The SDK's `connect(tag)`.
         case oncePaired
     }
 
@@ -57,8 +58,7 @@ extension TagSession {
         public var write = Duration.seconds(30)
         /// Timeout of a requested disconnection.
         public var close = Duration.seconds(10)
-        /// How long the tag may take to report its gear after it was connected. Without a report, no gear is
-        /// attached:
+        /// How long the tag may take to report its gear after it was connected. Without a report, no gear is attached:
         /// real tags report gear at once, but it is unknown whether they report that there is none.
         public var gearAnnouncement = Duration.seconds(2)
         /// How long the tag may take to report its battery after it was connected. Then the session requests it.
@@ -67,8 +67,7 @@ extension TagSession {
         public var batteryInterval = Duration.seconds(3600)
         /// Timeout of the probe that follows ``unansweredLimit`` requests without a response.
         public var probe = Duration.seconds(4)
-        /// The number of requests that may time out, without any other value from the tag, before the tag is
-        /// probed.
+        /// The number of requests that may time out, without any other value from the tag, before the tag is probed.
         public var unansweredLimit = 2
         /// How long values of the previous touch mode may arrive after gear has confirmed a new one.
         public var touchModeChange = Duration.seconds(1)
@@ -77,5 +76,43 @@ extension TagSession {
 
         /// Creates the default values: those of the SDK where it has one.
         public init() {}
+    }
+}
+
+/// The pauses between connection attempts: doubled each time up to a limit, with random jitter so that many tags don't
+/// retry at the same time.
+///
+/// The SDK retries at once. The pause keeps a tag that refuses connections from occupying the radio.
+struct ReconnectSchedule: Sendable {
+    /// The first pause, without jitter.
+    static let first = Duration.milliseconds(500)
+    /// The longest pause, without jitter.
+    static let limit = Duration.seconds(60)
+    /// The longest pause after a link that had reached `connected`, including jitter. It is shorter because the tag is
+    /// present.
+    static let limitOnceConnected = Duration.seconds(8)
+
+    private var backoff = Backoff(first: Self.first, longest: Self.limit)
+    private var randomness: SplitMix
+
+    /// - Parameter seed: seed of the jitter; equal seeds give equal pauses.
+    init(seed: UInt64) {
+        randomness = SplitMix(seed: seed)
+    }
+
+    /// Returns the pause after one more failure: 75 to 125 % of the doubled pause.
+    mutating func next() -> Duration {
+        backoff.next() * Double.random(in: 0.75...1.25, using: &randomness)
+    }
+
+    /// Returns the pause after the loss of a link that had reached `connected`. Later pauses continue from it.
+    mutating func nextOnceConnected() -> Duration {
+        backoff.lower(to: Self.limitOnceConnected)
+        return min(next(), Self.limitOnceConnected)
+    }
+
+    /// Starts again with the first pause.
+    mutating func reset() {
+        backoff.reset()
     }
 }

@@ -7,8 +7,7 @@ public import Time
 /// an earlier link, are ignored.
 ///
 /// The session itself makes and ends links. What happens on a link after its notifications are enabled is the subject
-/// of `TagLink`.
-/// Source: protocol article, "Steps"; JacquardSDKiOS, `TagConnectionStateMachine`.
+/// of `TagLink`. Source: protocol article, "Steps"; JacquardSDKiOS, `TagConnectionStateMachine`.
 public struct TagSession: Sendable {
     private enum State {
         /// No connection is requested.

@@ -1,8 +1,8 @@
 /// The serial number by which people know a tag: the four characters that are printed on it, such as `003R`.
 ///
 /// A tag advertises it as manufacturer data in a code of six bits a character, lowest bits first: `0`-`9` are 0 to 9,
-/// `A`-`Z` 10 to 35, `a`-`z` 36 to 61, `-` is 62, and 63 ends the text.
-/// Source: JacquardSDKiOS, `AdvertisedTagModel`; the SDKs' test advertisements; protocol article, "Serials".
+/// `A`-`Z` 10 to 35, `a`-`z` 36 to 61, `-` is 62, and 63 ends the text. Source: JacquardSDKiOS, `AdvertisedTagModel`;
+/// the SDKs' test advertisements; protocol article, "Serials".
 public struct PairingSerial: Hashable, Sendable, CustomStringConvertible {
     /// Google's number among the companies of Bluetooth; `E0 00` on the air.
     public static let companyIdentifier: UInt16 = 0x00E0
@@ -36,8 +36,8 @@ public struct PairingSerial: Hashable, Sendable, CustomStringConvertible {
         self.init(String(groups[groups.count - 2].suffix(Self.printedLength)))
     }
 
-    /// Decodes the manufacturer data of an advertisement: the bytes behind the company identifier, as BlueZ hands
-    /// them over. Fails if there is no character before the end code.
+    /// Decodes the manufacturer data of an advertisement: the bytes behind the company identifier, as BlueZ hands them
+    /// over. Fails if there is no character before the end code.
     public init?(manufacturerData bytes: some Collection<UInt8>) {
         var characters: [UInt8] = []
         var bits: UInt32 = 0

@@ -19,7 +19,7 @@ struct SessionPlanner {
         /// The version of the next attempt, if it differs from the last one.
         let newVersion: MQTTVersion?
         /// Whether this condition has not been reported to the operator yet.
-        let isNews: Bool
+        let isNew: Bool
         /// How many attempts have failed in a row, this one included; 0 after a connection.
         let failures: Int
         /// Whether another client seems to use this client's identifier, so that each disconnects the other.
@@ -100,7 +100,7 @@ struct SessionPlanner {
         let pause = next == nil ? pause(after: error, at: now, random) : .zero
         if outageSince == nil { outageSince = now }
         return Consequence(
-            retryIn: pause, newVersion: hasSwitched ? choice.version : nil, isNews: condition != error.code,
+            retryIn: pause, newVersion: hasSwitched ? choice.version : nil, isNew: condition != error.code,
             failures: failures,
             isContested: error.code == .sessionTakenOver || (error.code == .connectionLost && shortConnections >= 3),
             isFailover: next == .node)

@@ -72,11 +72,11 @@ struct SessionPlannerTests {
         let down = MQTTError(.unreachable, "")
         let refused = MQTTError(.badUserNameOrPassword, "")
         let news = [down, down, refused, refused, down].map {
-            planner.ended(with: $0, at: start, random: 0).isNews
+            planner.ended(with: $0, at: start, random: 0).isNew
         }
         #expect(news == [true, false, true, false, true])
         planner.accepted(at: start)
-        #expect(planner.ended(with: down, at: start, random: 0).isNews)
+        #expect(planner.ended(with: down, at: start, random: 0).isNew)
     }
 
     @Test("counts the attempts that failed in a row")
