@@ -31,7 +31,7 @@ extension BrokerSession {
     /// - Returns: the document of the result; its status is `ok`.
     /// - Throws: the error of the result, or `noConnection`.
     func ask(
-        _ request: BridgeRequest, _ progress: Progress, announce: (() -> Void)? = nil,
+        _ request: ClientRequest, _ progress: Progress, announce: (() -> Void)? = nil,
         observe: (MQTTMessage) -> Void = { _ in }
     ) async throws(ClientFailure) -> JSONValue {
         defer { progress.end() }
@@ -67,7 +67,7 @@ extension BrokerSession {
         throw .silent(topics.instance, within: limit)
     }
 
-    private func check(_ signal: Signal, _ ticket: UInt64, of request: BridgeRequest) throws(ClientFailure) {
+    private func check(_ signal: Signal, _ ticket: UInt64, of request: ClientRequest) throws(ClientFailure) {
         switch signal {
         case .refused(ticket, let error): throw .forbidden(request.topic, error.code.name)
         case .lost(let error): throw .lost(error.text)

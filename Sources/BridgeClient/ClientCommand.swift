@@ -76,7 +76,7 @@ struct ClientContext: Sendable {
     /// - Throws: the error of the result, or `noConnection`.
     @LoopActor
     func perform(
-        _ request: BridgeRequest, sentence: (JSONValue) -> String
+        _ request: ClientRequest, sentence: (JSONValue) -> String
     ) async throws(ClientFailure) {
         let progress = Progress(printer)
         let result = try await withSession { session throws(ClientFailure) in

@@ -36,7 +36,7 @@ struct LEDCommand: ClientCommand {
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let request = BridgeRequest("led", of: id, payload, context.topics)
+        let request = ClientRequest("led", of: id, payload, context.topics)
         try await context.perform(request) { HapticCommand.sentence(id, $0) }
     }
 

@@ -38,8 +38,8 @@ struct PairCommand: ClientCommand {
         }
     }
 
-    private func request(_ topics: BridgeTopics) -> BridgeRequest {
-        BridgeRequest(
+    private func request(_ topics: BridgeTopics) -> ClientRequest {
+        ClientRequest(
             verb: "pair", ["serial": .string(serial), "timeout_s": .integer(timeout.components.seconds)], topics,
             patience: timeout + .seconds(15), waitsFor: "the tag \(serial)")
     }

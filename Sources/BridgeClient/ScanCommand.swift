@@ -69,7 +69,7 @@ private struct BridgeScan: Sendable {
             let progress = Progress(context.printer)
             let topics = session.topics
             var report = ScanReport(source: .bridge)
-            let request = BridgeRequest(
+            let request = ClientRequest(
                 verb: "scan", ["duration_s": .integer(duration.components.seconds), "duplicates": true], topics,
                 patience: duration + .seconds(15))
             session.subscribe(to: [topics.advertisement, topics.scan])

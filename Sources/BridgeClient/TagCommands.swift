@@ -15,7 +15,7 @@ struct HapticCommand: ClientCommand {
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let request = BridgeRequest("haptic", of: id, ["pattern": .string(name)], context.topics)
+        let request = ClientRequest("haptic", of: id, ["pattern": .string(name)], context.topics)
         try await context.perform(request) { Self.sentence(id, $0) }
     }
 
@@ -57,7 +57,7 @@ struct ForgetCommand: ClientCommand {
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let request = BridgeRequest(verb: "forget", ["id": .string(id)], context.topics)
+        let request = ClientRequest(verb: "forget", ["id": .string(id)], context.topics)
         try await context.perform(request) { _ in "\(id) is forgotten" }
     }
 

@@ -11,7 +11,7 @@ struct TagsCommand: ClientCommand {
     func run(_ context: ClientContext) async throws(ClientFailure) {
         let progress = Progress(context.printer)
         let result = try await context.withSession { session throws(ClientFailure) in
-            try await session.ask(BridgeRequest(verb: "tags", [:], session.topics), progress)
+            try await session.ask(ClientRequest(verb: "tags", [:], session.topics), progress)
         }
         let data = result["data"] ?? .null
         context.printer.show(data, Self.lines(of: data, at: WallClock.unixMilliseconds))

@@ -1,5 +1,5 @@
 /// What the request of a command depends on.
-struct CommandContext {
+struct RequestContext {
     /// The tag's device information; nil until it was received.
     var tag: Component?
     /// The tag's name; nil until it was received.
@@ -14,7 +14,7 @@ extension TagCommand {
     /// - Parameter context: the tag and its gear.
     /// - Returns: the request, and the step of the command that it performs.
     /// - Throws: ``TagCommandError`` if the tag or its gear cannot execute the command, or a parameter is invalid.
-    func request(in context: CommandContext) throws(TagCommandError) -> (Request, CommandStep) {
+    func request(in context: RequestContext) throws(TagCommandError) -> (Request, CommandStep) {
         let (request, step) = try uncheckedRequest(in: context)
         // Patterns, keys and texts can exceed the longest packet.
         let length = request.encoded(id: RequestQueue<RequestPurpose>.maximumID).count
@@ -22,7 +22,7 @@ extension TagCommand {
         return (request, step)
     }
 
-    private func uncheckedRequest(in context: CommandContext) throws(TagCommandError) -> (Request, CommandStep) {
+    private func uncheckedRequest(in context: RequestContext) throws(TagCommandError) -> (Request, CommandStep) {
         switch self {
         // Every tag has an LED.
         case .playLEDPattern(let pattern, on: .tag): return (.playLEDOnTag(pattern), .acknowledged(gear: nil))
@@ -58,7 +58,7 @@ extension TagCommand {
     }
 }
 
-extension CommandContext {
+extension RequestContext {
     fileprivate func gear(
         with capability: Capability, or error: TagCommandError
     ) throws(TagCommandError) -> UInt32 {

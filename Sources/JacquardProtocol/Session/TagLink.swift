@@ -228,7 +228,7 @@ struct TagLink: Sendable {
     mutating func enqueue(_ command: TagCommand, token: UInt64, at now: Instant, _ actions: inout Actions) {
         do throws(TagCommandError) {
             let (request, step) = try command.request(
-                in: CommandContext(tag: tag, tagName: tagName, gear: gear.component))
+                in: RequestContext(tag: tag, tagName: tagName, gear: gear.component))
             channel.enqueue(request, for: .command(token: token, step), timeout: timing.request)
             sendNext(at: now, &actions)
         } catch {

@@ -12,7 +12,7 @@ import Testing
 struct BridgeExchangeTests {
     private static let topics = BridgeTopics(.test(1883))
     private static let exchange = BridgeExchange(
-        request: BridgeRequest(verb: "pair", ["id": "r-1", "serial": "0001"], topics), topics: topics, answers: "mine")
+        request: ClientRequest(verb: "pair", ["id": "r-1", "serial": "0001"], topics), topics: topics, answers: "mine")
 
     @Test(
         "knows what belongs to the request",
@@ -63,7 +63,7 @@ struct BridgeExchangeTests {
 
     @Test("each request has an id of its own")
     func identifiers() {
-        let ids = (1...100).map { _ in BridgeRequest(verb: "tags", [:], Self.topics).id }
+        let ids = (1...100).map { _ in ClientRequest(verb: "tags", [:], Self.topics).id }
         #expect(Set(ids).count == 100)
     }
 }

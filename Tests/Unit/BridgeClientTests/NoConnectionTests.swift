@@ -75,7 +75,7 @@ struct NoConnectionTests {
             let broker = try await PrivateBroker()
             let bridge = try await FakeBridge(broker)
             let context = ClientContext.test(broker.port, Written())
-            var request = BridgeRequest(verb: "tags", [:], BridgeTopics(context.configuration))
+            var request = ClientRequest(verb: "tags", [:], BridgeTopics(context.configuration))
             request.firstAnswer = .milliseconds(50)
             let asked = request
             let progress = Progress(context.printer)

@@ -4,7 +4,7 @@ import JSON
 import MQTT
 
 /// A request to the bridge, and how to recognize its result.
-struct BridgeRequest: Hashable, Sendable {
+struct ClientRequest: Hashable, Sendable {
     /// The topic of the request.
     let topic: String
     /// The topic of the result, besides the response topic of MQTT 5.
@@ -79,7 +79,7 @@ struct BridgeExchange: Sendable {
         case failed(ClientFailure)
     }
 
-    let request: BridgeRequest
+    let request: ClientRequest
     let topics: BridgeTopics
     /// The response topic of this client (MQTT 5).
     let answers: String
