@@ -170,7 +170,8 @@ let package = Package(
         ),
         tests("jacquard2mqtt", "CommandLine", "Terminal"),
         .executableTarget(
-            name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport", "Time"], path: "Tests/Rigs/Soak",
+            name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport", "Time"],
+            path: "Tests/Rigs/Soak",
             exclude: ["run"],
             swiftSettings: settings),
         .testTarget(

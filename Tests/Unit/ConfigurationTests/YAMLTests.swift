@@ -1,6 +1,6 @@
 import Testing
-import Time
 import Text
+import Time
 
 @testable import Configuration
 
