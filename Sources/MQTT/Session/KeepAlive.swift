@@ -5,7 +5,7 @@ import Time
 /// libmosquitto alone would take twice the interval: it waits a whole interval for the response to its probe.
 struct KeepAlive {
     enum Action: Equatable {
-        /// Look again then.
+        /// Check again at this time.
         case wait(until: Instant)
         /// Let the library probe, which it does when an interval has passed without a packet in either direction.
         case probe
@@ -25,7 +25,7 @@ struct KeepAlive {
         lastWrite = now
     }
 
-    /// How late a look may be, so that it shares its wake-up with others.
+    /// How late a check may be, so that it shares a wake-up with other timers.
     var accuracy: Duration { interval / 20 }
 
     mutating func read(at now: Instant) {
@@ -37,9 +37,8 @@ struct KeepAlive {
         lastWrite = now
     }
 
-    /// Handles a requested probe. `wasSent` is false if the library did not send it: its clock, unlike this one,
-    /// stops while
-    /// the machine sleeps.
+    /// Handles a requested probe. `wasSent` is false if the library did not send it: its clock, unlike this one, stops
+    /// while the machine sleeps.
     mutating func probed(at now: Instant, wasSent: Bool) {
         if wasSent { probed = now } else { postponed = now + interval / 10 }
     }
@@ -51,7 +50,7 @@ struct KeepAlive {
         return probed == nil ? .probe : .giveUp
     }
 
-    /// A probe starts after one interval and has 0.4 of one to be answered; the accuracy of two looks fills the rest.
+    /// A probe starts after one interval and has 0.4 of one to be answered; the accuracy of two checks takes the rest.
     private var due: Instant {
         if let probed { return probed + interval * 2 / 5 }
         let silentSince = min(lastRead, lastWrite)

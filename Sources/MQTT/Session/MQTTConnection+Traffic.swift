@@ -1,8 +1,8 @@
 internal import EventLoop
 
 extension MQTTConnection {
-    /// How many messages may wait for their acknowledgement. They are in the library's memory then; and the library
-    /// numbers them with 16 bits without looking which numbers are in use.
+    /// Upper bound on unacknowledged messages. The library keeps them in memory, and numbers them with 16 bits without
+    /// checking which numbers are in use.
     static let backlogLimit = 8192
 
     /// Queues a message; it is written at the end of the loop's turn.
@@ -25,11 +25,10 @@ extension MQTTConnection {
     /// Handles events of the socket.
     func ready(_ events: DescriptorSource.Events) {
         guard phase != .connecting || isEstablished(events) else { return }
-        // Not when there is just room to write; but a handshake of TLS goes on in a read, whatever it waits for.
+        // Room to write needs no read, except during a TLS handshake, which continues in a read whatever it waits for.
         if events != .writable || phase == .greeting { receive() }
         if events.contains(.writable) || phase == .greeting { flush() }
-        // The library does not report a reset during the TLS handshake, and the loop would repeat this call
-        // forever
+        // The library does not report a reset during the TLS handshake, and the loop would repeat this call forever
         // (net_mosq.c, net__socket_connect_tls: SSL_ERROR_SYSCALL).
         if phase == .greeting, !events.isDisjoint(with: [.hangUp, .error]) { close(.resetInHandshake) }
     }
@@ -37,18 +36,20 @@ extension MQTTConnection {
     private func receive() {
         keepAlive?.read(at: .now)
         settle(instance.read())
-        // Acknowledgements, beside what the handlers have published.
+        // Acknowledgements, and messages published by the handlers.
         if phase != .closed, instance.wantsToWrite, !isWithholding { planFlush() }
     }
 
-    /// Whether all that the library has queued may wait. Above the receive maximum it queues messages of ours too.
+    /// Whether everything that the library has queued may wait. Above the receive maximum, it queues published
+    /// messages, too.
     private var isWithholding: Bool {
         withholdsAcknowledgements && (1...receiveMaximum).contains(outstanding.messages)
     }
 
-    /// All that was queued in a turn is written at its end: what an event leads to leaves together.
+    /// Writes everything that was queued in this turn at its end, in one packet if possible.
     func planFlush() {
-        // What is queued out of the handlers of a flush needs no other one: the descriptor asks for it.
+        // Messages queued by the handlers of a flush need no other one: the descriptor reports that they can be
+        // written.
         if !isFlushing { plannedFlush.request() }
     }
 
@@ -65,7 +66,7 @@ extension MQTTConnection {
         watch?.events = instance.wantsToWrite && !isHandshake ? [.readable, .writable] : .readable
     }
 
-    /// Hands over what a call of the library has brought, and looks what it has left behind.
+    /// Delivers the events of a call of the library, and checks its result.
     private func settle(_ outcome: MosquittoInstance.Outcome) {
         instance.takeSignals(handle)
         guard phase != .closed else { return }
@@ -90,14 +91,14 @@ extension MQTTConnection {
 
     // MARK: Keep-alive
 
-    /// - Parameter seconds: 0 when the broker wants none.
+    /// - Parameter seconds: the interval; 0 if the broker disables keep-alive.
     func startKeepAlive(seconds: Int) {
         guard seconds > 0 else { return }
         keepAlive = KeepAlive(interval: .seconds(seconds), now: .now)
         checkKeepAlive()
     }
 
-    /// Probes a silent broker, gives up a dead one, and looks again in time.
+    /// Probes a silent broker, disconnects from one that does not respond, and arms the timer for the next check.
     func checkKeepAlive() {
         guard phase != .closed, let keepAlive else { return }
         switch keepAlive.action(at: .now) {

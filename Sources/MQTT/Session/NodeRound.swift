@@ -1,7 +1,7 @@
 /// The order in which the nodes of a broker are tried.
 ///
-/// A node that fails is followed by the next one at once. A pause comes after a round, in which every node has failed once.
-/// Without other nodes, each failure ends a round.
+/// A node that fails is followed by the next one at once. A pause comes after a round, in which every node has failed
+/// once. Without other nodes, each failure ends a round.
 struct NodeRound {
     private let count: Int
     private let first: Int
@@ -30,7 +30,8 @@ struct NodeRound {
 
     /// Goes on to the next node after an attempt or a connection has failed.
     ///
-    /// - Parameter isNodeFailure: whether another node may succeed at once. If not, the next node is tried after a pause.
+    /// - Parameter isNodeFailure: whether another node may succeed at once. If not, the next node is tried after a
+    ///   pause.
     /// - Returns: whether the next attempt can be made without a pause.
     mutating func advance(isNodeFailure: Bool) -> Bool {
         current = (current + 1) % count
@@ -59,8 +60,8 @@ struct NodeRound {
 }
 
 extension MQTTError {
-    /// Whether another node of the broker may accept the client at once. Wrong credentials are wrong at each of them, and
-    /// a session that another client has taken over exists at each of them.
+    /// Whether another node of the broker may accept the client at once. Wrong credentials are wrong at each of them,
+    /// and a session that another client has taken over exists at each of them.
     var isNodeFailure: Bool { !Self.clientFailures.contains(code) }
 
     private static let clientFailures: Set<Code> = [

@@ -14,12 +14,12 @@ struct ProtocolChoice {
         isFixed = configured != .automatic
     }
 
-    /// A connection that the broker had accepted has ended.
+    /// Handles the end of a connection that the broker had accepted.
     mutating func connectionEnded() {
         returnToVersion5()
     }
 
-    /// An attempt has failed.
+    /// Handles a failed attempt.
     ///
     /// - Returns: whether the version has changed.
     mutating func failed(_ code: MQTTError.Code) -> Bool {
@@ -29,7 +29,7 @@ struct ProtocolChoice {
             isRejected = true
             version = .v311
             return true
-        // `protocol_error` is how an answer in the other version's form reads.
+        // A response in the format of the other version is reported as `protocol_error`.
         case .connectionLost where version == .v5, .protocolError where version == .v5:
             version = .v311
             return true

@@ -1,11 +1,11 @@
 import Time
 
-/// Decides what each attempt looks like and when the next one comes. Knows no socket, clock or library.
+/// Decides the parameters and the time of each attempt. Uses no socket, clock or library.
 struct SessionPlanner {
-    /// What an attempt asks of the broker.
+    /// The parameters of an attempt.
     struct Plan: Equatable {
         let version: MQTTVersion
-        /// Whether the broker discards what it holds for this client.
+        /// Whether the broker discards the client's session.
         let isCleanStart: Bool
         /// Whether the connection ends as soon as the broker has accepted it: it only discards an old session.
         var isDiscardOnly = false
@@ -13,7 +13,7 @@ struct SessionPlanner {
         var node = 0
     }
 
-    /// What follows from the end of a connection or attempt.
+    /// The consequence of the end of a connection or attempt.
     struct Consequence: Equatable {
         let retryIn: Duration
         /// The version of the next attempt, if it differs from the last one.
@@ -38,7 +38,7 @@ struct SessionPlanner {
     private var outageSince: Instant?
     /// Whether the last attempt came without a pause, to try the other version.
     private var wasImmediate = false
-    /// Whether a connection has discarded the session, and none has begun a new one.
+    /// Whether a connection has discarded the session, and no new session has been started.
     private var isDiscarded = false
     private var condition: MQTTError.Code?
     private var failures = 0
@@ -46,7 +46,7 @@ struct SessionPlanner {
 
     /// A connection that lasts this long resets the pauses.
     static let lasting = Duration.seconds(60)
-    /// So long after the beginning of an outage the pauses have their lower limit.
+    /// The period at the start of an outage in which ``earlyPause`` limits the pauses.
     static let earlyOutage = Duration.seconds(120)
     /// The longest pause early in an outage.
     static let earlyPause = Duration.seconds(5)
@@ -67,12 +67,12 @@ struct SessionPlanner {
         }
     }
 
-    /// A connection that only discards the session has done so.
+    /// Handles the end of a connection that has only discarded the session.
     mutating func discarded() {
         isDiscarded = true
     }
 
-    /// The broker has accepted a connection.
+    /// Handles an accepted connection.
     mutating func accepted(at now: Instant) {
         connectedSince = now
         outageSince = nil
@@ -82,12 +82,12 @@ struct SessionPlanner {
         failures = 0
     }
 
-    /// A connection or an attempt has ended.
+    /// Handles the end of a connection or of an attempt.
     ///
     /// The pauses go on growing after a connection of less than a minute: otherwise a broker that closes its clients'
     /// connections, or a second client with the same identifier, would cause two connections a second without end. The
-    /// limit of the first two minutes of an outage holds for them too. Another client that has taken the session over is
-    /// no outage: it keeps the broker for the longest pause.
+    /// limit of the first two minutes of an outage holds for them too. Another client that has taken the session over
+    /// is no outage: it keeps the broker for the longest pause.
     ///
     /// Another version is tried at once at the same node, but only once for each pause or node. Then the next node is
     /// tried at once, until each of them has failed.
@@ -118,7 +118,8 @@ struct SessionPlanner {
             delay.reset()
             nodes.restart()
         }
-        // MQTT 3.1.1 has no word for a session that was taken over, and mosquitto 2.0 just closes with MQTT 5 too.
+        // MQTT 3.1.1 cannot report a session that was taken over, and mosquitto 2.0 closes the connection without a
+        // reason with MQTT 5, too.
         shortConnections = hasLasted || error.code != .connectionLost ? 0 : shortConnections + 1
         connectedSince = nil
         lastConnected = now
@@ -151,9 +152,10 @@ struct SessionPlanner {
 
     /// The session of an earlier process, or one that has expired, is discarded: its commands are too old.
     ///
-    /// With MQTT 5 that is left to the broker: a clean start begins a session that it keeps for `sessionExpiry`. With 3.1.1 a
-    /// clean session ends with its connection, and some brokers (RabbitMQ) refuse a client that asks for a clean session
-    /// first and for a lasting one later. So a connection of its own discards, and all others have the same flag.
+    /// With MQTT 5, the broker does this: a clean start creates a session that it keeps for `sessionExpiry`. With 3.1.1
+    /// a clean session ends with its connection, and some brokers (RabbitMQ) refuse a client that asks for a clean
+    /// session first and for a lasting one later. So a connection of its own discards, and all others have the same
+    /// flag.
     private func plan311(at now: Instant) -> Plan {
         guard sessionExpiry > .zero else { return Plan(version: .v311, isCleanStart: true, node: nodes.current) }
         let isCurrent = isDiscarded || lastConnected.map { now - $0 <= sessionExpiry } ?? false
