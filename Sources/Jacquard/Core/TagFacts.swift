@@ -12,6 +12,9 @@ struct TagFacts {
     private(set) var isGearKnown = false
     private(set) var touchMode: TouchMode?
     private(set) var battery: BatteryStatus?
+    /// Whether the tag is disconnected and will not be connected without a new request. Stored, because it is read
+    /// after every event.
+    private(set) var isStopped = true
 
     /// Updates the values from an event. Gestures, touches and results of commands are not stored.
     mutating func update(with event: TagEvent) {
@@ -19,6 +22,7 @@ struct TagFacts {
         case .connection(let connection):
             if connection.state == .connecting(step: 0) { self = TagFacts() }
             self.connection = connection
+            isStopped = connection.state == .disconnected
         case .information(let tag): self.tag = tag
         case .gear(let gear):
             self.gear = gear
@@ -28,11 +32,6 @@ struct TagFacts {
         case .battery(let battery): self.battery = battery
         case .gesture, .touch, .fragmentsLost, .commandEnded: break
         }
-    }
-
-    /// Whether the tag is disconnected and will not be connected without a new request.
-    var isStopped: Bool {
-        connection.map { $0.state == .disconnected } ?? true
     }
 
     /// Whether there is a link.

@@ -92,6 +92,8 @@ extension WireMessage {
             fields.value = field.value
             try visit(&fields)
         }
+        // A message that has shown a field and no required one has nothing to check.
+        guard fields.number == FieldReader.end || fields.hasRequired else { return }
         fields.number = FieldReader.end
         try visit(&fields)
     }
@@ -111,9 +113,12 @@ private struct FieldReader: FieldVisitor {
     var value = WireField.Value.varint(0)
     /// The numbers of the required fields that were found, one bit each; the schema's are below 8.
     private var found: UInt8 = 0
+    /// Whether a required field was visited.
+    private(set) var hasRequired = false
 
     init() {}
 
+    @inline(__always)
     mutating func optional<Scalar: WireScalar>(
         _ number: UInt32, _ variable: inout Scalar?
     ) throws(MessageError) {
@@ -121,10 +126,12 @@ private struct FieldReader: FieldVisitor {
         store(in: &variable)
     }
 
+    @inline(never)
     private func store<Scalar: WireScalar>(in variable: inout Scalar?) {
         if let scalar = Scalar(wireValue: value) { variable = scalar }
     }
 
+    @inline(__always)
     mutating func optional<Number: RawRepresentable<UInt32>>(
         _ number: UInt32, _ variable: inout Number?
     ) throws(MessageError) {
@@ -132,42 +139,51 @@ private struct FieldReader: FieldVisitor {
         store(in: &variable)
     }
 
+    @inline(never)
     private func store<Number: RawRepresentable<UInt32>>(in variable: inout Number?) {
         if let read = UInt32(wireValue: value).flatMap(Number.init) { variable = read }
     }
 
+    @inline(__always)
     mutating func required<Scalar: WireScalar>(
         _ number: UInt32, _ variable: inout Scalar, _ name: StaticString
     ) throws(MessageError) {
+        hasRequired = true
         if self.number == Self.end { return try check(number, name) }
         guard number == self.number else { return }
         store(in: &variable)
     }
 
+    @inline(never)
     private mutating func store<Scalar: WireScalar>(in variable: inout Scalar) {
         guard let scalar = Scalar(wireValue: value) else { return }
         variable = scalar
         found |= 1 << number
     }
 
+    @inline(__always)
     mutating func required<Number: RawRepresentable<UInt32>>(
         _ number: UInt32, _ variable: inout Number, _ name: StaticString
     ) throws(MessageError) {
+        hasRequired = true
         if self.number == Self.end { return try check(number, name) }
         guard number == self.number else { return }
         store(in: &variable)
     }
 
+    @inline(never)
     private mutating func store<Number: RawRepresentable<UInt32>>(in variable: inout Number) {
         guard let read = UInt32(wireValue: value).flatMap(Number.init) else { return }
         variable = read
         found |= 1 << number
     }
 
+    @inline(never)
     private func check(_ number: UInt32, _ name: StaticString) throws(MessageError) {
         guard found & 1 << number != 0 else { throw .missingField("\(name)") }
     }
 
+    @inline(__always)
     mutating func optional<Message: WireMessage>(
         _ number: UInt32, _ variable: inout Message?
     ) throws(MessageError) {
@@ -175,6 +191,7 @@ private struct FieldReader: FieldVisitor {
         try store(in: &variable)
     }
 
+    @inline(never)
     private func store<Message: WireMessage>(in variable: inout Message?) throws(MessageError) {
         guard var reader = message else { return }
         variable = try Message(&reader)
