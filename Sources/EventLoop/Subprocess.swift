@@ -1,4 +1,5 @@
-import Glibc
+internal import CSystemd
+internal import Glibc
 import Time
 
 /// Runs a program and reads its output.

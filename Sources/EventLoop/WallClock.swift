@@ -1,4 +1,5 @@
-import Glibc
+internal import CSystemd
+internal import Glibc
 
 /// The time of day.
 public enum WallClock {
