@@ -48,7 +48,7 @@ public enum Subprocess {
         let words = ([name] + arguments).map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var process = pid_t()
-        return posix_spawnp(&process, name, &actions, &attributes, words, environ) == 0 ? process : nil
+        return posix_spawnp(&process, name, &actions, &attributes, words, process_environment()) == 0 ? process : nil
     }
 
     /// Reads up to the end of the stream; returns nil at the deadline.
