@@ -45,7 +45,9 @@ final class PendingCalls {
 
     private func expire() {
         let now = Instant.now
-        let due = calls.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }
+        // In the order of their deadlines, of which a busy loop may have missed several.
+        let due = calls.filter { $0.value.deadline <= now }
+            .sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
         for (serial, _) in due { calls[serial] = nil }
         earliest = calls.values.map(\.deadline).min()
         if let earliest { timer.arm(at: earliest, accuracy: .milliseconds(50)) }

@@ -124,6 +124,8 @@ public struct LogKey: Hashable, Sendable {
     public static let tag = LogKey("tag")
     /// An MQTT topic.
     public static let topic = LogKey("topic")
+    /// The name of a user.
+    public static let user = LogKey("user")
     /// The version of a peer.
     public static let version = LogKey("version")
 }

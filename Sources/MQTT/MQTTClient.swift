@@ -62,12 +62,12 @@ public final class MQTTClient {
         service = EventLoop.shared.begin { await self.serve() }
     }
 
-    /// Sends what is queued, waits for what is not acknowledged, and disconnects.
+    /// Sends queued messages, waits for missing acknowledgements, and disconnects.
     ///
-    /// The event handler may publish further messages meanwhile, in response to ``MQTTEvent/acknowledged(ticket:)``: they are
-    /// sent and waited for, too. The broker does not publish the will, unless the time is over first.
+    /// The event handler may publish further messages meanwhile, in response to ``MQTTEvent/acknowledged(ticket:)``:
+    /// they are sent and waited for, too. The broker does not publish the will, unless the time is over first.
     ///
-    /// - Parameter time: how long all this may take.
+    /// - Parameter time: the time limit.
     public func stop(within time: Duration = .seconds(2)) async {
         isStopping = true
         connection?.finish(within: time)
@@ -77,22 +77,22 @@ public final class MQTTClient {
         isStopping = false
     }
 
-    /// Queues a message; all that a turn of the loop publishes is written at its end.
+    /// Queues a message. All messages of one turn of the loop are written at its end.
     ///
-    /// Messages of one quality of service keep their order. QoS 0 may overtake QoS 1, which waits while as many messages
-    /// are on their way as the broker takes at once.
+    /// Messages of one quality of service keep their order. QoS 0 may overtake QoS 1, which waits while as many
+    /// messages are on their way as the broker takes at once.
     ///
     /// - Parameters:
     ///   - message: what to send.
     ///   - ticket: comes back with ``MQTTEvent/acknowledged(ticket:)`` or ``MQTTEvent/rejected(ticket:_:)``.
-    /// - Throws: ``MQTTError/Code/notConnected``, ``MQTTError/Code/backlogFull``, or what is wrong with the message; the
-    ///   client goes on in every case.
+    /// - Throws: ``MQTTError/Code/notConnected``, ``MQTTError/Code/backlogFull``, or an error of the message. The
+    ///   client remains usable.
     public func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
         guard let connection else { throw .notConnected }
         try connection.publish(message, ticket: ticket)
     }
 
-    /// Subscribes on the present connection; without one it does nothing. A refusal comes as
+    /// Subscribes on the current connection; does nothing without one. A refusal is reported as
     /// ``MQTTEvent/subscriptionRefused(_:_:)``, and a later success as ``MQTTEvent/subscriptionGranted(_:)``.
     ///
     /// With MQTT 5 messages keep the retain flag of their sender ("retain as published").

@@ -1,32 +1,33 @@
 internal import EventLoop
 import Time
 
-/// One connection to the broker, from the first packet of TCP to the last: drives a ``MosquittoInstance`` by the loop.
+/// One connection to the broker: drives a ``MosquittoInstance`` from the event loop.
 ///
-/// Opening is an `async` call. From then on everything happens in callbacks of the loop, and comes out at ``onEvent``.
+/// Opening is an `async` call. After that, all work is done in callbacks of the loop, and events are reported to
+/// ``onEvent``.
 @LoopActor
 final class MQTTConnection {
-    /// What comes out.
+    /// An event of a connection.
     enum Event {
         case message(MQTTMessage)
         case published(ticket: UInt64, MQTTReasonCode)
         case subscription(SubscriptionRetries.Subscription, MQTTReasonCode)
-        /// The last one.
+        /// The connection has ended. The last event.
         case closed(MQTTError)
     }
 
-    /// How far the connection is.
+    /// The phase of a connection.
     enum Phase {
         case new
-        /// The helper resolves the name; nothing here touches the instance.
+        /// The helper thread resolves the name. The loop does not use the instance.
         case opening
-        /// TCP is on its way.
+        /// TCP is connecting.
         case connecting
         /// TLS and CONNECT; the broker has not answered yet.
         case greeting
         case active
-        /// Waits for the acknowledgement of what was published, then leaves. The owner may still publish: its queue may be longer
-        /// than what the broker accepts without an acknowledgement.
+        /// Waits for the acknowledgement of what was published, then leaves. The owner may still publish: its queue may
+        /// be longer than what the broker accepts without an acknowledgement.
         case finishing
         /// DISCONNECT is queued.
         case leaving
@@ -42,19 +43,19 @@ final class MQTTConnection {
     var outstanding = Outstanding()
     var keepAlive: KeepAlive?
     var isFlushing = false
-    /// How many messages of QoS 1 the broker takes without having acknowledged one.
+    /// The number of unacknowledged QoS 1 messages that the broker accepts.
     private(set) var receiveMaximum = Int(UInt16.max)
 
     /// Whether acknowledgements of received messages wait until there is something else to write.
     ///
-    /// This is how the broker is made to wait. Reading must not stop: the answer to a probe, and the acknowledgements of our
-    /// own messages, come through the same socket, behind what the broker has sent before. But a broker sends only a limited
-    /// number of QoS 1 messages without an acknowledgement (MQTT 5: our receive maximum; 3.1.1: its own limit). The library
-    /// queues the acknowledgements; so it is enough to write later.
+    /// This is how the broker is made to wait. Reading must not stop: the answer to a probe, and the acknowledgements
+    /// of our own messages, come through the same socket, behind what the broker has sent before. But a broker sends
+    /// only a limited number of QoS 1 messages without an acknowledgement (MQTT 5: our receive maximum; 3.1.1: its own
+    /// limit). The library queues the acknowledgements; so it is enough to write later.
     ///
-    /// It cannot deadlock: acknowledgements wait only while the broker owes us one, and nothing but its answer, which is
-    /// always read, can be missing then. They leave with the next message, with the probe of a silent connection, and at
-    /// the latest when nothing of ours is in flight.
+    /// It cannot deadlock: acknowledgements wait only while the broker owes us one, and nothing but its answer, which
+    /// is always read, can be missing then. They leave with the next message, with the probe of a silent connection,
+    /// and at the latest when nothing of ours is in flight.
     var withholdsAcknowledgements = false {
         didSet { if phase != .closed, instance.wantsToWrite { planFlush() } }
     }
@@ -68,7 +69,7 @@ final class MQTTConnection {
     /// Whether another family of the broker's addresses is left to be tried.
     private(set) var hasOtherFamily = false
 
-    /// Takes what comes out. What came before it was set is delivered as soon as it is.
+    /// The event handler. Earlier events are delivered when it is set.
     var onEvent: (@LoopActor (Event) -> Void)? {
         didSet {
             let late = held
@@ -77,7 +78,7 @@ final class MQTTConnection {
         }
     }
 
-    /// A connection that is ready to be opened.
+    /// Creates a connection that is not opened.
     init(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
         self.configuration = configuration
         version = plan.version
@@ -91,12 +92,12 @@ final class MQTTConnection {
 
     // MARK: Opening
 
-    /// Connects, and comes back when the broker has accepted or something went wrong. Called once.
+    /// Connects and waits for the broker's response. Called once.
     ///
     /// - Parameters:
     ///   - choice: which family of the broker's addresses to use, from 0.
-    ///   - deadline: when to give up.
-    /// - Returns: what the broker has agreed to.
+    ///   - deadline: the timeout.
+    /// - Returns: the session.
     /// - Throws: the cause of the failure. The object cannot be used afterwards.
     func open(through choice: Int, until deadline: Instant) async throws(MQTTError) -> MQTTSession {
         self.deadline = deadline
@@ -104,8 +105,8 @@ final class MQTTConnection {
             answer = continuation
             phase = .opening
             limit.arm(at: deadline)
-            // Not awaited: the resolver may hang for longer than anybody wants to wait. The task keeps the connection,
-            // and with it the instance that the helper works on.
+            // Not awaited: the resolver may hang for longer than the deadline. The task keeps the connection, and with
+            // it the instance that the helper works on.
             EventLoop.shared.begin { await self.resolveAndConnect(through: choice) }
         }
         return try result.get()
@@ -125,7 +126,7 @@ final class MQTTConnection {
     }
 
     private func begin(_ opening: MosquittoInstance.Opening) throws(MQTTError) {
-        // A connection that is pending is no failure: its status is negative.
+        // A negative status means a pending connection, not a failure.
         guard opening.status <= 0, instance.descriptor >= 0 else {
             let error = instance.error(for: opening.status, errno: opening.number)
             throw error.code == .connectionLost ? .unreachable(opening.number) : error
@@ -138,9 +139,9 @@ final class MQTTConnection {
         phase = .connecting
     }
 
-    /// Looks what has become of TCP.
+    /// Checks the result of the TCP connection.
     ///
-    /// - Returns: whether it stands; the connection is closed if not.
+    /// - Returns: whether it is established. If not, this connection is closed.
     func isEstablished(_ events: DescriptorSource.Events) -> Bool {
         let number = watch?.takeFailure() ?? 0
         guard number == 0, events.isDisjoint(with: [.hangUp, .error]) else {
@@ -152,7 +153,7 @@ final class MQTTConnection {
         return true
     }
 
-    /// The broker has accepted.
+    /// Handles the broker's acceptance.
     func accepted(isSessionPresent: Bool, keepAlive brokersKeepAlive: UInt16?, receiveMaximum: UInt16?) {
         guard phase == .greeting else { return }
         if let receiveMaximum { self.receiveMaximum = Int(receiveMaximum) }
@@ -167,7 +168,7 @@ final class MQTTConnection {
 
     // MARK: Ending
 
-    /// Waits until everything is acknowledged, says goodbye and closes; closes anyway when the time is over.
+    /// Waits for all acknowledgements, then disconnects. Closes the connection when the time is over.
     func finish(within time: Duration) {
         switch phase {
         case .active:
@@ -190,7 +191,7 @@ final class MQTTConnection {
         planFlush()
     }
 
-    /// Ends the connection now, whatever it was doing. The socket closes with the instance.
+    /// Ends the connection in any phase. The socket closes with the instance.
     func close(_ reason: MQTTError) {
         guard phase != .closed else { return }
         let error = phase == .leaving ? .stopped : reason
