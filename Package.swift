@@ -91,7 +91,8 @@ let package = Package(
         module("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
         module("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
         module(
-            "BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "Logging", "MQTT", "Text",
+            "BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "JacquardProtocol",
+            "Logging", "MQTT", "Text",
             "Time"),
         module(
             "BridgeClient", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus",

@@ -1,3 +1,5 @@
+public import JacquardProtocol
+
 /// The topics of one bridge and its tags, as the MQTT contract defines them.
 ///
 /// `HomeAssistant` has the last levels of these topics in its tables of entities; tests compare both.

@@ -5,6 +5,7 @@ import Configuration
 import EventLoop
 import HomeAssistant
 import JSON
+import JacquardProtocol
 import MQTT
 import Terminal
 import Time

@@ -6,6 +6,7 @@ import DBus
 import EventLoop
 import Glibc
 import JSON
+import JacquardProtocol
 import Logging
 public import Terminal
 import Text

@@ -1,5 +1,6 @@
 public import Bridge
 public import Configuration
+import JacquardProtocol
 public import MQTT
 
 /// What a client of the bridge needs beside the topics themselves.

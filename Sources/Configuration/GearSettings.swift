@@ -22,6 +22,16 @@ public struct GearSettings: Hashable, Sendable {
 }
 
 extension GearSettings {
+    /// Returns whether all keys have the same values. Texts are compared as bytes.
+    public static func == (left: GearSettings, right: GearSettings) -> Bool {
+        keys.allSatisfy { $0.isEqual(left, right) }
+    }
+
+    /// Hashes what usually differs.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(productID)
+    }
+
     /// The row of `gear`.
     static var list: ConfigurationKey<Settings> {
         .list(

@@ -1,3 +1,5 @@
+import JacquardProtocol
+
 extension Settings {
     /// The connection to the broker.
     public struct MQTT: Hashable, Sendable {
@@ -204,6 +206,12 @@ public struct Secret: Hashable, Sendable {
     public init(value: String) {
         self.value = value
     }
+
+    /// Returns whether both have the same bytes.
+    public static func == (left: Secret, right: Secret) -> Bool { ExactText(left.value) == ExactText(right.value) }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) { ExactText(value).hash(into: &hasher) }
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -1,3 +1,5 @@
+public import JacquardProtocol
+
 /// One tag of the list `tags`.
 public struct TagSettings: Hashable, Sendable {
     /// When the bridge connects the tag.
@@ -13,7 +15,7 @@ public struct TagSettings: Hashable, Sendable {
     /// The pairing serial as it is printed on the tag: 1 to 32 of `0-9 A-Z a-z -`. `0001` stays `0001`.
     public var serial: String
     /// The tag's name in topics: 1 to 64 of `0-9 A-Z a-z _ -`; by default the serial.
-    public var id: String
+    public var id: TagID
     /// The displayed name; nil: the tag's own name.
     public var name: String?
     /// The address, such as `F0:00:00:00:00:01`, upper case; nil: the tag is found by its serial.
@@ -23,7 +25,7 @@ public struct TagSettings: Hashable, Sendable {
 
     /// Creates the settings of a tag.
     public init(
-        serial: String, id: String, name: String? = nil, address: String? = nil, connect: ConnectPolicy = .always
+        serial: String, id: TagID, name: String? = nil, address: String? = nil, connect: ConnectPolicy = .always
     ) {
         self.serial = serial
         self.id = id
@@ -34,12 +36,22 @@ public struct TagSettings: Hashable, Sendable {
 }
 
 extension TagSettings {
+    /// Returns whether all keys have the same values. Texts are compared as bytes.
+    public static func == (left: TagSettings, right: TagSettings) -> Bool {
+        keys.allSatisfy { $0.isEqual(left, right) }
+    }
+
+    /// Hashes what usually differs.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+    }
+
     /// The row of `tags`.
     static var list: ConfigurationKey<Settings> {
         .list(
             "tags", \.tags, of: keys, .tags,
             "Tags with a fixed id, name or policy. Tags that are paired by command need no entry here.",
-            empty: TagSettings(serial: "", id: ""), check: TagListCheck.usable)
+            empty: TagSettings(serial: "", id: "-"), check: TagListCheck.usable)
     }
 
     /// The rows of an item.
@@ -54,7 +66,7 @@ extension TagSettings {
             ).required("the serial printed on the tag"),
             ConfigurationKey(
                 "id", \.id, .tagID, .tags, "The tag's name in topics. Default: the serial."
-            ).defaulting { $0.id = $0.serial },
+            ).defaulting { if let id = TagID($0.serial) { $0.id = id } },
             ConfigurationKey(
                 "name", \.name, .text(bytes: 128), .tags,
                 "The displayed name; the tag itself is not renamed. Default: the tag's own name."),

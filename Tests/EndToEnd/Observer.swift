@@ -36,9 +36,9 @@ final class Observer {
     /// Whether the broker has us.
     var isConnected: Bool { client.isConnected }
 
-    /// The payloads of a topic, oldest first.
+    /// The payloads of a topic, oldest first. Topics are compared as bytes.
     func payloads(of topic: String) -> [String] {
-        messages.filter { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }
+        messages.filter { $0.topic.utf8.elementsEqual(topic.utf8) }.map { String(decoding: $0.payload, as: UTF8.self) }
     }
 
     /// The latest payload of a topic.

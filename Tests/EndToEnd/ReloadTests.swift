@@ -51,6 +51,28 @@ struct ReloadTests {
         }
     }
 
+    @Test("keeps two tags apart whose ids differ only in their bytes, as a restart does")
+    func exactIDs() async throws {
+        let ids = ["\u{E9}", "e\u{301}"]
+        try await inWorld(WorldPlan(tags: 3, tagList: Self.tag(3))) { world in
+            try await world.connected(3...3)
+            try await world.stopDaemon()
+            let tags = zip(1...2, ids).map { number, id in
+                #"{"serial":"\#(World.serial(number))","id":"\#(id)","held":false,"paired":true}"#
+            }
+            _ = try world.folder.write("tags.json", #"{"version":1,"tags":[\#(tags.joined(separator: ","))]}"#)
+            try world.restartDaemon()
+            try await until("both are connected") { ids.allSatisfy { world.isConnected($0) } }
+            try await world.reload(WorldPlan(tagList: Self.tag(3, "    name: Collar\n")))
+            for (number, id) in zip(1...2, ids) {
+                try await world.succeeds("jacquard/tag/\(id)/led/set", "flash")
+                #expect(world.told("led").last?["tag"] as? String == World.serial(number))
+            }
+            #expect(world.told("connected").count == 4, "three after the restart, none at the reload")
+            #expect(world.daemon.printed.contains("the configuration was read again count=1"))
+        }
+    }
+
     @Test("gives a tag another name without touching its connection")
     func name() async throws {
         try await inWorld { world in

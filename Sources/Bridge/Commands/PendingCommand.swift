@@ -1,4 +1,5 @@
 import JSON
+import JacquardProtocol
 import Time
 
 /// A command without a final result.

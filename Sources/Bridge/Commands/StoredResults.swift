@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Time
 
 /// Stores the final results of the last minute, to answer repeated commands.

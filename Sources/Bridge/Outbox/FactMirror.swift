@@ -1,3 +1,5 @@
+import JacquardProtocol
+
 /// The latest fact of each topic, in the order in which the topics first appeared.
 struct FactMirror: Sendable {
     private enum Progress {

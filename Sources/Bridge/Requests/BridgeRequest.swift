@@ -1,3 +1,5 @@
+import JacquardProtocol
+
 /// A validated request to the bridge. Each request has one type and one row in ``BridgeRequestTable``.
 ///
 /// A request reads the bridge's state and decides. It changes nothing: ``BridgeState`` performs the returned effects.

@@ -1,4 +1,5 @@
 import JSON
+import JacquardProtocol
 
 /// `request/forget`: removes the bond, then discovery, then all retained topics of a tag.
 ///

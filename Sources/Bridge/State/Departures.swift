@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Time
 
 /// A removed tag, or a former instance name of the bridge, whose retained topics are not cleared yet.

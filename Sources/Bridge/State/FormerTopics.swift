@@ -1,4 +1,5 @@
 import JSON
+import JacquardProtocol
 import Time
 
 /// A former instance name of this bridge, with its starts.

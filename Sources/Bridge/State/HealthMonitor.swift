@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Time
 
 /// Tracks the bridge's own health.

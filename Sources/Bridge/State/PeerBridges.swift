@@ -1,4 +1,5 @@
 import JSON
+import JacquardProtocol
 
 /// The other bridges with the same base topic.
 ///

@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Time
 
 /// The subscriptions and messages that the broker refuses.

@@ -68,7 +68,7 @@ struct TagMirror: Sendable {
             return Timestamped(value: BatteryStatus(level: UInt32($0.level), isCharging: $0.isCharging), at: at)
         }
         storedBattery = record?.battery
-        self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name)
+        self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
         knownAddress = self.sighting.address
         lastGear = record?.lastGear
     }
@@ -104,7 +104,8 @@ struct TagMirror: Sendable {
     /// The record for the state file.
     private var record: TagRecord {
         TagRecord(
-            id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name, isHeld: link.intent.isHeld,
+            id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name.map { ExactText($0) },
+            isHeld: link.intent.isHeld,
             lastGear: lastGear, battery: storedBattery)
     }
 

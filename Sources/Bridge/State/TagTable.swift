@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Time
 
 /// The bridge's tags: a list with an index by id, and the next deadline of each tag.

@@ -1,4 +1,5 @@
 public import HomeAssistant
+public import JacquardProtocol
 
 /// The settings that affect topics and payloads.
 public struct BridgeConfiguration: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import JacquardProtocol
+
 /// A topic at which the sender of a command wants the result as well (MQTT 5).
 ///
 /// The bridge publishes there with its own rights, so the sender must not reach a topic at which it could not publish itself.
@@ -13,11 +15,11 @@ struct ResponseTopic: Hashable, Sendable {
     static let maxLevels = 64
 
     static func == (left: ResponseTopic, right: ResponseTopic) -> Bool {
-        left.text.hasSameBytes(as: right.text)
+        ExactText(left.text) == ExactText(right.text)
     }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(bytesOf: text)
+        ExactText(text).hash(into: &hasher)
     }
 
     /// Checks the response topic of a command.
@@ -53,11 +55,11 @@ struct ProtectedTopics: Hashable, Sendable {
 
     /// Returns whether a topic is protected.
     func protects(_ topic: String) -> Bool {
-        if let statusTopic, topic.hasSameBytes(as: statusTopic) { return true }
+        if let statusTopic, ExactText(topic) == ExactText(statusTopic) { return true }
         let clients = base + "/client"
         let isPrivate = topic.topic(below: clients).map(Self.isOfClient) ?? false
         let rules = [(base, false), (discoveryPrefix, false), (clients, isPrivate)]
-        let deciding = rules.filter { topic.hasSameBytes(as: $0.0) || topic.topic(below: $0.0) != nil }
+        let deciding = rules.filter { ExactText(topic) == ExactText($0.0) || topic.topic(below: $0.0) != nil }
             .max { $0.0.utf8.count < $1.0.utf8.count }
         return deciding.map { !$0.1 } ?? false
     }

@@ -1,3 +1,5 @@
+public import JacquardProtocol
+
 /// The data of a tag that is kept across restarts.
 public struct TagRecord: Hashable, Sendable {
     /// The gear that was last attached.
@@ -41,7 +43,7 @@ public struct TagRecord: Hashable, Sendable {
     /// The Bluetooth address of the last connection; nil before the first.
     public var address: String?
     /// The tag's own name; nil until it is reported.
-    public var name: String?
+    public var name: ExactText?
     /// Whether the user has disconnected it, until `connect`.
     public var isHeld: Bool
     /// The gear that was last attached; nil if there was none.
@@ -54,7 +56,7 @@ public struct TagRecord: Hashable, Sendable {
         id: TagID,
         serial: String,
         address: String? = nil,
-        name: String? = nil,
+        name: ExactText? = nil,
         isHeld: Bool = false,
         lastGear: Gear? = nil,
         battery: Battery? = nil

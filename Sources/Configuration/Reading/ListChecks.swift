@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Text
 
 /// Finds items of the list `tags` that cannot be distinguished.
@@ -6,7 +7,7 @@ struct TagListCheck {
 
     private var findings: ConfigurationFindings
     private var serials: [String: Item] = [:]
-    private var identifiers: [String: Item] = [:]
+    private var identifiers: [TagID: Item] = [:]
     private var addresses: [String: Item] = [:]
 
     /// Reports duplicates, and returns the tags that have a serial.

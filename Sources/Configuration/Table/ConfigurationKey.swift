@@ -1,3 +1,5 @@
+import JacquardProtocol
+
 /// How a changed value takes effect when a running bridge reads its configuration again.
 public enum ReloadEffect: Hashable, Sendable {
     /// The bridge connects to the broker again.
@@ -129,7 +131,11 @@ extension ConfigurationKey {
             return true
         }
         self.text = { text($0[keyPath: property]) }
-        isEqual = { $0[keyPath: property] == $1[keyPath: property] }
+        isEqual = { left, right in
+            let (left, right) = (left[keyPath: property], right[keyPath: property])
+            // `==` of `String` ignores how characters are composed.
+            return left == right && ExactText(text(left)) == ExactText(text(right))
+        }
         copy = { $1[keyPath: property] = $0[keyPath: property] }
     }
 

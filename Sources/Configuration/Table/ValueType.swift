@@ -132,11 +132,6 @@ extension ValueType where Value == String {
         ValueType(.serial, .word("^[0-9A-Za-z-]{1,32}$")) { $0 }
     }
 
-    /// A tag's name in topics.
-    static var tagID: ValueType {
-        ValueType(.tagID, .word("^[0-9A-Za-z_-]{1,64}$")) { $0 }
-    }
-
     /// A Bluetooth address; becomes upper case.
     static var address: ValueType {
         ValueType(.address, ["type": "string", "pattern": "^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$"]) { $0 }
@@ -191,6 +186,13 @@ extension ValueType where Value == [BrokerHost] {
         _ reader: inout KeyReader, _ problem: String, _ path: String, _ node: ConfigurationNode, _ limit: Int
     ) {
         reader.findings.add(problem, path: path, at: node.origin, allowed: "1 to \(limit) items")
+    }
+}
+
+extension ValueType where Value == TagID {
+    /// A tag's name in topics.
+    static var tagID: ValueType {
+        ValueType(.tagID, .word("^[0-9A-Za-z_-]{1,64}$"), text: \.text)
     }
 }
 

@@ -1,9 +1,10 @@
 import Configuration
+import JacquardProtocol
 
 /// One difference between two configurations, as the action that applies it.
 enum ConfigurationChange: Hashable, Sendable {
     /// The tag with this id was removed, or another tag has the id now.
-    case tagRemoved(id: String)
+    case tagRemoved(id: TagID)
     /// A key of `home_assistant`, `defaults` or `limits`.
     case settings
     /// The names or capabilities of gear.
@@ -34,7 +35,7 @@ extension Settings {
     /// - Returns: the changes in the order in which they are applied: tags are removed before announcements change,
     ///   and added afterwards.
     func changes(
-        to new: Settings, paired: [TagSettings], known: Set<String>
+        to new: Settings, paired: [TagSettings], known: Set<TagID>
     ) -> [ConfigurationChange] {
         let next = new.keepingStartValues(of: self)
         let effects = Set(next.changedKeys(from: self).map(\.effect))
@@ -53,7 +54,7 @@ extension Settings {
 
     /// Without a file, the interval has no effect.
     private func metricsChanges(to next: Metrics) -> [ConfigurationChange] {
-        if next.file != metrics.file { return [.metricsFile(next.file)] }
+        if next.file.map({ ExactText($0) }) != metrics.file.map({ ExactText($0) }) { return [.metricsFile(next.file)] }
         return next.file == nil || next.interval == metrics.interval ? [] : [.metricsInterval]
     }
 
@@ -65,7 +66,7 @@ extension Settings {
 
 /// The differences of two lists of tags, each in the order of its list.
 private struct TagChanges {
-    let removed: [String]
+    let removed: [TagID]
     let changed: [TagSettings]
     let added: [TagSettings]
 

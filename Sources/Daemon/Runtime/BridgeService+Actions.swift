@@ -75,13 +75,13 @@ extension BridgeService {
     }
 
     private func forget(_ id: TagID, _ token: UInt64) {
-        store.forget(id.text)
+        store.forget(id)
         guard let identity = registry.identity(id) else { return answer(token, .success(.done)) }
         departures[identity] = token
         manager.forget(identity)
     }
 
     private func remember(_ record: TagRecord) {
-        store.remember(StoredTag(record, isPaired: store.tags[record.id.text]?.paired ?? false))
+        store.remember(StoredTag(record, isPaired: store.tags[record.id]?.paired ?? false))
     }
 }

@@ -115,7 +115,7 @@ extension BridgeService {
         // After the answer, which adds a new tag to the bridge.
         EventLoop.shared.atEndOfTurn { [weak self] in
             guard let self, let id = registry.id(identity) else { return }
-            store.markPaired(id.text)
+            store.markPaired(id)
         }
     }
 }

@@ -3,6 +3,7 @@ import Bridge
 import Configuration
 import EventLoop
 import Jacquard
+import JacquardProtocol
 import Logging
 import MQTT
 
@@ -14,7 +15,7 @@ extension BridgeService {
     func adopt(_ new: Settings) async -> Int {
         let paired = store.tags.values.filter(\.paired).sorted { $0.id < $1.id }
             .map { TagSettings(serial: $0.serial, id: $0.id) }
-        let known = Set(bridge.knownTags.map(\.entry.id.text))
+        let known = Set(bridge.knownTags.map(\.entry.id))
         let changes = configuration.changes(to: new, paired: paired, known: known)
         configuration = new.keepingStartValues(of: configuration)
         // Stored even if no tag is added or removed, because commands check whether a tag is listed.
@@ -28,16 +29,15 @@ extension BridgeService {
     private func make(_ change: ConfigurationChange) async {
         switch change {
         case .tagRemoved(let id):
-            reloadLog.notice("a tag is not listed any more", [(.tag, id)])
-            withTagID(id) { handle(.tagRemoved($0)) }
+            reloadLog.notice("a tag is not listed any more", [(.tag, id.text)])
+            handle(.tagRemoved(id))
         case .settings: reloadLog.notice("settings have changed")
         case .gear:
             reloadLog.notice("gear configuration changed")
             manager.catalogue = configuration.catalogue
         case .tagChanged(let tag):
-            reloadLog.notice("a tag is listed otherwise", [(.tag, tag.id)])
-            guard let entry = tag.entry else { return }
-            handle(.tagChanged(entry))
+            reloadLog.notice("a tag is listed otherwise", [(.tag, tag.id.text)])
+            handle(.tagChanged(tag.entry))
         case .tagAdded(let tag): add(tag)
         case .logLevel(let level):
             sink.level = LogLevel(level)
@@ -57,8 +57,8 @@ extension BridgeService {
     }
 
     private func add(_ tag: TagSettings) {
-        guard let entry = tag.entry else { return }
-        reloadLog.notice("a tag is listed", [(.tag, tag.id)])
+        let entry = tag.entry
+        reloadLog.notice("a tag is listed", [(.tag, tag.id.text)])
         let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? $0.record : nil }
         registry.add(entry.id, serial: entry.serial, address: tag.address.flatMap { BluetoothAddress($0) })
         if let record { expect(record) }
@@ -66,10 +66,6 @@ extension BridgeService {
     }
 
     private var reloadLog: Logger { log.labelled(ConfigurationReload.logLabel) }
-
-    private func withTagID(_ id: String, _ body: (TagID) -> Void) {
-        if let id = TagID(id) { body(id) }
-    }
 
     /// Disconnects from the broker and connects to the configured one, which may be the same with other settings.
     private func changeBroker() async {

@@ -46,14 +46,14 @@ extension Settings {
 
     /// Every configured tag, and the address where one is fixed.
     var knownTags: [(entry: TagEntry, address: BluetoothAddress?)] {
-        tags.compactMap { tag in tag.entry.map { ($0, tag.address.flatMap { BluetoothAddress($0) }) } }
+        tags.map { ($0.entry, $0.address.flatMap { BluetoothAddress($0) }) }
     }
 
     /// What is remembered of tags that are known: configured, or paired by command.
-    func records(of stored: [String: StoredTag]) -> [TagRecord] {
+    func records(of stored: [TagID: StoredTag]) -> [TagRecord] {
         let configured = Set(tags.map(\.id))
         return stored.values.filter { $0.paired || configured.contains($0.id) }.sorted { $0.id < $1.id }
-            .compactMap(\.record)
+            .map(\.record)
     }
 }
 
@@ -96,9 +96,9 @@ extension GearSettings.Capability {
 }
 
 extension TagSettings {
-    /// For the mapping of tags to topics; never nil for one that was read, whose id was checked then.
-    var entry: TagEntry? {
-        TagID(id).map { TagEntry(id: $0, serial: serial, name: name, connect: policy) }
+    /// For the mapping of tags to topics.
+    var entry: TagEntry {
+        TagEntry(id: id, serial: serial, name: name, connect: policy)
     }
 
     fileprivate var policy: TagEntry.ConnectPolicy {

@@ -1,6 +1,7 @@
 import Bridge
 import Configuration
 import JSON
+import JacquardProtocol
 
 /// A tag in `tags.json`.
 struct StoredTag: Encodable, Hashable, Sendable {
@@ -33,11 +34,11 @@ struct StoredTag: Encodable, Hashable, Sendable {
     /// The pairing serial.
     var serial: String
     /// The tag's name in topics.
-    var id: String
+    var id: TagID
     /// The last known address; nil if unknown.
     var address: String?
     /// Its own name; nil until the tag has reported one.
-    var name: String?
+    var name: ExactText?
     /// Whether the user has disconnected it, until `connect`.
     var held: Bool
     /// Whether it was paired by command. Such a tag is known even if the configuration does not list it.
@@ -83,12 +84,13 @@ extension StoredTags {
 
 extension StoredTag {
     fileprivate init?(_ document: JSONValue) {
-        guard let serial = document["serial"]?.string, let id = document["id"]?.string,
+        guard let serial = document["serial"]?.string, let id = document["id"]?.string.flatMap({ TagID($0) }),
             let held = document["held"]?.flag, let paired = document["paired"]?.flag
         else { return nil }
         self.init(
-            serial: serial, id: id, address: document["address"]?.string, name: document["name"]?.string, held: held,
-            paired: paired, lastGear: document["last_gear"].flatMap { Gear($0) },
+            serial: serial, id: id, address: document["address"]?.string,
+            name: document["name"]?.string.map { ExactText($0) }, held: held, paired: paired,
+            lastGear: document["last_gear"].flatMap { Gear($0) },
             battery: document["battery"].flatMap { Battery($0) })
     }
 }
@@ -116,7 +118,7 @@ extension StoredTag {
     init(_ record: TagRecord, isPaired: Bool) {
         self.init(
             serial: record.serial,
-            id: record.id.text,
+            id: record.id,
             address: record.address,
             name: record.name,
             held: record.isHeld,
@@ -127,21 +129,19 @@ extension StoredTag {
             })
     }
 
-    /// The record for the bridge; nil if the file was edited and the id is invalid.
-    var record: TagRecord? {
-        TagID(id).map { id in
-            TagRecord(
-                id: id,
-                serial: serial,
-                address: address,
-                name: name,
-                isHeld: held,
-                lastGear: lastGear.map {
-                    TagRecord.Gear(vendorID: $0.vendorID, productID: $0.productID, name: $0.name)
-                },
-                battery: battery.map {
-                    TagRecord.Battery(level: $0.level, isCharging: $0.charging, unixMilliseconds: $0.time)
-                })
-        }
+    /// The record for the bridge.
+    var record: TagRecord {
+        TagRecord(
+            id: id,
+            serial: serial,
+            address: address,
+            name: name,
+            isHeld: held,
+            lastGear: lastGear.map {
+                TagRecord.Gear(vendorID: $0.vendorID, productID: $0.productID, name: $0.name)
+            },
+            battery: battery.map {
+                TagRecord.Battery(level: $0.level, isCharging: $0.charging, unixMilliseconds: $0.time)
+            })
     }
 }

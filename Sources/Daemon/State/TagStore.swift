@@ -2,18 +2,19 @@ import Bluetooth
 import Bridge
 import Configuration
 import EventLoop
+import JacquardProtocol
 import Logging
 
 /// The known tags, in memory and in their file. Changes are written by the helper thread and don't block the loop.
 @LoopActor
 final class TagStore {
     /// All known tags, by id.
-    private(set) var tags: [String: StoredTag] = [:]
+    private(set) var tags: [TagID: StoredTag] = [:]
 
     private let folder: StateFolder
     private let log: Logger
     /// The contents of the file, including a write in progress.
-    private var written: [String: StoredTag] = [:]
+    private var written: [TagID: StoredTag] = [:]
     private var isWriting = false
     /// A file that could not be read is not overwritten.
     private var mayWrite = true
@@ -65,13 +66,13 @@ final class TagStore {
     }
 
     /// Marks a tag as paired by command: it is known without being listed.
-    func markPaired(_ id: String) {
+    func markPaired(_ id: TagID) {
         tags[id]?.paired = true
         save()
     }
 
     /// Removes a tag.
-    func forget(_ id: String) {
+    func forget(_ id: TagID) {
         tags[id] = nil
         save()
     }

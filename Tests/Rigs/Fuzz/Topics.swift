@@ -7,7 +7,7 @@ import Time
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var input = Input(start, count)
     let now = Timestamp(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_800_000_000_000)
-    let tags = [TagID("0001")].compactMap(\.self).map { TagEntry(id: $0, serial: "0001") }
+    let tags = [TagEntry(id: "0001", serial: "0001")]
     var bridge = BridgeState(
         configuration: BridgeConfiguration(instance: "attic", version: "1", tags: tags), boot: "9f3c", startedAt: now)
     _ = bridge.handle(.started, at: now)

@@ -31,7 +31,8 @@ struct ImportTests {
             "CSystemd", "CommandLine", "EventLoop", "Glibc", "JSON", "Synchronization", "Text", "Time",
         ],
         "BrokerAccess": [
-            "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "Logging", "MQTT", "Text", "Time",
+            "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "JacquardProtocol", "Logging", "MQTT",
+            "Text", "Time",
         ],
         "BridgeClient": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop",

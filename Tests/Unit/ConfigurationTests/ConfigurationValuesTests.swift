@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Testing
 
 @testable import Configuration
@@ -115,7 +116,7 @@ struct ConfigurationValuesTests {
         arguments: ["0001", "1234", "1e10", "0x1F", "true", "-b-a"])
     func serial(text: String) throws {
         let tag = try #require(try readConfiguration("tags:\n  - serial: \(text)\n").get().tags.first)
-        #expect(tag == TagSettings(serial: text, id: text))
+        #expect(tag == TagSettings(serial: text, id: TagID(stringLiteral: text)))
     }
 
     @Test("two tags may share a serial if each has an id and an address")

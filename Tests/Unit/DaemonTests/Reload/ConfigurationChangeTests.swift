@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Testing
 
 @testable import Configuration
@@ -125,6 +126,47 @@ struct ConfigurationChangeTests {
         let paired = [TagSettings(serial: "003R", id: "sleeve")]
         let changes = Self.running.changes(to: new, paired: paired, known: ["sleeve", "0002"])
         #expect(changes == [.tagChanged(paired[0])])
+    }
+
+    @Test("keep two tags apart whose ids differ only in their bytes")
+    func exactIDs() {
+        let tags = ["\u{E9}", "e\u{301}"].enumerated().compactMap { number, id in
+            TagID(id).map { TagSettings(serial: "000\(number)", id: $0) }
+        }
+        var old = Self.running
+        old.tags = []
+        #expect(old.changes(to: old, paired: tags, known: Set(tags.map(\.id))) == [])
+        #expect(old.changes(to: old, paired: tags, known: ["\u{E9}"]) == [.tagAdded(tags[1])])
+        var new = old
+        new.tags = [TagSettings(serial: "0007", id: "\u{E9}")]
+        let changes = old.changes(to: new, paired: tags, known: Set(tags.map(\.id)))
+        #expect(changes == [.tagRemoved(id: "\u{E9}"), .tagAdded(new.tags[0])])
+    }
+
+    @Test(
+        "are found in texts that differ only in their bytes",
+        arguments: [
+            Row(
+                change: { $0.tags[0].name = "e\u{301}" },
+                expected: [.tagChanged(changed(sleeve) { $0.name = "e\u{301}" })]),
+            Row(change: { $0.mqtt.password = Secret(value: "e\u{301}") }, expected: [.broker]),
+            Row(change: { $0.mqtt.username = "e\u{301}" }, expected: [.broker]),
+            Row(change: { $0.metrics.file = "/e\u{301}.prom" }, expected: [.metricsFile("/e\u{301}.prom")]),
+            Row(change: { $0.homeAssistant.statusTopic = "e\u{301}" }, expected: [.settings]),
+            Row(change: { $0.gear[0].product = "e\u{301}" }, expected: [.gear]),
+        ])
+    func exactTexts(row: Row) {
+        var old = Self.running
+        old.tags[0].name = "\u{E9}"
+        old.mqtt.password = Secret(value: "\u{E9}")
+        old.mqtt.username = "\u{E9}"
+        old.metrics.file = "/\u{E9}.prom"
+        old.homeAssistant.statusTopic = "\u{E9}"
+        old.gear = [GearSettings(vendorID: "00-00-00-01", productID: "00-00-00-02", product: "\u{E9}")]
+        var new = old
+        row.change(&new)
+        #expect(old.changes(to: new, paired: [], known: ["sleeve", "0002"]) == row.expected)
+        #expect(old.changes(to: old, paired: [], known: ["sleeve", "0002"]) == [])
     }
 
     @Test("give a tag that was paired by command the id under which it is listed")

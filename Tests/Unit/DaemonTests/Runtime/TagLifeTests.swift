@@ -15,7 +15,7 @@ struct TagLifeTests {
         private var now = Instant(sinceBoot: .seconds(100))
 
         init() throws {
-            id = try #require(TagID("0001"))
+            id = TagID("0001")
         }
 
         mutating func wait(_ duration: Duration) { now += duration }
@@ -117,7 +117,7 @@ struct TagLifeTests {
         let sink = MemorySink()
         let log = Logger("tag", to: CalmSink(sink, now: { Instant(sinceBoot: .seconds(100)) }))
         var life = TagLife()
-        let id = try #require(TagID("0001"))
+        let id = TagID("0001")
         for attempt in 1...1000 {
             for state in [TagConnection.State.preparingToConnect, .connecting(step: 0)] {
                 let error = state == .preparingToConnect ? Self.lost : nil

@@ -1,6 +1,7 @@
 import Bridge
 import EventLoop
 import FoundationEssentials
+import JacquardProtocol
 import Logging
 import TestSupport
 import Testing
@@ -11,7 +12,8 @@ import Testing
 extension StoredTag {
     static func sample(_ id: String, held: Bool = false) -> StoredTag {
         StoredTag(
-            serial: "003R", id: id, address: "F0:00:00:00:00:01", name: "Jacquard-003R", held: held, paired: true,
+            serial: "003R", id: TagID(stringLiteral: id), address: "F0:00:00:00:00:01", name: "Jacquard-003R",
+            held: held, paired: true,
             lastGear: nil)
     }
 }
@@ -37,6 +39,29 @@ struct StateFolderTests {
         let tags = [StoredTag.sample("a"), .sample("b", held: true)]
         try folder(scratch).save(tags.reversed())
         #expect(folder(scratch).load() == .tags(tags))
+    }
+
+    @Test("holds two tags whose ids differ only in their bytes, and every change of a name")
+    func exactTexts() async throws {
+        let scratch = try ScratchFolder()
+        let tags = [StoredTag.sample("e\u{301}"), .sample("\u{E9}", held: true)]
+        try folder(scratch).save(tags.reversed())
+        #expect(folder(scratch).load() == .tags(tags))
+        try await onLoop {
+            let store = TagStore(folder(scratch), log: Logger("state", to: MemorySink()))
+            await store.load()
+            #expect(Array(store.tags.keys.sorted()) == ["e\u{301}", "\u{E9}"])
+            store.forget("e\u{301}")
+            var renamed = tags[1]
+            renamed.name = "\u{E9}"
+            store.remember(renamed)
+            await store.finish(within: .seconds(60))
+            #expect(folder(scratch).load() == .tags([renamed]))
+            renamed.name = "e\u{301}"
+            store.remember(renamed)
+            await store.finish(within: .seconds(60))
+            #expect(folder(scratch).load() == .tags([renamed]))
+        }
     }
 
     @Test("reads files of releases that knew less or more of a tag, and the battery where it makes sense")
@@ -73,7 +98,10 @@ struct StateFolderTests {
 
     @Test(
         "sets a damaged file aside, each under a name of its own",
-        arguments: ["", "{", "[]", "{\"tags\":[]}", "{\"version\":1,\"tags\":[{}]}", "\u{0}\u{1}"])
+        arguments: [
+            "", "{", "[]", "{\"tags\":[]}", "{\"version\":1,\"tags\":[{}]}",
+            #"{"version":1,"tags":[{"serial":"003R","id":"a/b","held":false,"paired":true}]}"#, "\u{0}\u{1}",
+        ])
     func damaged(text: String) throws {
         let scratch = try ScratchFolder()
         for name in ["tags.json.damaged", "tags.json.damaged-1"] {
@@ -171,7 +199,7 @@ struct TagStoreTests {
                 Issue.record("no tags")
                 return
             }
-            #expect(Set(tags.map(\.id)) == Set((0..<10).filter { $0 != 3 }.map { "tag\($0)" }))
+            #expect(Set(tags.map(\.id.text)) == Set((0..<10).filter { $0 != 3 }.map { "tag\($0)" }))
         }
     }
 

@@ -1,11 +1,13 @@
 /// The tag's name in topics: one topic level that never changes, by default the tag's serial. Ids are compared as
 /// bytes.
-public struct TagID: Hashable, Sendable, CustomStringConvertible {
+public struct TagID: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// Maximum length in bytes of UTF-8.
     public static let longest = 64
 
+    private let exact: ExactText
+
     /// The topic level.
-    public let text: String
+    public var text: String { exact.text }
 
     /// Creates an id from 1 to 64 bytes of UTF-8 without `/`, `+`, `#` and control characters.
     ///
@@ -14,23 +16,27 @@ public struct TagID: Hashable, Sendable, CustomStringConvertible {
         guard (1...Self.longest).contains(text.utf8.count), !text.utf8.contains(where: Self.isForbidden) else {
             return nil
         }
-        self.text = text
+        exact = ExactText(text)
+    }
+
+    /// Creates an id from a literal, which must be a valid id.
+    public init(stringLiteral text: String) {
+        guard let id = TagID(text) else { preconditionFailure("\(text) is not an id of a tag") }
+        self = id
     }
 
     /// The topic level.
     public var description: String { text }
 
-    /// Returns whether both have the same bytes.
-    public static func == (left: TagID, right: TagID) -> Bool {
-        left.text.hasSameBytes(as: right.text)
-    }
-
-    /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(bytesOf: text)
-    }
+    /// Orders ids by their bytes.
+    public static func < (left: TagID, right: TagID) -> Bool { left.exact < right.exact }
 
     private static func isForbidden(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x7F || [UInt8(ascii: "/"), UInt8(ascii: "+"), UInt8(ascii: "#")].contains(byte)
     }
+}
+
+extension TagID: Encodable {
+    /// Encodes the topic level.
+    public func encode(to encoder: any Encoder) throws { try exact.encode(to: encoder) }
 }
