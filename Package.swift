@@ -87,7 +87,8 @@ let package = Package(
         module("TagFirmware", "JacquardProtocol", "Time"),
         module("FakeBlueZ", "DBus", "EventLoop", "Logging", "Time"),
         module(
-            "Simulator", "DBus", "EventLoop", "FakeBlueZ", "JSON", "JacquardProtocol", "Logging", "TagFirmware", "Time"),
+            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "JSON", "JacquardProtocol", "Logging",
+            "TagFirmware", "Terminal", "Text", "Time"),
         module("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
         module("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
         module(
@@ -124,7 +125,8 @@ let package = Package(
         .executableTarget(
             name: "jacquard2mqtt-web", dependencies: ["Terminal", "Web"], swiftSettings: settings,
             linkerSettings: linking),
-        .executableTarget(name: "jacquard-simulator", dependencies: ["Simulator"], swiftSettings: settings),
+        .executableTarget(
+            name: "jacquard-simulator", dependencies: ["Simulator", "Terminal"], swiftSettings: settings),
 
         .target(
             name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/Support/TestSupport", swiftSettings: settings
@@ -156,7 +158,8 @@ let package = Package(
         tests("Web", "Bridge", "CommandLine", "HTTPServer", "JSON", "Terminal", "Time"),
         tests("TagFirmware", "JacquardProtocol", "Time"),
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
-        tests("Simulator", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
+        tests(
+            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
         tests("Configuration", "JacquardProtocol", "Text", "Time"),
         tests("Terminal", "CommandLine"),
         tests("BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "Logging", "MQTT", "Time"),
@@ -169,7 +172,7 @@ let package = Package(
         tests(
             "Daemon", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Terminal", "Text"
         ),
-        tests("jacquard2mqtt", "CommandLine", "Terminal"),
+        tests("jacquard2mqtt", "CommandLine", "EventLoop", "Terminal"),
         .executableTarget(
             name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport", "Time"],
             path: "Tests/Rigs/Soak",

@@ -75,11 +75,11 @@ struct ClearCommand: ClientCommand {
 
     static let row = Command<any CommandAction>(
         name: "clear",
-        summary: "remove what a stopped bridge has left at the broker",
+        summary: "remove the retained messages of a stopped bridge",
         details: [
-            "Removes every retained topic of the bridge that the configuration names and",
-            "of its tags, and their devices in Home Assistant. For a bridge that is not",
-            "started again; while it is online, nothing is removed. Bonds are kept.",
+            "Removes the retained topics of the configured bridge and of its tags, and",
+            "their devices in Home Assistant. For a bridge that will not be started",
+            "again. Does nothing while the bridge is online. Bonds are kept.",
         ],
         options: [.config, .json],
         json: [#"{"status","topics"}: the topics that were removed."#],

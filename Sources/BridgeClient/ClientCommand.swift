@@ -164,9 +164,9 @@ extension Printer {
 /// Texts and rules that several rows use.
 enum RowText {
     /// Describes the operand `ID`.
-    static let id = ["ID is what the tag is called in topics; by default its serial."]
+    static let id = ["ID is the tag's level in topics; by default its serial."]
     /// Describes the output of `--json` for a command that is one request.
-    static let resultJSON = ["The bridge's result, as it is on MQTT, or the error."]
+    static let resultJSON = ["The bridge's result as published on MQTT, or the error."]
 }
 
 extension ScalarRule where Value == String {

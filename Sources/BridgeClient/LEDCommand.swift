@@ -61,15 +61,15 @@ extension LEDCommand {
         name: "led",
         summary: "light the LED of a tag or its gear",
         details: [
-            "Makes the tag play a light and waits for its answer. A light without",
-            "a duration lasts as long as the configuration says (defaults.led_on_s).",
+            "Lights the LED and waits for the tag's response. Without --duration, the",
+            "light lasts as long as defaults.led_on_s in the configuration.",
         ],
         options: [.config, .json, patternOption, durationOption, componentOption],
         operands: [.required("ID"), .required("COLOR", .words(["flash", "on", "off"] + colors))],
         values: RowText.id + [
             "COLOR is a name (" + colors.prefix(6).joined(separator: ", ") + ",",
-            colors.dropFirst(6).joined(separator: ", ") + "), #rrggbb, or one of these words: flash is",
-            "a second of white, on the last light again, off no light.",
+            colors.dropFirst(6).joined(separator: ", ") + "), #rrggbb, flash (white for one second),",
+            "on (the last light again) or off.",
         ],
         json: RowText.resultJSON,
         examples: [
@@ -95,10 +95,10 @@ extension LEDCommand {
             patterns.prefix(4).joined(separator: ", ") + ",", patterns.dropFirst(4).joined(separator: " or ") + ".",
         ])
     private static let durationOption = OptionDescription(
-        name: "--duration", value: "SECONDS", details: ["How long the light lasts, with up to three decimals."])
+        name: "--duration", value: "SECONDS", details: ["The duration of the light, with up to three decimals."])
     private static let componentOption = OptionDescription(
         name: "--component", value: "NAME", completion: .words(Component.allCases.map(\.rawValue)),
-        details: ["Whose LED: tag or gear. Default: tag."])
+        details: ["The LED: tag or gear (default: tag)."])
 }
 
 extension LEDCommand.Light {

@@ -64,15 +64,16 @@ struct MonitorCommand: ClientCommand {
 
     static let row = Command<any CommandAction>(
         name: "monitor",
-        summary: "show what is published, as it comes",
+        summary: "show messages as they are published",
         details: [
-            "One line for each event: when, which tag, what. A * marks a gesture, a =",
-            "what was published before. Ctrl-C ends it; that is no failure.",
+            "Prints one line for each message: the time, the tag and a sentence. A *",
+            "marks a gesture, a = marks messages that were published before. Ends with 0",
+            "at Ctrl-C.",
         ],
         options: [.config, .json, newOption],
         operands: [.optional("ID")],
-        values: ["ID is what the one tag that is shown is called in topics. Default: all."],
-        json: [#"One object a line: {"time","topic","payload","retained","initial"}."#],
+        values: ["ID is the tag's level in topics. Default: all tags and the bridge."],
+        json: [#"One object per line: {"time","topic","payload","retained","initial"}."#],
         examples: ["monitor", "monitor 003R", "monitor --json | jq -r .topic"]
     ) { arguments throws(CommandLineError) in
         let tag = try arguments.optionalOperand(0, "ID", .topicLevel)
@@ -80,7 +81,7 @@ struct MonitorCommand: ClientCommand {
     }
 
     private static let newOption = OptionDescription(
-        name: "--new", value: nil, details: ["Leave out what was published before."])
+        name: "--new", value: nil, details: ["Show only messages that are published from now on."])
 }
 
 /// A message that `monitor` has received.

@@ -51,11 +51,10 @@ struct PairCommand: ClientCommand {
 
     static let row = Command<any CommandAction>(
         name: "pair",
-        summary: "make a tag known and connect it",
+        summary: "pair a tag and connect it",
         details: [
             "Asks the bridge to find the tag with this serial, to pair it and to keep",
-            "it connected from now on. Says what to do with the tag, and how much time",
-            "is left, on standard error.",
+            "it connected. Prints instructions and the remaining time on standard error.",
         ],
         options: [.config, .json, timeoutOption],
         operands: [.required("SERIAL")],
@@ -73,5 +72,5 @@ struct PairCommand: ClientCommand {
     }
 
     private static let timeoutOption = OptionDescription(
-        name: "--timeout", value: "SECONDS", details: ["How long pairing may take, at most 300. Default: 60."])
+        name: "--timeout", value: "SECONDS", details: ["The time limit for pairing, at most 300 (default: 60)."])
 }

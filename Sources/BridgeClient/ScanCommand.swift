@@ -37,11 +37,11 @@ struct ScanCommand: ClientCommand {
 
     static let row = Command<any CommandAction>(
         name: "scan",
-        summary: "list the tags in reach",
+        summary: "list the tags within range",
         details: [
-            "Listens for tags and prints a table of those that were heard, the nearest",
-            "first. The running bridge listens; where none runs, this command does,",
-            "with the machine's own adapter. Ctrl-C ends it early.",
+            "Scans for tags and prints a table of them, the nearest first. The running",
+            "bridge scans; if no bridge runs, this command scans with the machine's own",
+            "adapter. Ctrl-C ends the scan early.",
         ],
         options: [.config, .json, durationOption],
         json: [#"{"source","tags":[{"address","serial","name","rssi","known"}]}; source is"#, "bridge or adapter."],
@@ -52,7 +52,7 @@ struct ScanCommand: ClientCommand {
     }
 
     private static let durationOption = OptionDescription(
-        name: "--duration", value: "SECONDS", details: ["How long to listen. Default: 30."])
+        name: "--duration", value: "SECONDS", details: ["The duration of the scan (default: 30)."])
 }
 
 /// Makes the running bridge scan, and collects the advertisements that it publishes.

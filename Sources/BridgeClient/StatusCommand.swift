@@ -36,9 +36,9 @@ struct StatusCommand: ClientCommand {
         name: "status",
         summary: "show the state of the bridge and of its tags",
         details: [
-            "Prints what the bridge has published: its state, its problems, its",
-            "adapters, and a table of its tags. Ends with 3 if the bridge is offline;",
-            "what it published last is printed all the same.",
+            "Prints what the bridge has published: its state, problems and adapters, and",
+            "a table of its tags. If the bridge is offline, prints what it published last",
+            "and ends with 3.",
         ],
         options: [.config, .json],
         json: [

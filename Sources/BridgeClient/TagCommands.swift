@@ -27,8 +27,8 @@ struct HapticCommand: ClientCommand {
 
     static let row = Command<any CommandAction>(
         name: "haptic",
-        summary: "let the gear of a tag vibrate",
-        details: ["Makes the tag play a pattern on its gear and waits for its answer."],
+        summary: "make the gear of a tag vibrate",
+        details: ["Plays a pattern on the gear and waits for the tag's response."],
         options: [.config, .json],
         operands: [.required("ID"), .required("NAME", .words(patterns))],
         values: RowText.id + [
@@ -65,9 +65,9 @@ struct ForgetCommand: ClientCommand {
         name: "forget",
         summary: "forget a tag",
         details: [
-            "Asks the bridge to drop the tag, its bond, and everything that is retained",
-            "of it, Home Assistant's entities included. A tag that the configuration",
-            "lists comes back with the next start or reload.",
+            "Asks the bridge to remove the tag, its bond, its retained topics and its",
+            "entities in Home Assistant. A tag in the configuration is added again at",
+            "the next start or reload.",
         ],
         options: [.config, .json],
         operands: [.required("ID")],

@@ -19,8 +19,8 @@ struct TagsCommand: ClientCommand {
 
     static let row = Command<any CommandAction>(
         name: "tags",
-        summary: "list the tags that the bridge knows or has heard",
-        details: ["Asks the bridge for its tags and prints a table."],
+        summary: "list the tags of the bridge and those within range",
+        details: ["Requests the list from the bridge and prints a table."],
         options: [.config, .json],
         json: ["The data of the bridge's result."]
     ) { arguments throws(CommandLineError) in ClientAction(TagsCommand(), arguments) }

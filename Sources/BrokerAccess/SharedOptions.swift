@@ -18,7 +18,7 @@ extension OptionDescription {
         value: "DIR",
         completion: .folder,
         details: [
-            "The folder in which the bridge remembers its tags. Default:",
+            "The folder for the known tags. Default:",
             "$STATE_DIRECTORY, else \(StatePath.standard).",
         ])
 }

@@ -1,6 +1,6 @@
 /// A command as its help describes it, and what it takes.
 public struct CommandDescription: Hashable, Sendable {
-    /// The first word of the command line.
+    /// The first word of the command line; empty for a program without commands.
     public let name: String
     /// What it does, in less than a line.
     public let summary: String
@@ -19,9 +19,15 @@ public struct CommandDescription: Hashable, Sendable {
     /// How it is written: `check-config [--config FILE]`.
     public var synopsis: String { synopsisWords.joined(separator: " ") }
 
+    /// Whether the program has no other commands.
+    var isProgram: Bool { name.isEmpty }
+
+    /// The words before the options: the name, or nothing for a program without commands.
+    var nameWords: [String] { isProgram ? [] : [name] }
+
     /// The parts of the synopsis, none of which is broken over two lines.
     var synopsisWords: [String] {
-        [name] + options.map { "[\($0.synopsis)]" } + operands.map(\.synopsis)
+        nameWords + options.map { "[\($0.synopsis)]" } + operands.map(\.synopsis)
     }
 }
 
@@ -95,7 +101,7 @@ public struct Command<Invocation>: Sendable {
     /// Creates a row.
     ///
     /// - Parameters:
-    ///   - name: the first word of the command line.
+    ///   - name: the first word of the command line; empty for a program without commands.
     ///   - summary: what it does, in less than a line.
     ///   - details: what it does, in lines of at most 72 characters.
     ///   - options: what may follow, in any order.

@@ -13,7 +13,13 @@ public enum ParsedCommandLine<Invocation> {
 extension ParsedCommandLine: Equatable where Invocation: Equatable {}
 extension ParsedCommandLine: Sendable where Invocation: Sendable {}
 
-/// The commands of a program. The table is the source of parsing and of `--help`; it adds the command `help` itself.
+/// A shell that completes command lines.
+public enum Shell: Sendable {
+    case bash, zsh
+}
+
+/// The commands of a program: the source of parsing, `--help`, the manual page and shell completion. The table adds the
+/// command `help` itself.
 ///
 /// It does not use glibc's `getopt_long`: Swift's Glibc module leaves `getopt.h` out, and the function keeps its place in
 /// global variables, prints its own errors, and knows no commands.
@@ -32,8 +38,23 @@ public struct CommandTable<Invocation>: Sendable {
         self.commands = commands
     }
 
-    /// All commands, `help` included, in the order of the help.
-    public var descriptions: [CommandDescription] { commands.map(\.description) + [ArgumentParser.helpCommand] }
+    /// Creates the table of a program without commands.
+    ///
+    /// - Parameters:
+    ///   - program: the program.
+    ///   - command: its options and operands; the name is empty.
+    public init(program: ProgramDescription, command: Command<Invocation>) {
+        precondition(command.description.isProgram, "a program without commands has a row without a name")
+        self.init(program: program, commands: [command])
+    }
+
+    /// The row of a program without commands; nil for a program with commands.
+    private var programCommand: Command<Invocation>? { commands.first(where: \.description.isProgram) }
+
+    /// All commands, including `help`, in the order of the help.
+    public var descriptions: [CommandDescription] {
+        commands.map(\.description) + (programCommand == nil ? [ArgumentParser.helpCommand] : [])
+    }
 
     /// The page of a command.
     ///
@@ -43,12 +64,30 @@ public struct CommandTable<Invocation>: Sendable {
         HelpText(program: program, commands: descriptions).page(for: topic)
     }
 
+    /// The manual page in the format of mdoc(7).
+    ///
+    /// - Parameter date: the date at the bottom of the page, such as `November 20, 2026`.
+    /// - Returns: the page.
+    public func manualPage(date: String) -> String {
+        ManualPage(program: program, commands: descriptions).text(date: date)
+    }
+
+    /// The script with which a shell completes command lines.
+    public func completion(for shell: Shell) -> String {
+        let completion = ShellCompletion(program: program, commands: descriptions)
+        return switch shell {
+        case .bash: completion.bash
+        case .zsh: completion.zsh
+        }
+    }
+
     /// Parses a command line.
     ///
     /// - Parameter arguments: the words after the program's name.
     /// - Returns: what they ask for.
     /// - Throws: `CommandLineError` if they have no meaning.
     public func parse(_ arguments: [String]) throws(CommandLineError) -> ParsedCommandLine<Invocation> {
+        if let programCommand { return try Self.parse(arguments, programCommand) }
         guard let first = arguments.first else { throw CommandLineError(message: "a command is missing") }
         if let common = Self.common(first, topic: nil) { return common }
         let parser = ArgumentParser(commands: descriptions)
@@ -69,6 +108,16 @@ public struct CommandTable<Invocation>: Sendable {
         }
     }
 
+    /// Parses the command line of a program without commands.
+    private static func parse(
+        _ arguments: [String], _ command: Command<Invocation>
+    ) throws(CommandLineError) -> ParsedCommandLine<Invocation> {
+        for word in arguments.prefix(while: { $0 != "--" }) {
+            if let common = common(word, topic: nil) { return common }
+        }
+        return .command(try command.invocation(try ArgumentParser.read(arguments[...], for: command.description)))
+    }
+
     private static func common(_ word: String, topic: String?) -> ParsedCommandLine<Invocation>? {
         switch word {
         case OptionDescription.help.name, "-h": .help(topic: topic)
@@ -79,14 +128,14 @@ public struct CommandTable<Invocation>: Sendable {
 }
 
 extension OptionDescription {
-    /// Explains instead of doing; for the program and for each command.
+    /// `--help`, for the program and for each command.
     static let help = OptionDescription(name: "--help", value: nil, details: ["Print this help; -h is the same."])
-    /// Prints the version instead of doing; for the program and for each command.
+    /// `--version`, for the program and for each command.
     static let version = OptionDescription(name: "--version", value: nil, details: ["Print the version."])
     /// The options that every command takes.
     static let common = [help, version]
-    /// For machines.
-    public static let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON, for machines."])
+    /// `--json`, for scripts.
+    public static let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON, for scripts."])
 }
 
 /// Parses the words after a command by its description.

@@ -1,35 +1,3 @@
-/// A program as its help describes it.
-public struct ProgramDescription: Hashable, Sendable {
-    /// The name of the executable.
-    public let name: String
-    /// What it is, in less than a line.
-    let summary: String
-    /// What it does, in lines of at most 76 characters.
-    let details: [String]
-    /// The sections at the end of every page.
-    let sections: [HelpSection]
-
-    /// Creates a description.
-    public init(name: String, summary: String, details: [String], sections: [HelpSection]) {
-        self.name = name
-        self.summary = summary
-        self.details = details
-        self.sections = sections
-    }
-}
-
-/// A titled part of a page of help.
-public struct HelpSection: Hashable, Sendable {
-    let title: String
-    let lines: [String]
-
-    /// Creates a section.
-    public init(_ title: String, _ lines: [String]) {
-        self.title = title
-        self.lines = lines
-    }
-}
-
 /// The pages of `--help`, in the order and with the titles of a manual page.
 struct HelpText {
     /// The program.
@@ -42,10 +10,10 @@ struct HelpText {
     /// - Parameter topic: the command's name; nil, or a name that is unknown: the page of the program.
     /// - Returns: lines of at most 80 characters, the last one with its newline.
     func page(for topic: String?) -> String {
-        let command = commands.first { $0.name == topic }
+        let command = commands.first { $0.name == topic } ?? commands.first(where: \.isProgram)
         let sections = (command.map(sections(of:)) ?? programSections) + program.sections
         return sections.map { section in
-            "\(section.title)\n" + section.lines.map { "    \($0)\n" }.joined()
+            "\(section.kind.title)\n" + section.lines.map { "    \($0)\n" }.joined()
         }.joined(separator: "\n")
     }
 
@@ -62,7 +30,8 @@ struct HelpText {
 
     private func sections(of command: CommandDescription) -> [HelpSection] {
         let sections: [HelpSection] = [
-            HelpSection("NAME", ["\(program.name) \(command.name) - \(command.summary)"]),
+            HelpSection(
+                "NAME", ["\(([program.name] + command.nameWords).joined(separator: " ")) - \(command.summary)"]),
             HelpSection("SYNOPSIS", synopsis(command.synopsisWords)),
             HelpSection("DESCRIPTION", command.details),
             HelpSection("VALUES", command.values),

@@ -86,11 +86,11 @@ struct CheckConfigCommand: CommandAction, Hashable {
 extension CheckConfigCommand {
     static let row = Command<any CommandAction>(
         name: "check-config",
-        summary: "say what is wrong with the configuration",
+        summary: "check the configuration",
         details: [
-            "Reads the configuration as run does and connects to nothing. Prints each",
-            "error with its line, its key and what is allowed, or that there is none",
-            "and what should be known. Ends with 0 if there is no error, else with 1.",
+            "Checks the configuration without connecting to anything. Prints each error",
+            "with its line, its key and the allowed values, or `ok` and notices. Ends",
+            "with 0 if there is no error, otherwise with 1.",
         ],
         options: [.config, .json, printOption],
         operands: [.optional("FILE", .file(["yaml", "yml"]))],
@@ -135,7 +135,7 @@ extension CheckConfigCommand {
         name: "--print",
         value: "KEY[,KEY...]",
         details: [
-            "Print the values of these keys instead, one on a line; what the file",
-            "leaves out has its default. N is for every tag: tags.N.serial.",
+            "Print the values of these keys, one per line; keys that are not in the",
+            "file have their defaults. N stands for all tags: tags.N.serial.",
         ])
 }

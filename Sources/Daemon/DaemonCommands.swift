@@ -21,30 +21,58 @@ extension ProgramDescription {
         ],
         sections: [
             HelpSection(
-                "FILES",
+                .files,
                 [
-                    ConfigurationFile.defaultPath,
-                    "    The configuration, if no other is named. Every key is optional.",
-                ]
-            ),
+                    .init(
+                        ConfigurationFile.defaultPath,
+                        ["The configuration, if no other is named. Every key is optional."]),
+                    .init(
+                        "/etc/jacquard2mqtt/password",
+                        [
+                            "The broker's password for the service, one line, readable by root only.",
+                            "The configuration refers to it with `password_file: password`.",
+                        ], isInManualOnly: true),
+                    .init(StatePath.standard + "/tags.json", ["The known tags."], isInManualOnly: true),
+                    .init(
+                        StatePath.standard + "/lock",
+                        [
+                            "Prevents a second bridge from using the folder; contains the process ID of",
+                            "the first one.",
+                        ], isInManualOnly: true),
+                    .init(
+                        StatePath.standard + "/runs.json", ["The instance names under which the bridge has run."],
+                        isInManualOnly: true),
+                    .init("/usr/share/doc/jacquard2mqtt/html", ["The manual."], isInManualOnly: true),
+                    .init(
+                        "/usr/share/doc/jacquard2mqtt/examples",
+                        ["Example configurations for brokers and Home Assistant."], isInManualOnly: true),
+                ]),
             HelpSection(
-                "ENVIRONMENT",
+                .environment,
                 [
-                    EnvironmentSetting.fileVariable,
-                    "    The configuration file, unless --config names one.",
-                    EnvironmentSetting.prefix + "SECTION__KEY",
-                    "    Wins over a key of the file: JACQUARD2MQTT_MQTT__HOST is mqtt.host,",
-                    "    JACQUARD2MQTT_TAGS__0__SERIAL the serial of the first tag.",
-                ]
-            ),
+                    .init(EnvironmentSetting.fileVariable, ["The configuration file, unless --config names one."]),
+                    .init(
+                        EnvironmentSetting.prefix + "SECTION__KEY",
+                        [
+                            "Overrides a key of the file: JACQUARD2MQTT_MQTT__HOST is mqtt.host,",
+                            "JACQUARD2MQTT_TAGS__0__SERIAL the serial of the first tag.",
+                        ]),
+                    .init("DBUS_SYSTEM_BUS_ADDRESS", ["The address of the bus with BlueZ."], isInManualOnly: true),
+                ]),
             HelpSection(
-                "EXIT STATUS",
+                .exitStatus,
                 [
-                    "\(ExitCode.done.rawValue)   done",
-                    "\(ExitCode.failed.rawValue)   failed",
-                    "\(ExitCode.wrongUsage.rawValue)   wrong usage or configuration",
-                    "\(ExitCode.noConnection.rawValue)   no connection to bus, broker or bridge",
-                ]
-            ),
-        ])
+                    .init("\(ExitCode.done.rawValue)", ["done"]), .init("\(ExitCode.failed.rawValue)", ["failed"]),
+                    .init("\(ExitCode.wrongUsage.rawValue)", ["wrong usage or configuration"]),
+                    .init("\(ExitCode.noConnection.rawValue)", ["no connection to bus, broker or bridge"]),
+                ]),
+        ],
+        manual: ManualText(
+            details: [
+                "The systemd service executes `run`; it starts when the configuration names a broker.",
+                "The other commands check the configuration and the host, or communicate with the",
+                "running bridge through the configured broker.",
+            ],
+            examples: ["mosquitto_sub -v -t 'jacquard/tag/+/gesture'"],
+            seeAlso: ["jacquard-simulator 1", "bluetoothctl 1", "mosquitto_pub 1", "systemctl 1"]))
 }

@@ -36,17 +36,17 @@ struct DoctorCommand: CommandAction, Hashable {
 
     static let row = Command<any CommandAction>(
         name: "doctor",
-        summary: "look for what keeps the bridge from working",
+        summary: "find problems from the system bus to the broker",
         details: [
-            "Checks one thing after the other: configuration, system bus, bluetoothd,",
-            "adapter, broker, Home Assistant, clock and state folder. Says of each",
-            "whether it is well, what was found, and what to do. Changes nothing, and",
-            "works without a broker and a bridge. Ends with 1 if a check has failed.",
+            "Checks the configuration, system bus, bluetoothd, adapter, broker, Home",
+            "Assistant, clock and state folder. Prints a verdict for each check, what was",
+            "found, and what to do. Changes nothing, and works without a broker and a",
+            "bridge. Ends with 1 if a check failed.",
         ],
         options: [.config, .state, .json],
         json: [
             #"{"status","checks":[{"name","title","verdict","found","remedies"}]};"#,
-            "a verdict is ok, warning, failed or skipped, the status the worst of them.",
+            "a verdict is ok, warning, failed or skipped; the status is the worst one.",
         ],
         examples: ["doctor", "doctor --config my.yaml"]
     ) { arguments throws(CommandLineError) in

@@ -1,15 +1,19 @@
+import CommandLine
 import JacquardProtocol
 import TagFirmware
+import Text
 
-/// The command line.
-struct SimulatorOptions: Equatable {
+/// The options of the command line.
+struct SimulatorOptions: Hashable, Sendable {
+    /// The serials that are named.
     var serials: [PairingSerial] = []
+    /// The number of tags; nil: as many as there are serials, at least one.
     var tagCount: Int?
+    /// The address of an existing bus; nil: a private one.
     var bus: String?
     var adapters = 1
     var isJSON = false
     var speaksOnStandardIO = false
-    var isHelpWanted = false
     var isQuick = false
     var allowsAcquireNotify = true
     var gesturesEvery: Duration?
@@ -18,7 +22,7 @@ struct SimulatorOptions: Equatable {
     var profile = TagProfile.stock
     var scenario: String?
 
-    /// All tags: those that are named, and then `0001` and on.
+    /// The serials of all tags: those that are named, then `0001` and following.
     var allSerials: [PairingSerial] {
         let count = max(tagCount ?? max(serials.count, 1), serials.count)
         let spare = (1...).lazy.compactMap { PairingSerial(Self.fourDigits($0)) }.filter { !serials.contains($0) }
@@ -31,105 +35,113 @@ struct SimulatorOptions: Equatable {
     }
 }
 
-/// A command line that makes no sense: a sentence.
-struct UsageError: Error, Equatable, CustomStringConvertible {
-    let description: String
+extension SimulatorOptions {
+    /// Reads the options.
+    ///
+    /// - Throws: `CommandLineError` for a value that is not allowed.
+    init(_ arguments: ParsedArguments) throws(CommandLineError) {
+        func isSet(_ option: OptionDescription) -> Bool { arguments.options[option.name] != nil }
+        serials =
+            (try arguments.value(of: .serials, .serialList) ?? [])
+            + (try arguments.value(of: .serial, .serialList) ?? [])
+        tagCount = try arguments.value(of: .tags, .integer(1...250))
+        bus = arguments.options[OptionDescription.bus.name]
+        adapters = try arguments.value(of: .adapters, .integer(0...8)) ?? 1
+        profile = try arguments.value(of: .profile, .choice) ?? .stock
+        scenario = arguments.options[OptionDescription.scenario.name]
+        mtu = try arguments.value(of: .mtu, .integer(23...517)).map(UInt16.init)
+        gesturesEvery = try arguments.value(of: .gesturesEvery, .seconds(milliseconds: 10...86_400_000))
+        isJSON = isSet(.json)
+        speaksOnStandardIO = isSet(.stdio)
+        isQuick = isSet(.quick)
+        allowsAcquireNotify = !isSet(.noAcquire)
+        tag.isLossy = isSet(.lossy)
+        tag.allowsWriteWithoutResponseOnly = isSet(.writeWithoutResponseOnly) || profile == .old
+        tag.wantsPairing = isSet(.pairing)
+        tag.hasNoService = profile == .noService
+        if speaksOnStandardIO, allSerials.count != 1 {
+            throw CommandLineError(message: "\(OptionDescription.stdio.name) is for one tag")
+        }
+    }
 }
 
-extension SimulatorOptions {
-    /// Reads the arguments behind the program's name; a value stands behind its option or, with `=`, in it.
-    ///
-    /// - Throws: ``UsageError`` for an unknown option, and for a value that is missing or not allowed.
-    init(arguments: [String]) throws(UsageError) {
-        var rest = arguments.flatMap { argument in
-            argument.hasPrefix("--") ? argument.split(separator: "=", maxSplits: 1).map(String.init) : [argument]
-        }[...]
-        while let option = rest.popFirst() {
-            if takeFlag(option) { continue }
-            guard Self.optionsWithValue.contains(option) else {
-                throw UsageError(description: "unknown option \(option); see --help")
+extension ScalarRule where Value == [PairingSerial] {
+    /// Serials, separated by commas.
+    fileprivate static var serialList: ScalarRule {
+        ScalarRule(allowed: "serials of 1 to 16 of 0-9 A-Z a-z -, separated by commas") { text throws(Rejection) in
+            var serials: [PairingSerial] = []
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                guard let serial = PairingSerial(String(part)), part.utf8.count <= 16 else {
+                    throw Rejection("is not a list of serials")
+                }
+                serials.append(serial)
             }
-            guard let value = rest.popFirst() else { throw UsageError(description: "\(option) needs a value") }
-            try take(option, value)
-        }
-        if speaksOnStandardIO, allSerials.count != 1 {
-            throw UsageError(description: "--stdio is for one tag")
+            return serials
         }
     }
+}
 
-    private mutating func takeFlag(_ option: String) -> Bool {
-        switch option {
-        case "--help", "-h": isHelpWanted = true
-        case "--json": isJSON = true
-        case "--stdio": speaksOnStandardIO = true
-        case "--no-acquire": allowsAcquireNotify = false
-        case "--lossy": tag.isLossy = true
-        case "--write-without-response-only": tag.allowsWriteWithoutResponseOnly = true
-        case "--pairing": tag.wantsPairing = true
-        case "--quick": isQuick = true
-        default: return false
-        }
-        return true
-    }
-
-    private static let optionsWithValue: Set = [
-        "--tags", "--serials", "--serial", "--bus", "--adapters", "--gestures-every", "--profile", "--scenario",
-        "--mtu",
+extension OptionDescription {
+    /// All options, in the order of the help.
+    static let ofSimulator: [OptionDescription] = [
+        tags, serials, bus, adapters, profile, scenario, mtu, noAcquire, lossy, writeWithoutResponseOnly, pairing,
+        gesturesEvery, quick, jsonLines, stdio, serial,
     ]
 
-    private mutating func take(_ option: String, _ value: String) throws(UsageError) {
-        switch option {
-        case "--tags": tagCount = try Self.number(option, value, 1...250)
-        case "--adapters": adapters = try Self.number(option, value, 0...8)
-        case "--mtu": mtu = UInt16(try Self.number(option, value, 23...517))
-        case "--bus": bus = value
-        case "--scenario": scenario = value
-        case "--profile":
-            guard let profile = TagProfile(rawValue: value) else {
-                let allowed = TagProfile.allCases.map(\.rawValue).joined(separator: ", ")
-                throw UsageError(description: "--profile takes one of \(allowed), not \(value)")
-            }
-            self.profile = profile
-            if profile == .old { tag.allowsWriteWithoutResponseOnly = true }
-            if profile == .noService { tag.hasNoService = true }
-        case "--gestures-every":
-            guard let seconds = Double(value), (0.01...86400).contains(seconds) else {
-                throw UsageError(description: "--gestures-every takes seconds from 0.01 to 86400, not \(value)")
-            }
-            gesturesEvery = .seconds(seconds)
-        default: try takeSerials(value)
-        }
-    }
-
-    private mutating func takeSerials(_ value: String) throws(UsageError) {
-        for text in value.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let serial = PairingSerial(String(text)), text.utf8.count <= 16 else {
-                throw UsageError(description: "'\(text)' is no serial; serials are of 0-9, A-Z, a-z and -")
-            }
-            serials.append(serial)
-        }
-    }
-
-    private static func number(_ option: String, _ value: String, _ range: ClosedRange<Int>) throws(UsageError) -> Int {
-        guard let number = Int(value), range.contains(number) else {
-            throw UsageError(
-                description: "\(option) takes a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
-        }
-        return number
-    }
+    fileprivate static let tags = OptionDescription(
+        name: "--tags", value: "N", details: ["The number of tags, at most 250 (default: 1)."])
+    fileprivate static let serials = OptionDescription(
+        name: "--serials", value: "SERIAL,...",
+        details: ["Serials of the first tags; the others are 0001 and following."])
+    fileprivate static let bus = OptionDescription(
+        name: "--bus", value: "ADDRESS", details: ["Use an existing bus, such as unix:path=/run/bus."])
+    fileprivate static let adapters = OptionDescription(
+        name: "--adapters", value: "N",
+        details: ["The number of adapters, hci0 and following, at most 8 (default: 1)."])
+    fileprivate static let profile = OptionDescription(
+        name: "--profile", value: "PROFILE", completion: .words(TagProfile.allCases.map(\.rawValue)),
+        details: [
+            "The firmware: " + TagProfile.allCases.map(\.rawValue).joined(separator: ", "), "(default: stock).",
+        ])
+    fileprivate static let scenario = OptionDescription(
+        name: "--scenario", value: "FILE", completion: .file([]),
+        details: ["Run commands from a file, one per line, with `wait SECONDS`", "between them."])
+    fileprivate static let mtu = OptionDescription(
+        name: "--mtu", value: "N", details: ["The ATT MTU of every connection, 23 to 517 (default: 247)."])
+    fileprivate static let noAcquire = OptionDescription(
+        name: "--no-acquire", value: nil, details: ["Refuse AcquireNotify, so that clients use StartNotify."])
+    fileprivate static let lossy = OptionDescription(
+        name: "--lossy", value: nil,
+        details: ["Drop values if the client's socket is full, as bluetoothd does."])
+    fileprivate static let writeWithoutResponseOnly = OptionDescription(
+        name: "--write-without-response-only", value: nil,
+        details: ["Simulate firmware before 1.43, which accepts writes without", "response only."])
+    fileprivate static let pairing = OptionDescription(
+        name: "--pairing", value: nil, details: ["Tags request pairing and reject everything before it."])
+    fileprivate static let gesturesEvery = OptionDescription(
+        name: "--gestures-every", value: "SECONDS", details: ["Send gestures automatically, at this interval."])
+    fileprivate static let quick = OptionDescription(
+        name: "--quick", value: nil, details: ["Shorten the long delays of bluetoothd."])
+    fileprivate static let jsonLines = OptionDescription(
+        name: json.name, value: nil, details: ["Print one JSON object per line."])
+    fileprivate static let stdio = OptionDescription(
+        name: "--stdio", value: nil,
+        details: ["Simulate one tag on standard input and output, for another radio", "simulator."])
+    fileprivate static let serial = OptionDescription(
+        name: "--serial", value: "SERIAL", details: ["The serial of one tag, such as that of --stdio (default: 0001)."])
 }
 
-/// A kind of tag, by what users meet.
+/// A kind of tag.
 enum TagProfile: String, CaseIterable, Sendable {
-    /// An ordinary one.
+    /// An ordinary tag.
     case stock
     /// With firmware before 1.43, whose command characteristic is written without response only.
     case old
-    /// With firmware that the SDK refuses.
+    /// With firmware that the SDK rejects.
     case badFirmware = "bad-firmware"
-    /// That advertises like a tag and has none of its characteristics.
+    /// Advertises like a tag, but has none of its characteristics.
     case noService = "no-service"
-    /// That reports its battery only when it is asked.
+    /// Reports its battery only on request.
     case silentBattery = "silent-battery"
 
     /// The reported firmware version.

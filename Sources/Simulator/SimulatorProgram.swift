@@ -1,42 +1,59 @@
+public import CommandLine
 import EventLoop
 import Glibc
+public import Terminal
 
 /// The program `jacquard-simulator`.
 public enum SimulatorProgram {
-    /// Runs the simulator and ends the process: 0 after a request to stop, 1 after a failure, 2 for wrong usage.
-    ///
-    /// - Parameter arguments: the command line, with the program name first.
-    public static func main(_ arguments: [String] = CommandLine.arguments) -> Never {
-        // A reader who leaves is no reason to die.
-        signal(SIGPIPE, SIG_IGN)
-        let options: SimulatorOptions
-        do {
-            options = try SimulatorOptions(arguments: Array(arguments.dropFirst()))
-        } catch {
-            tell("jacquard-simulator: \(error)")
-            exit(2)
-        }
-        if options.isHelpWanted {
-            print(Usage.options)
-            print("\nCommands on standard input. " + CommandRow.helpText)
-            exit(0)
-        }
-        Task(executorPreference: EventLoop.shared) { await run(options) }
-        EventLoop.shared.run()
-        exit(0)
-    }
+    /// Its options; it has no commands.
+    public static let table = CommandTable<any CommandAction>(program: program, command: row)
 
-    @LoopActor
-    private static func run(_ options: SimulatorOptions) async {
-        let reason =
-            options.speaksOnStandardIO
-            ? await StandardIORadio(options).run() : await SimulatorSession(options).run()
-        if let reason { tell("jacquard-simulator: \(reason)") }
-        exit(reason == nil ? 0 : 1)
-    }
+    private static let row = Command<any CommandAction>(
+        name: "", summary: program.summary, details: program.details, options: OptionDescription.ofSimulator
+    ) { arguments throws(CommandLineError) in SimulatorAction(options: try SimulatorOptions(arguments)) }
 
-    private static func tell(_ text: String) {
-        let bytes = Array((text + "\n").utf8)
-        _ = write(STDERR_FILENO, bytes, bytes.count)
+    private static let program = ProgramDescription(
+        name: "jacquard-simulator",
+        summary: "simulated Google Jacquard tags and BlueZ, without Bluetooth hardware",
+        details: [
+            "Simulates the firmware of tags behind an org.bluez of its own. It starts a",
+            "private bus and prints the address of the bus, which clients read from",
+            "DBUS_SYSTEM_BUS_ADDRESS, followed by `ready`. It reads commands on standard",
+            "input and responds to each one with `ok` or an error. Between the responses",
+            "it prints the commands that the tags receive: LED, haptics, names. It runs",
+            "until `quit`, SIGTERM or SIGINT.",
+        ],
+        sections: [
+            HelpSection(
+                "COMMANDS ON STANDARD INPUT",
+                CommandRow.helpText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)),
+            HelpSection(
+                .exitStatus,
+                [
+                    .init("0", ["stopped by a request"]), .init("1", ["failed"]), .init("2", ["wrong usage"]),
+                ]),
+        ],
+        manual: ManualText(
+            examples: [
+                "jacquard-simulator --tags 3", "gesture 0001 double_tap", "battery 0002 42 charging",
+                "out-of-range 0003",
+            ],
+            seeAlso: ["jacquard2mqtt 1"]))
+}
+
+/// Runs the simulator.
+struct SimulatorAction: CommandAction {
+    let options: SimulatorOptions
+
+    func run(in context: CommandContext) -> ExitCode {
+        let options = options
+        return LoopRun.exitCode {
+            let reason =
+                options.speaksOnStandardIO
+                ? await StandardIORadio(options).run() : await SimulatorSession(options).run()
+            guard let reason else { return .done }
+            OutputChannel.standardError.write("jacquard-simulator: \(reason)")
+            return .failed
+        }
     }
 }

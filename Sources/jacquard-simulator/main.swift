@@ -1,3 +1,4 @@
 import Simulator
+import Terminal
 
-SimulatorProgram.main()
+CommandProgram.main(SimulatorProgram.table)

@@ -127,9 +127,8 @@ extension RunCommand {
         name: "run",
         summary: "run the bridge",
         details: [
-            "Connects the tags and the broker and works until it is ended by SIGTERM or",
-            "SIGINT. SIGHUP makes it read its configuration again. This is what the",
-            "service starts.",
+            "Connects the tags to the broker until SIGTERM or SIGINT. On SIGHUP it reads",
+            "its configuration again. The systemd service executes this command.",
         ],
         options: [.config, .state, logLevelOption]
     ) { arguments throws(CommandLineError) in
@@ -144,7 +143,7 @@ extension RunCommand {
         value: "LEVEL",
         completion: .words(Settings.Log.Level.allCases.map(\.rawValue)),
         details: [
-            "How much is logged, whatever the configuration says:",
+            "The log level, instead of the one in the configuration:",
             ScalarRule<Settings.Log.Level>.choice.allowed + ".",
         ])
 }

@@ -24,7 +24,8 @@ struct ImportTests {
         "TagFirmware": ["JacquardProtocol", "Time"],
         "FakeBlueZ": ["DBus", "EventLoop", "Glibc", "Logging", "Time"],
         "Simulator": [
-            "DBus", "EventLoop", "FakeBlueZ", "Glibc", "JSON", "JacquardProtocol", "Logging", "TagFirmware", "Time",
+            "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "Glibc", "JSON", "JacquardProtocol", "Logging",
+            "TagFirmware", "Terminal", "Text", "Time",
         ],
         "Configuration": ["CYAML", "Glibc", "JSON", "JacquardProtocol", "Text"],
         "Terminal": [
@@ -57,7 +58,7 @@ struct ImportTests {
             "Logging", "MQTT", "PasswordHash", "Terminal", "Text", "Time",
         ],
         "jacquard2mqtt-web": ["Terminal", "Web"],
-        "jacquard-simulator": ["Simulator"],
+        "jacquard-simulator": ["Simulator", "Terminal"],
     ]
 
     private static let sources = URL(fileURLWithPath: #filePath)

@@ -90,6 +90,48 @@ struct CommandTableTests {
         #expect(table.help(for: nil).contains("COMMANDS\n    light   switch a light\n    help    explain a command\n"))
     }
 
+    @Test("a program without commands has options and operands")
+    func programWithoutCommands() throws {
+        let row = Command<String>(
+            name: "", summary: "a sample", details: ["Samples."], options: [Self.level], operands: [.required("FILE")]
+        ) { arguments throws(CommandLineError) in
+            "\(try arguments.value(of: Self.level, .integer(1...5)) ?? 1) \(arguments.operands[0])"
+        }
+        let table = CommandTable(
+            program: ProgramDescription(name: "sample", summary: "a sample", details: ["Samples."], sections: []),
+            command: row)
+        #expect(try table.parse(["--level", "2", "a"]) == .command("2 a"))
+        #expect(try table.parse(["--nonsense", "--help"]) == .help(topic: nil))
+        #expect(try table.parse(["--version"]) == .version)
+        #expect(throws: CommandLineError(message: "FILE is missing")) { try table.parse([]) }
+        #expect(throws: CommandLineError(message: "unknown option \"--lvl\" (did you mean --level?)")) {
+            try table.parse(["--lvl", "a"])
+        }
+        #expect(
+            table.help(for: nil).hasPrefix("NAME\n    sample - a sample\n\nSYNOPSIS\n    sample [--level N] FILE\n"))
+        #expect(table.descriptions.count == 1)
+        #expect(table.manualPage(date: "d").contains("\n.Nm\n.Op Fl -level Ar N\n.Ar FILE\n"))
+    }
+
+    @Test("a manual page has a line for each sentence, and escapes what roff interprets")
+    func manualPage() {
+        let command = Command<String>(
+            name: "go", summary: "go",
+            details: [".a is a file. Use --level or a\\b.", "'x' is a word.", "", "Another one."],
+            options: [Self.level],
+            operands: [.optional("ID")], examples: ["go --level 1"]
+        ) { _ throws(CommandLineError) in "" }
+        let page = Self.table([command]).manualPage(date: "November 20, 2026")
+        #expect(page.contains("\n.Dd November 20, 2026\n.Dt SAMPLE 1\n"))
+        #expect(
+            page.contains(
+                "\n.It Cm go Op Ar ID\n\\&.a is a file.\nUse \\-\\-level or a\\eb. 'x' is a word.\n.Pp\nAnother one.\n")
+        )
+        #expect(page.contains("\n.Bl -tag -width Ds\n.It Fl -level Ar N\nHow bright.\n.El\n"))
+        #expect(page.contains("\n.Dl sample go \\-\\-level 1\n"))
+        #expect(page.contains("\n.Sh FILES\n"))
+    }
+
     private static let light = Command<String>(
         name: "light", summary: "switch a light", details: ["Switches it."], options: [level],
         operands: [.optional("STATE")]

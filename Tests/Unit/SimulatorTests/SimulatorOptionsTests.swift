@@ -1,3 +1,4 @@
+import CommandLine
 import FakeBlueZ
 import JacquardProtocol
 import Testing
@@ -16,12 +17,12 @@ struct SimulatorOptionsTests {
             (["--serials", "0001,0001"], ["0001", "0001"]),
         ] as [([String], [String])])
     func serials(arguments: [String], serials: [String]) throws {
-        #expect(try SimulatorOptions(arguments: arguments).allSerials.map(\.description) == serials)
+        #expect(try Self.options(arguments).allSerials.map(\.description) == serials)
     }
 
     @Test("takes all of its options")
     func all() throws {
-        let options = try SimulatorOptions(arguments: [
+        let options = try Self.options([
             "--bus", "unix:path=/run/bus", "--adapters", "2", "--no-acquire", "--json", "--lossy",
             "--write-without-response-only", "--pairing", "--quick", "--gestures-every", "0.5",
         ])
@@ -30,10 +31,10 @@ struct SimulatorOptionsTests {
         #expect(!options.allowsAcquireNotify && options.isJSON && options.isQuick)
         #expect(options.tag.isLossy && options.tag.allowsWriteWithoutResponseOnly && options.tag.wantsPairing)
         #expect(options.gesturesEvery == .milliseconds(500))
-        let profile = try SimulatorOptions(arguments: ["--profile", "old", "--scenario", "play"])
+        let profile = try Self.options(["--profile", "old", "--scenario", "play"])
         #expect(profile.profile == .old && profile.tag.allowsWriteWithoutResponseOnly && profile.scenario == "play")
-        #expect(try SimulatorOptions(arguments: ["--profile", "no-service"]).tag.hasNoService)
-        #expect(try SimulatorOptions(arguments: ["--mtu", "23"]).mtu == 23)
+        #expect(try Self.options(["--profile", "no-service"]).tag.hasNoService)
+        #expect(try Self.options(["--mtu", "23"]).mtu == 23)
     }
 
     @Test(
@@ -44,6 +45,13 @@ struct SimulatorOptionsTests {
             ["--mtu", "22"], ["--mtu", "518"], ["--mtu", "x"], ["--stdio", "--tags", "2"], ["--profile", "new"],
         ])
     func refuses(arguments: [String]) {
-        #expect(throws: UsageError.self) { try SimulatorOptions(arguments: arguments) }
+        #expect(throws: CommandLineError.self) { try Self.options(arguments) }
+    }
+
+    private static func options(_ arguments: [String]) throws -> SimulatorOptions {
+        guard case .command(let action) = try SimulatorProgram.table.parse(arguments) else {
+            throw CommandLineError(message: "not a command")
+        }
+        return try #require(action as? SimulatorAction).options
     }
 }

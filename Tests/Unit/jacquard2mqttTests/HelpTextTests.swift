@@ -12,7 +12,7 @@ struct HelpTextTests {
         let page = table.help(for: nil)
         #expect(page.hasPrefix("NAME\n    jacquard2mqtt - bridge from Google Jacquard tags to MQTT\n\nSYNOPSIS\n"))
         #expect(page.contains("    jacquard2mqtt run [--config FILE] [--state DIR] [--log-level LEVEL]\n"))
-        #expect(page.contains("    check-config   say what is wrong with the configuration\n"))
+        #expect(page.contains("    check-config   check the configuration\n"))
         #expect(page.hasSuffix("    3   no connection to bus, broker or bridge\n"))
     }
 

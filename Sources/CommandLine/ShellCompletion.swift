@@ -1,0 +1,166 @@
+/// The scripts with which shells complete command lines of a program.
+struct ShellCompletion {
+    /// The program.
+    let program: ProgramDescription
+    /// Its commands.
+    let commands: [CommandDescription]
+
+    private var function: String { "_" + program.name.map { $0 == "-" ? "_" : String($0) }.joined() }
+    private var names: [String] { commands.map(\.name) }
+
+    private static func words(of options: [OptionDescription]) -> [String] {
+        (options + OptionDescription.common).map(\.name)
+    }
+}
+
+extension ShellCompletion {
+    /// For bash with the package bash-completion.
+    var bash: String {
+        var lines = ["# bash completion for \(program.name). Generated from the table of commands.", ""]
+        lines += ["\(function)() {", "    local cur prev words cword", "    _init_completion -n = || return"]
+        lines += valueCases
+        if let command = commands.first(where: \.isProgram) {
+            lines += offer(for: command).map { "    " + $0 }
+        } else {
+            lines += ["    if ((cword == 1)); then", "        " + Self.offer(names + Self.words(of: []))]
+            lines += ["        return", "    fi", "    case ${words[1]} in"]
+            for command in commands {
+                lines.append("        \(command.name))")
+                lines += offer(for: command).map { "            " + $0 }
+                lines.append("            ;;")
+            }
+            lines.append("    esac")
+        }
+        lines += ["}", "", "complete -F \(function) \(program.name)"]
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// Completes the value of an option: by the option's name, and by the command as well if two commands differ.
+    private var valueCases: [String] {
+        var patterns: [Completion: [String]] = [:]
+        var order: [Completion] = []
+        for command in commands {
+            for option in command.options where option.value != nil {
+                let uses = commands.flatMap(\.options).filter { $0.name == option.name && $0.value != nil }
+                let isUniform = uses.allSatisfy { $0.completion == option.completion }
+                let pattern = isUniform ? "*' \(option.name)'" : "'\(command.name) \(option.name)'"
+                if patterns[option.completion] == nil { order.append(option.completion) }
+                if patterns[option.completion]?.contains(pattern) == true { continue }
+                patterns[option.completion, default: []].append(pattern)
+            }
+        }
+        guard !order.isEmpty else { return [] }
+        var lines = ["    case \"${words[1]} $prev\" in"]
+        for completion in order {
+            lines.append("        \((patterns[completion] ?? []).joined(separator: " | ")))")
+            if let offer = bash(completion) { lines.append("            " + offer) }
+            lines += ["            return", "            ;;"]
+        }
+        return lines + ["    esac"]
+    }
+
+    /// The lines that complete an operand or the name of an option.
+    private func offer(for command: CommandDescription) -> [String] {
+        let options = Self.words(of: command.options)
+        for completion in command.operands.map(\.completion) where completion.isPath {
+            let offer = Self.offer(options)
+            return ["if [[ $cur == -* ]]; then", "    \(offer)", "else", "    \(bash(completion) ?? "")", "fi"]
+        }
+        let words = command.operands.flatMap { operand in
+            switch operand.completion {
+            case .words(let words): words
+            case .command: names
+            case .none, .file, .folder: [String]()
+            }
+        }
+        return [Self.offer(words + options)]
+    }
+
+    private func bash(_ completion: Completion) -> String? {
+        switch completion {
+        case .none: nil
+        case .file(let extensions):
+            extensions.isEmpty ? "_filedir" : "_filedir '@(\(extensions.joined(separator: "|")))'"
+        case .folder: "_filedir -d"
+        case .words(let words): Self.offer(words)
+        case .command: Self.offer(names)
+        }
+    }
+
+    private static func offer(_ words: [String]) -> String {
+        "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$cur\"))"
+    }
+}
+
+extension ShellCompletion {
+    /// For zsh.
+    var zsh: String {
+        var lines = ["#compdef \(program.name)", "# zsh completion. Generated from the table of commands.", ""]
+        if let command = commands.first(where: \.isProgram) {
+            lines += arguments(of: command)
+        } else {
+            lines += ["local -a commands", "commands=("]
+            lines += commands.map { "    '\($0.name):\(Self.quoted($0.summary))'" }
+            lines += [")", "if (( CURRENT == 2 )); then", "    _describe -t commands command commands"]
+            lines += ["    compadd -- \(Self.words(of: []).joined(separator: " "))", "    return", "fi"]
+            lines += ["shift words", "(( CURRENT-- ))", "case ${words[1]} in"]
+            for command in commands {
+                lines.append("    \(command.name))")
+                lines += arguments(of: command).map { "        " + $0 }
+                lines.append("        ;;")
+            }
+            lines.append("esac")
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private func arguments(of command: CommandDescription) -> [String] {
+        let options = (command.options + OptionDescription.common).map { option in
+            let text = Self.escaped(Self.quoted(Self.firstSentence(option.details)), "[]:")
+            guard let value = option.value else { return "'\(option.name)[\(text)]'" }
+            return "'\(option.name)=[\(text)]:\(value):\(zsh(option.completion))'"
+        }
+        let operands = command.operands.enumerated().map { index, operand in
+            "'\(index + 1):\(operand.isOptional ? ":" : "")\(operand.name):\(zsh(operand.completion))'"
+        }
+        let all = options + operands
+        return ["_arguments \\"] + all.enumerated().map { "    \($1)" + ($0 == all.count - 1 ? "" : " \\") }
+    }
+
+    private func zsh(_ completion: Completion) -> String {
+        switch completion {
+        case .none: " "
+        case .file(let extensions):
+            extensions.isEmpty ? "_files" : #"_files -g "*.(\#(extensions.joined(separator: "|")))""#
+        case .folder: "_directories"
+        case .words(let words): "(\(words.joined(separator: " ")))"
+        case .command: "(\(names.joined(separator: " ")))"
+        }
+    }
+
+    private static func firstSentence(_ lines: [String]) -> String {
+        let text = lines.joined(separator: " ")
+        let words = text.split(separator: " ")
+        let end = words.firstIndex { $0.hasSuffix(".") } ?? words.endIndex - 1
+        return words[...end].joined(separator: " ")
+    }
+
+    /// The text inside single quotes.
+    private static func quoted(_ text: String) -> String {
+        text.map { $0 == "'" ? "'\\''" : String($0) }.joined()
+    }
+
+    private static func escaped(_ text: String, _ characters: String) -> String {
+        text.map { characters.contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+}
+
+extension Completion {
+    /// Whether a shell offers files or folders.
+    fileprivate var isPath: Bool {
+        switch self {
+        case .file, .folder: true
+        case .none, .words, .command: false
+        }
+    }
+}
