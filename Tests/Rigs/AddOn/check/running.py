@@ -169,8 +169,9 @@ def tags_survive_restart(rig):
     """The known tags are in /data, so a new container has them."""
     with world(rig) as world_:
         connected = world_.subscribe("jacquard/tag/0001/availability")
+        state = world_.subscribe("jacquard/bridge/attic/state")
         first = world_.add_on({"instance": "attic"})
-        first.prints("connected")
+        state.prints(" online")
         request = subprocess.run(
             [rig.program("jacquard2mqtt"), "pair", "0001", "--config", os.path.join(rig.folder, "run", "config.yaml")],
             capture_output=True, text=True)
