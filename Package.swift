@@ -68,6 +68,8 @@ let package = Package(
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
+        // The resolver is part of glibc.
+        .systemLibrary(name: "CResolver"),
 
         module("Time"),
         module("EventLoop", "CSystemd", "Time"),
@@ -81,7 +83,7 @@ let package = Package(
         module("DBus", "CDBus", "EventLoop", "Logging", "Time"),
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
-        module("MQTT", "CMosquitto", "EventLoop", "Logging", "Time"),
+        module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Time"),
         module("HomeAssistant", "JSON"),
         module("Bridge", "HomeAssistant", "JSON", "JacquardProtocol", "Time"),
         module("TagFirmware", "JacquardProtocol", "Time"),

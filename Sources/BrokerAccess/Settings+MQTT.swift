@@ -10,8 +10,9 @@ extension Settings {
         var client = MQTTConfiguration(
             host: mqtt.host, port: UInt16(clamping: mqtt.port), clientIdentifier: identifier)
         client.nodes = mqtt.nodes.map { MQTTAddress(host: $0.host, port: UInt16(clamping: $0.port)) }
+        client.service = mqtt.serviceDomain.map { ServiceLookup.name(of: $0, isEncrypted: mqtt.tls != nil) }
         // A node that does not answer must not keep the client from the others.
-        if client.nodes.count > 1 { client.connectDeadline = .seconds(4) }
+        if client.nodes.count > 1 || client.service != nil { client.connectDeadline = .seconds(4) }
         client.order = mqtt.order == .listed ? .listed : .spread(key: instance)
         client.prefersFirst = mqtt.prefersFirst
         client.version =

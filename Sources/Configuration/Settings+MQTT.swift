@@ -27,6 +27,8 @@ extension Settings {
         public var port = 1883
         /// The nodes of the broker, if several are configured.
         public var hosts: [BrokerHost]?
+        /// The domain whose records of type SRV name the nodes of the broker.
+        public var serviceDomain: String?
         /// The order in which the nodes are tried.
         public var order = Order.listed
         /// Whether the first node is tried first after each pause.
@@ -53,6 +55,13 @@ extension Settings {
         /// The addresses of the broker: of its nodes, or the only one.
         public var nodes: [(host: String, port: Int)] {
             hosts?.map { ($0.host, $0.port ?? defaultPort) } ?? [(host, port)]
+        }
+
+        /// Sets the nodes, and host and port to those of the first one.
+        public mutating func setHosts(_ hosts: [BrokerHost]) {
+            self.hosts = hosts
+            host = hosts.first?.host ?? host
+            port = hosts.first?.port ?? defaultPort
         }
 
         /// The port where none is configured.
@@ -82,7 +91,8 @@ extension Settings {
             .section(
                 "mqtt", "The connection to the broker.",
                 relations: [
-                    .exclusive("host", "hosts"), .exclusive("port", "hosts"), .exclusive("password", "password_file"),
+                    .exclusive("host", "hosts"), .exclusive("port", "hosts"), .exclusive("host", "srv"),
+                    .exclusive("port", "srv"), .exclusive("hosts", "srv"), .exclusive("password", "password_file"),
                 ]),
             ConfigurationKey(
                 "mqtt.host", \.mqtt.host, .hostName, .reconnection, "Name or address of the broker."
@@ -96,6 +106,12 @@ extension Settings {
                 """
                 Alternative to host and port: the nodes of a broker cluster. If one fails, the bridge connects to the \
                 next one at once. The port has the same default.
+                """),
+            ConfigurationKey(
+                "mqtt.srv", \.mqtt.serviceDomain, .domain, .reconnection,
+                """
+                Alternative to host and port: a domain whose DNS records _mqtt._tcp, with tls _secure-mqtt._tcp, of \
+                type SRV name the nodes of a broker cluster.
                 """),
             ConfigurationKey(
                 "mqtt.order", \.mqtt.order, .choice, .reconnection,
@@ -184,6 +200,12 @@ public struct BrokerHost: Hashable, Sendable {
     public let host: String
     /// 1 to 65535; nil: the default port.
     public let port: Int?
+
+    /// Creates a node.
+    public init(host: String, port: Int?) {
+        self.host = host
+        self.port = port
+    }
 
     /// As it is written in the file: `host:port`, with brackets around an IPv6 address.
     var text: String { (host.contains(":") ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? "") }

@@ -2,6 +2,7 @@ import BlueZ
 import Configuration
 import EventLoop
 import Logging
+import MQTT
 
 /// The sources of facts about the machine. Tests use other paths.
 struct Machine: Sendable {
@@ -71,6 +72,24 @@ struct Examination: Sendable {
         guard let configuration else {
             return Check.ofBroker.map { Finding($0, .skipped, "the configuration has errors") }
         }
+        guard let domain = configuration.mqtt.serviceDomain else { return await broker(configuration) }
+        let name = ServiceLookup.name(of: domain, isEncrypted: configuration.mqtt.tls != nil)
+        let answer = await HelperThread.shared.run { ServiceLookup.nodes(of: name, .listed) }
+        switch answer {
+        case .failure(let error):
+            let remedies = ["dig SRV \(name)", "check mqtt.srv and mqtt.tls, or set mqtt.hosts"]
+            return [Finding(.brokerName, .failed, error.text, remedies: remedies)]
+                + Check.ofBroker.dropFirst().map { Finding($0, .skipped, "the broker has no address") }
+        case .success(let nodes):
+            var found = configuration
+            found.mqtt.serviceDomain = nil
+            found.mqtt.setHosts(nodes.map { BrokerHost(host: $0.host, port: Int($0.port)) })
+            return await broker(found)
+        }
+    }
+
+    @LoopActor
+    private func broker(_ configuration: Settings) async -> [Finding] {
         let host = configuration.mqtt.host
         let addresses = await HelperThread.shared.run { BrokerNameCheck.probe(host) }
         let probe = BrokerProbe(configuration: configuration, log: log)

@@ -11,7 +11,8 @@ public final class MQTTClient {
     /// The event handler. Called on the loop, never during ``publish(_:ticket:)``. It may call any method.
     public var onEvent: (@LoopActor (MQTTEvent) -> Void)?
 
-    private let configuration: MQTTConfiguration
+    /// Its nodes are those of the latest lookup, if they are looked up.
+    private var configuration: MQTTConfiguration
     private let unboundLog: Logger
     /// The logger with the address of the current node.
     private var log: Logger
@@ -19,7 +20,10 @@ public final class MQTTClient {
     private(set) var connection: MQTTConnection?
     private var service: Task<Void, Never>?
     private var isStopping = false
+    /// Whether a lookup has found the nodes.
+    private var hasNodes = false
     private lazy var pause = Pause()
+    private lazy var lookup = PendingLookup()
     private var subscriptionRetries = SubscriptionRetries()
     private lazy var subscriptionTimer = LoopTimer { [weak self] in self?.repeatSubscriptions() }
 
@@ -72,6 +76,7 @@ public final class MQTTClient {
         isStopping = true
         connection?.finish(within: time)
         pause.end()
+        lookup.cancel()
         await service?.value
         service = nil
         isStopping = false
@@ -134,17 +139,35 @@ public final class MQTTClient {
     /// - Returns: why it ended, or why there was none.
     private func attempt() async -> MQTTError {
         do throws(MQTTError) {
+            try await findNodes()
             try await discardOldSession()
             let plan = planner.plan(at: .now)
             var (connection, session) = try await connect(plan)
             planner.accepted(at: .now)
-            if configuration.nodes.count > 1 { session.node = configuration.at(plan.node).address }
+            if configuration.nodes.count > 1 || configuration.service != nil {
+                session.node = configuration.at(plan.node).address
+            }
             log.change(.info, "connected to the broker", [(.version, session.version.rawValue)])
             onEvent?(.connected(session))
             return await end(of: connection)
         } catch {
             return error
         }
+    }
+
+    /// Looks up the nodes of a service. If that fails, those of the last lookup are used.
+    private func findNodes() async throws(MQTTError) {
+        guard let name = configuration.service, planner.needsLookup else { return }
+        switch await lookup.nodes(of: name, configuration) {
+        case .success(let nodes):
+            configuration.nodes = nodes
+            hasNodes = true
+        case .failure(let error):
+            guard hasNodes, !isStopping else { throw error }
+            log.debug("the lookup failed; the nodes of the last one are used", [(.error, error.description)])
+        }
+        planner.found(nodes: configuration.nodes.count)
+        nameNode()
     }
 
     /// Makes the broker discard an old session by a connection that ends at once, as planned.
@@ -175,7 +198,9 @@ public final class MQTTClient {
 
     /// The records that follow name the node of the next attempt.
     private func nameNode() {
-        log = unboundLog.with(.endpoint, configuration.at(planner.plan(at: .now).node).address.description)
+        let isUnknown = configuration.service != nil && !hasNodes
+        let node = configuration.at(planner.plan(at: .now).node).address.description
+        log = unboundLog.with(.endpoint, isUnknown ? configuration.service ?? node : node)
     }
 
     private func end(of connection: MQTTConnection) async -> MQTTError {

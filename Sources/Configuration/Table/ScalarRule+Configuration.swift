@@ -27,6 +27,11 @@ extension ScalarRule where Value == String {
         }.hidden()
     }
 
+    /// A domain of DNS. A value is not shown, as with `hostName`.
+    static var domain: ScalarRule {
+        word(limit: 230, alphabet: "0-9 A-Z a-z . _ -") { ASCII.isAlphanumeric($0) || "-._".utf8.contains($0) }.hidden()
+    }
+
     /// A topic that other levels are appended to, or that stands for itself.
     ///
     /// Source: MQTT 5.0, sections 4.7.1 (wildcards), 4.7.2 (`$` belongs to the broker).

@@ -122,6 +122,12 @@ extension ValueType where Value == String {
         ValueType(.hostName, ["type": "string", "pattern": "^[A-Za-z0-9._:%-]{1,253}$"]) { $0 }
     }
 
+    /// A domain of DNS. Its records of services have names with up to 18 bytes more.
+    static var domain: ValueType {
+        let schema: SchemaNode = ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,230}$"]
+        return ValueType(.domain, schema) { $0 }
+    }
+
     /// The bridge's name in topics.
     static var instance: ValueType {
         ValueType(.instance, ["type": ["string", "integer"], "pattern": "^[a-z0-9-]{1,32}$"]) { $0 }

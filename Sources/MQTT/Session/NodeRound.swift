@@ -50,7 +50,7 @@ struct NodeRound {
     /// FNV-1a with the final mixing step of MurmurHash3, which makes the low bits depend on all of the key.
     ///
     /// Source: the algorithms' published definitions. Unlike Swift's `Hasher`, the result is the same in each process.
-    private static func hash(_ key: String) -> UInt64 {
+    static func hash(_ key: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD

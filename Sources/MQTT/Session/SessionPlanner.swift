@@ -32,6 +32,9 @@ struct SessionPlanner {
     private var choice: ProtocolChoice
     private var delay: ReconnectDelay
     private var nodes: NodeRound
+    private let hasService: Bool
+    /// Whether the nodes have to be looked up before the next attempt.
+    private(set) var needsLookup: Bool
     private var connectedSince: Instant?
     private var lastConnected: Instant?
     /// When the outage began; nil while there is a connection, and before the first attempt.
@@ -55,6 +58,8 @@ struct SessionPlanner {
         sessionExpiry = configuration.sessionExpiry
         choice = ProtocolChoice(configuration.version)
         delay = ReconnectDelay(shortest: configuration.shortestRetry, longest: configuration.longestRetry)
+        hasService = configuration.service != nil
+        needsLookup = hasService
         nodes = NodeRound(
             count: configuration.nodes.count, order: configuration.order, prefersFirst: configuration.prefersFirst)
     }
@@ -65,6 +70,12 @@ struct SessionPlanner {
         case .v5: Plan(version: .v5, isCleanStart: lastConnected == nil, node: nodes.current)
         case .v311: plan311(at: now)
         }
+    }
+
+    /// The nodes were looked up. They are in the order in which they are tried, and a new round begins.
+    mutating func found(nodes count: Int) {
+        needsLookup = false
+        nodes = NodeRound(count: count, order: .listed, prefersFirst: false)
     }
 
     /// Handles the end of a connection that has only discarded the session.
@@ -97,6 +108,8 @@ struct SessionPlanner {
         defer { condition = error.code }
         let hasSwitched = noteEnd(error, now)
         let next = next(after: error, hasSwitched)
+        // The nodes may be other ones by then.
+        if next == nil { needsLookup = hasService }
         let pause = next == nil ? pause(after: error, at: now, random) : .zero
         if outageSince == nil { outageSince = now }
         return Consequence(

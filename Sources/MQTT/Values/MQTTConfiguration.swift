@@ -43,7 +43,9 @@ public struct MQTTConfiguration: Sendable {
 
     /// The addresses of the broker, at least one: the nodes of a cluster, or the only one.
     public var nodes: [MQTTAddress]
-    /// The order in which the nodes are tried.
+    /// The name of records of type SRV that replace ``nodes``; nil: none. See ``ServiceLookup``.
+    public var service: String?
+    /// The order in which the nodes are tried. Nodes of records of type SRV are ordered by priority first.
     public var order = Order.listed
     /// Whether the client tries the first node of the order first after each pause.
     public var prefersFirst = false
@@ -74,6 +76,9 @@ public struct MQTTConfiguration: Sendable {
 
     /// What the resolver says of a host, for tests on machines with one family only.
     var families: @Sendable (String) -> Result<[AddressFamily], MQTTError> = AddressFamily.families
+
+    /// Finds the nodes of ``service``, for tests without a name server.
+    var lookUp: @Sendable (String, Order) -> Result<[MQTTAddress], MQTTError> = ServiceLookup.nodes
 
     /// A configuration with the defaults of the contract.
     public init(host: String, port: UInt16 = 1883, clientIdentifier: String) {

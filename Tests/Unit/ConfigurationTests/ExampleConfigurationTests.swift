@@ -89,7 +89,8 @@ struct ExampleConfigurationTests {
         let text = try ExampleConfiguration.uncommented()
             // Keys that cannot stand beside another one have the form of a key in a comment.
             .split(separator: "\n").map { line in
-                ["password_file", "hosts"].contains { line.hasPrefix("  # \($0): ") } ? "  \(line.dropFirst(4))" : line
+                ["password_file", "hosts", "srv"].contains { line.hasPrefix("  # \($0): ") }
+                    ? "  \(line.dropFirst(4))" : line
             }
             .joined(separator: "\n")
         let root = ConfigurationNodeBuilder.build(Array(text.utf8), &findings)

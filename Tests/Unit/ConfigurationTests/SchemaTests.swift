@@ -71,6 +71,9 @@ struct SchemaTests {
         #expect(try !agree("mqtt: {password: a, password_file: b}"))
         #expect(try !agree("mqtt: {host: a, hosts: [b]}"))
         #expect(try !agree("mqtt: {port: 1, hosts: [b]}"))
+        #expect(try !agree("mqtt: {hosts: [b], srv: c}"))
+        #expect(try !agree("mqtt: {host: b, srv: c}"))
+        #expect(try !agree("mqtt: {port: 1, srv: c}"))
         #expect(try agree("mqtt:\ntags:\nlog:"))
         #expect(try agree("tags: [{serial: 0001}, {serial: 1e3}]"))
         #expect(try !agree("gear: [{vendor_id: 00-00-00-01}]"))
@@ -172,6 +175,10 @@ struct SchemaTests {
                     "[]", "{}", "''", "['::1']", "[a:0]", "[a:65536]", "[a:01]", "['a:']", "['a:b']", "['[::1']",
                     "['[::1]x']", "['u@h']", "[[a]]", "'a,'", "[a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a]",
                 ]
+            ),
+            "mqtt.srv": (
+                taken: ["example.org", "a_b-c", long(230)],
+                refused: ["''", "a b", "a:1", "a/b", "'ä'", long(231), "[]"]
             ),
             "mqtt.base_topic": topic, "mqtt.client_id": text(128), "mqtt.username": text(65535),
             "mqtt.password": text(65535), "mqtt.password_file": path, "mqtt.tls.ca_file": path,

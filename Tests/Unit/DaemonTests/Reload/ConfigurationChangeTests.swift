@@ -66,6 +66,7 @@ struct ConfigurationChangeTests {
         Row(change: { $0.mqtt.host = "broker.lan" }, expected: [.broker]),
         Row(change: { $0.mqtt.port = 8883 }, expected: [.broker]),
         Row(change: { $0.mqtt.hosts = [] }, expected: [.broker]),
+        Row(change: { $0.mqtt.serviceDomain = "example.org" }, expected: [.broker]),
         Row(change: { $0.mqtt.order = .spread }, expected: [.broker]),
         Row(change: { $0.mqtt.prefersFirst = true }, expected: [.broker]),
         Row(change: { $0.mqtt.version = .v311 }, expected: [.broker]),
