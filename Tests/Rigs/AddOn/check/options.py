@@ -16,6 +16,7 @@ WITHOUT_OPTION = {
     "mqtt.password_file": "the supervisor keeps the option password",
     "mqtt.tls": "the section tls",
     "mqtt.hosts": "the supervisor has one broker, and so has a home",
+    "mqtt.srv": "as mqtt.hosts",
     "mqtt.order": "as mqtt.hosts",
     "mqtt.prefer_first": "as mqtt.hosts",
     "log.format": "the supervisor shows text",
