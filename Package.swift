@@ -43,6 +43,13 @@ func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+/// A module that runs at startup or for a user's command only: a release build optimizes it for size, not for speed.
+func coldModule(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .target(
+        name: name, dependencies: dependencies,
+        swiftSettings: settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))])
+}
+
 /// The tests of the module of that name.
 func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [String] = []) -> Target {
     .testTarget(
@@ -75,8 +82,8 @@ let package = Package(
         module("EventLoop", "CSystemd", "Time"),
         module("Logging", "CSystemd", "JSON", "Time"),
         module("JSON"),
-        module("Text", "JSON"),
-        module("CommandLine", "JSON", "Text"),
+        coldModule("Text", "JSON"),
+        coldModule("CommandLine", "JSON", "Text"),
         module("ProtobufWire"),
         module("JacquardProtocol", "ProtobufWire", "Time"),
         module("Bluetooth"),
@@ -84,24 +91,24 @@ let package = Package(
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Time"),
-        module("HomeAssistant", "JSON"),
+        coldModule("HomeAssistant", "JSON"),
         module("Bridge", "HomeAssistant", "JSON", "JacquardProtocol", "Time"),
         module("TagFirmware", "JacquardProtocol", "Time"),
         module("FakeBlueZ", "DBus", "EventLoop", "Logging", "Time"),
         module(
             "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "JSON", "JacquardProtocol", "Logging",
             "TagFirmware", "Terminal", "Text", "Time"),
-        module("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
-        module("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
-        module(
+        coldModule("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
+        coldModule("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
+        coldModule(
             "BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "JacquardProtocol",
             "Logging", "MQTT", "Text",
             "Time"),
-        module(
+        coldModule(
             "BridgeClient", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus",
             "EventLoop", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
             "Time"),
-        module(
+        coldModule(
             "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON",
             "Logging", "MQTT", "Terminal", "Text", "Time"),
         module(

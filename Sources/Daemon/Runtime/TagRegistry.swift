@@ -31,6 +31,8 @@ struct TagRegistry {
     ///   - tag: the received tag.
     ///   - matches: whether an identity matches it.
     /// - Returns: the ids of the matching tags.
+    // Not inlined: it sorts, and 20 kB of code per caller are too much.
+    @inline(never)
     mutating func received(_ tag: AdvertisedTag, where matches: (TagIdentity) -> Bool) -> [TagID] {
         let matching = ids.filter { matches($0.key) }
         for identity in matching.keys { sightings[identity] = tag }

@@ -118,7 +118,6 @@ private struct FieldReader: FieldVisitor {
 
     init() {}
 
-    @inline(__always)
     mutating func optional<Scalar: WireScalar>(
         _ number: UInt32, _ variable: inout Scalar?
     ) throws(MessageError) {
@@ -126,12 +125,10 @@ private struct FieldReader: FieldVisitor {
         store(in: &variable)
     }
 
-    @inline(never)
     private func store<Scalar: WireScalar>(in variable: inout Scalar?) {
         if let scalar = Scalar(wireValue: value) { variable = scalar }
     }
 
-    @inline(__always)
     mutating func optional<Number: RawRepresentable<UInt32>>(
         _ number: UInt32, _ variable: inout Number?
     ) throws(MessageError) {
@@ -139,12 +136,10 @@ private struct FieldReader: FieldVisitor {
         store(in: &variable)
     }
 
-    @inline(never)
     private func store<Number: RawRepresentable<UInt32>>(in variable: inout Number?) {
         if let read = UInt32(wireValue: value).flatMap(Number.init) { variable = read }
     }
 
-    @inline(__always)
     mutating func required<Scalar: WireScalar>(
         _ number: UInt32, _ variable: inout Scalar, _ name: StaticString
     ) throws(MessageError) {
@@ -154,14 +149,12 @@ private struct FieldReader: FieldVisitor {
         store(in: &variable)
     }
 
-    @inline(never)
     private mutating func store<Scalar: WireScalar>(in variable: inout Scalar) {
         guard let scalar = Scalar(wireValue: value) else { return }
         variable = scalar
         found |= 1 << number
     }
 
-    @inline(__always)
     mutating func required<Number: RawRepresentable<UInt32>>(
         _ number: UInt32, _ variable: inout Number, _ name: StaticString
     ) throws(MessageError) {
@@ -171,19 +164,16 @@ private struct FieldReader: FieldVisitor {
         store(in: &variable)
     }
 
-    @inline(never)
     private mutating func store<Number: RawRepresentable<UInt32>>(in variable: inout Number) {
         guard let read = UInt32(wireValue: value).flatMap(Number.init) else { return }
         variable = read
         found |= 1 << number
     }
 
-    @inline(never)
     private func check(_ number: UInt32, _ name: StaticString) throws(MessageError) {
         guard found & 1 << number != 0 else { throw .missingField("\(name)") }
     }
 
-    @inline(__always)
     mutating func optional<Message: WireMessage>(
         _ number: UInt32, _ variable: inout Message?
     ) throws(MessageError) {
@@ -191,7 +181,6 @@ private struct FieldReader: FieldVisitor {
         try store(in: &variable)
     }
 
-    @inline(never)
     private func store<Message: WireMessage>(in variable: inout Message?) throws(MessageError) {
         guard var reader = message else { return }
         variable = try Message(&reader)
