@@ -2,7 +2,7 @@ internal import CSystemd
 internal import Glibc
 import Time
 
-/// Runs a program and reads its output.
+/// Starts other programs.
 public enum Subprocess {
     /// Runs a program without input. Blocks, so it must be called on the helper thread.
     ///
@@ -19,7 +19,7 @@ public enum Subprocess {
             return nil
         }
         defer { close(ends[0]) }
-        let process = start(name, arguments, output: ends[1])
+        let process = try? spawn(name, arguments, descriptors: [STDOUT_FILENO: ends[1]])
         close(ends[1])
         guard let process else { return nil }
         let text = read(ends[0], until: .now + limit)
@@ -29,26 +29,53 @@ public enum Subprocess {
         return status == 0 ? text : nil
     }
 
-    private static func start(_ name: String, _ arguments: [String], output: Int32) -> pid_t? {
+    /// Starts a program. It inherits no blocked or ignored signal, and of the descriptors only those that are given.
+    ///
+    /// - Parameters:
+    ///   - program: a path, or a name that is searched in `PATH`.
+    ///   - arguments: the arguments after the program's name.
+    ///   - environment: its variables as `NAME=value`; nil: those of this process.
+    ///   - descriptors: the descriptors of this process by the number that they get; 0, 1 and 2 are `/dev/null` if not given.
+    ///   - hasOwnGroup: whether it is in a process group of its own, so that Ctrl-C does not end it.
+    /// - Returns: its process id. The caller has to call `waitpid`.
+    /// - Throws: ``SystemError`` if it could not be started.
+    public static func spawn(
+        _ program: String, _ arguments: [String], environment: [String]? = nil, descriptors: [Int32: Int32] = [:],
+        hasOwnGroup: Bool = false
+    ) throws(SystemError) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where descriptors[number] == nil {
+            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+        }
+        for (number, own) in descriptors { posix_spawn_file_actions_adddup2(&actions, own, number) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The helper thread blocks all signals; a child would inherit that.
-        var none = sigset_t()
+        // The loop blocks the signals that it receives, and a shell ignores some for a background process; a child would
+        // inherit both.
+        var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
+        sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let signals = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        posix_spawnattr_setflags(&attributes, Int16(hasOwnGroup ? signals | POSIX_SPAWN_SETPGROUP : signals))
         // The caller owns the copies; the new process has its own after `posix_spawnp`.
-        let words = ([name] + arguments).map { strdup($0) } + [nil]
-        defer { words.forEach { free($0) } }
+        let words = ([program] + arguments).map { strdup($0) } + [nil]
+        let variables = environment.map { $0.map { strdup($0) } + [nil] }
+        defer { (words + (variables ?? [])).forEach { free($0) } }
         var process = pid_t()
-        return posix_spawnp(&process, name, &actions, &attributes, words, process_environment()) == 0 ? process : nil
+        let status =
+            if let variables {
+                posix_spawnp(&process, program, &actions, &attributes, words, variables)
+            } else {
+                posix_spawnp(&process, program, &actions, &attributes, words, process_environment())
+            }
+        guard status == 0 else { throw SystemError(number: status, action: "start \(program)") }
+        return process
     }
 
     /// Reads up to the end of the stream; returns nil at the deadline.

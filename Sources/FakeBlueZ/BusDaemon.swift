@@ -22,7 +22,14 @@ public final class BusDaemon {
         guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pipe) == 0 else {
             throw BusDaemonError(description: "no descriptors for a bus")
         }
-        let process = spawn(configuration: folder + "/bus.conf", printingTo: pipe[1])
+        let addressDescriptor: CInt = 3
+        // Its warnings about limits are hidden: a private bus does not need these limits. A Ctrl-C is for the simulator, which
+        // stops the bus last.
+        let process = try? Subprocess.spawn(
+            "dbus-daemon",
+            [
+                "--nofork", "--nopidfile", "--config-file=\(folder)/bus.conf", "--print-address=\(addressDescriptor)",
+            ], descriptors: [addressDescriptor: pipe[1]], hasOwnGroup: true)
         close(pipe[1])
         let isListening = await readable(pipe[0])
         close(pipe[0])
@@ -86,37 +93,6 @@ public final class BusDaemon {
         }
         var byte: UInt8 = 0
         return read(descriptor, &byte, 1) == 1
-    }
-
-    private static func spawn(configuration: String, printingTo descriptor: CInt) -> pid_t? {
-        let addressDescriptor: CInt = 3
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, descriptor, addressDescriptor)
-        // What the simulator prints is its own; the bus warns of limits that a private one does not need.
-        for output in [STDOUT_FILENO, STDERR_FILENO] {
-            posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
-        }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // The signals that the loop takes are blocked here and must not be there; and a Ctrl-C is for the simulator,
-        // which ends the bus last.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
-        let texts = [
-            "dbus-daemon", "--nofork", "--nopidfile", "--config-file=\(configuration)",
-            "--print-address=\(addressDescriptor)",
-        ]
-        let words = texts.map { strdup($0) }
-        defer { words.forEach { free($0) } }
-        var process: pid_t = 0
-        return posix_spawnp(&process, "dbus-daemon", &actions, &attributes, words + [nil], environ) == 0 ? process : nil
     }
 }
 

@@ -18,7 +18,7 @@ final class ChildProcess {
         let file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SoakFailure("cannot write \(log)") }
         defer { close(file) }
-        identifier = try Self.spawn(path, arguments, environment, input: -1, output: file)
+        identifier = try Self.spawn(path, arguments, environment, input: nil, output: file)
     }
 
     /// Starts a program that is typed at and whose lines are read.
@@ -74,30 +74,12 @@ final class ChildProcess {
     }
 
     private static func spawn(
-        _ path: String, _ arguments: [String], _ environment: [String], input: CInt, output: CInt
+        _ path: String, _ arguments: [String], _ environment: [String], input: CInt?, output: CInt
     ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if input >= 0 { posix_spawn_file_actions_adddup2(&actions, input, 0) }
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_adddup2(&actions, output, 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // The signals that the soak takes from its loop are blocked here, and must not be there.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let words = ([path] + arguments).map { strdup($0) } + [nil]
         let search = getenv("PATH").map { "PATH=" + String(cString: $0) } ?? "PATH=/usr/sbin:/usr/bin:/bin"
-        let variables = ([search] + environment).map { strdup($0) } + [nil]
-        defer { (words + variables).forEach { free($0) } }
-        var identifier: pid_t = 0
-        let failure = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
-        guard failure == 0 else { throw SoakFailure("\(path): \(String(cString: strerror(failure)))") }
-        return identifier
+        var descriptors = [STDOUT_FILENO: output, STDERR_FILENO: output]
+        descriptors[STDIN_FILENO] = input
+        return try Subprocess.spawn(path, arguments, environment: [search] + environment, descriptors: descriptors)
     }
 
     isolated deinit {

@@ -53,13 +53,13 @@ struct CommandLedger {
     }
 
     /// A final result has come.
-    mutating func answered(_ number: Int, _ told: ResultTold, at now: ContinuousClock.Instant) -> String? {
+    mutating func answered(_ number: Int, _ document: ResultDocument, at now: ContinuousClock.Instant) -> String? {
         guard let entry = entries[number] else { return nil }
-        let code = told.error?.code
-        entries[number]?.finals.append((told.status, code, now))
+        let code = document.error?.code
+        entries[number]?.finals.append((document.status, code, now))
         slowest = max(slowest, now - entry.published)
-        if entry.finals.isEmpty { outcomes[code ?? told.status, default: 0] += 1 }
-        return code == "internal" ? "\(name(entry)) ended with a defect: \(told.error?.text ?? "")" : nil
+        if entry.finals.isEmpty { outcomes[code ?? document.status, default: 0] += 1 }
+        return code == "internal" ? "\(name(entry)) ended with a defect: \(document.error?.text ?? "")" : nil
     }
 
     /// How many commands have no result.
@@ -86,10 +86,10 @@ struct CommandLedger {
 
     /// The command of a result without an id: by the time that it took.
     mutating func anonymous(
-        resultTopic: String, _ told: ResultTold, at now: ContinuousClock.Instant
+        resultTopic: String, _ document: ResultDocument, at now: ContinuousClock.Instant
     ) -> Int? {
-        let received = now - .milliseconds(told.tookMilliseconds)
-        if told.error?.code == "retained_rejected", let count = takenBack[resultTopic], count > 0 {
+        let received = now - .milliseconds(document.tookMilliseconds)
+        if document.error?.code == "retained_rejected", let count = takenBack[resultTopic], count > 0 {
             takenBack[resultTopic] = count - 1
             return 0
         }

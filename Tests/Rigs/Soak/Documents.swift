@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// `T/gesture`, as far as it is checked.
-struct GestureTold: Decodable {
+struct GestureDocument: Decodable {
     let gesture: UInt32
     let boot: String
     let seq: UInt64
@@ -9,7 +9,7 @@ struct GestureTold: Decodable {
 }
 
 /// `T/stats`, as far as it is checked.
-struct StatsTold: Decodable {
+struct StatsDocument: Decodable {
     let boot: String
     let lastSequence: UInt64
     let expired: Int
@@ -21,24 +21,24 @@ struct StatsTold: Decodable {
 }
 
 /// `T/connection`, as far as it is checked.
-struct ConnectionTold: Decodable {
+struct ConnectionDocument: Decodable {
     let state: String
 }
 
 /// `T/gear`, as far as it is checked.
-struct GearTold: Decodable {
+struct GearDocument: Decodable {
     let attached: Bool
     let product: String?
 }
 
 /// `T/battery`, as far as it is checked.
-struct BatteryTold: Decodable {
+struct BatteryDocument: Decodable {
     let level: Int
     let charging: Bool
 }
 
 /// A result of a command, as far as it is checked.
-struct ResultTold: Decodable {
+struct ResultDocument: Decodable {
     struct Failure: Decodable {
         let code: String
         let text: String
@@ -72,6 +72,6 @@ struct SimulatorLine: Decodable {
 }
 
 /// Reads a JSON document; nil when it is none of that kind.
-func document<Document: Decodable>(_ type: Document.Type, _ bytes: some Sequence<UInt8>) -> Document? {
+func decoded<Document: Decodable>(_ type: Document.Type, _ bytes: some Sequence<UInt8>) -> Document? {
     try? JSONDecoder().decode(type, from: Data(bytes))
 }

@@ -85,32 +85,33 @@ struct GestureLedger {
     ///
     /// - Returns: the broken rule, if any.
     mutating func received(
-        _ told: GestureTold, of tag: String, age: Duration, _ troubles: Troubles, at now: ContinuousClock.Instant
+        _ document: GestureDocument, of tag: String, age: Duration, _ troubles: Troubles,
+        at now: ContinuousClock.Instant
     ) -> String? {
-        var sequence = sequences[tag]?[told.boot] ?? Sequence(lastAt: now)
-        defer { sequences[tag, default: [:]][told.boot] = sequence }
+        var sequence = sequences[tag]?[document.boot] ?? Sequence(lastAt: now)
+        defer { sequences[tag, default: [:]][document.boot] = sequence }
         let isAroundTrouble = troubles.touchBroker(now - .seconds(10), now)
-        guard sequence.seen.insert(told.seq).inserted else {
+        guard sequence.seen.insert(document.seq).inserted else {
             repeated += 1
-            return isAroundTrouble ? nil : "gesture \(told.seq) of \(tag) arrived twice"
+            return isAroundTrouble ? nil : "gesture \(document.seq) of \(tag) arrived twice"
         }
         arrived += 1
-        entries[told.gesture]?.arrived += 1
+        entries[document.gesture]?.arrived += 1
         latest = max(latest, age)
-        guard told.seq > sequence.last else {
+        guard document.seq > sequence.last else {
             reordered += 1
-            return "gesture \(told.seq) of \(tag) arrived behind \(sequence.last)"
+            return "gesture \(document.seq) of \(tag) arrived behind \(sequence.last)"
         }
-        if told.seq > sequence.last + 1 {
-            sequence.gaps.append(Gap(numbers: sequence.last + 1..<told.seq, from: sequence.lastAt, to: now))
+        if document.seq > sequence.last + 1 {
+            sequence.gaps.append(Gap(numbers: sequence.last + 1..<document.seq, from: sequence.lastAt, to: now))
         }
-        sequence.last = told.seq
+        sequence.last = document.seq
         sequence.lastAt = now
-        return age > .seconds(5) && !isAroundTrouble ? "gesture \(told.seq) of \(tag) came \(age) late" : nil
+        return age > .seconds(5) && !isAroundTrouble ? "gesture \(document.seq) of \(tag) came \(age) late" : nil
     }
 
     /// Handles the counters published by the bridge.
-    mutating func told(_ stats: StatsTold, of tag: String, at now: ContinuousClock.Instant) {
+    mutating func received(_ stats: StatsDocument, of tag: String, at now: ContinuousClock.Instant) {
         var sequence = sequences[tag]?[stats.boot] ?? Sequence(lastAt: now)
         sequence.counted = max(sequence.counted, stats.lastSequence)
         sequence.expired = max(sequence.expired, stats.expired)

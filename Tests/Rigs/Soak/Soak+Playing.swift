@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import MQTT
+import TestSupport
 
 /// What is done later to put something right.
 enum Remedy {
@@ -76,7 +77,7 @@ extension Soak {
         unrest(of: tag, at: now)
         tags[tag]?.openTroubles += 1
         simulate(line)
-        agenda.add(.type(remedy, tag: tag), at: now + pause)
+        later.add(.type(remedy, tag: tag), at: now + pause)
     }
 
     /// A fault does not always break the link; if it does, the simulator reports it.
@@ -87,7 +88,7 @@ extension Soak {
         tags[tag]?.openTroubles += 1
         // Requests of the session itself may fail too, as may commands; gestures go on.
         troubles.begin(.tag(tag), at: now)
-        agenda.add(.type("fault \(tag) clear", tag: tag), at: now + pause)
+        later.add(.type("fault \(tag) clear", tag: tag), at: now + pause)
     }
 
     // MARK: Commands

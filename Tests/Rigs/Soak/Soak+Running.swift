@@ -50,7 +50,7 @@ extension Soak {
         note("draining")
         isDraining = true
         for serial in options.serials { simulate("fault \(serial) clear") }
-        for item in agenda.takeAll() { try await remedy(item) }
+        for item in later.takeAll() { try await remedy(item) }
         try await passTime(until: "everything is well again", within: .seconds(180)) { self.isAllWell }
         try await passTime(until: "every command has ended", within: .seconds(90)) {
             self.commands.areAllAnswered(self.troubles, at: .now)
@@ -76,9 +76,12 @@ extension Soak {
             guard let tag = line.tag, let view = tags[tag] else { continue }
             if line.state != "connected" || !view.looksWell { violated("\(tag) is \(line.state ?? "?") at the end") }
             if view.battery?.level != line.battery || view.battery?.charging != line.charging {
-                violated("the battery of \(tag) is told as \(view.battery?.level ?? -1), and is \(line.battery ?? -1)")
+                violated(
+                    "the battery of \(tag) is published as \(view.battery?.level ?? -1), and is \(line.battery ?? -1)")
             }
-            if (line.gear != nil) != (view.gear?.attached == true) { violated("the gear of \(tag) is told wrongly") }
+            if (line.gear != nil) != (view.gear?.attached == true) {
+                violated("the gear of \(tag) is published wrongly")
+            }
         }
     }
 
@@ -101,7 +104,7 @@ extension Soak {
     private func passTime(_ time: Duration) async throws {
         let end = ContinuousClock.now + time
         repeat {
-            for item in agenda.takeDue(at: .now) { try await remedy(item) }
+            for item in later.takeDue(at: .now) { try await remedy(item) }
             let now = ContinuousClock.now
             probe(at: now)
             if now > nextReview { review(at: now) }
@@ -119,7 +122,7 @@ extension Soak {
             endOfDaemon = (0, now)
             isBridgeEnding = true
             troubles.begin(.bridge, at: now - .seconds(1))
-            agenda.add(.startDaemon, at: now)
+            later.add(.startDaemon, at: now)
         }
         if stage.simulator?.isRunning != true, !isInterrupted {
             violated("the simulator has ended")

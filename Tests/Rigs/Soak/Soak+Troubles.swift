@@ -26,12 +26,12 @@ extension Soak {
         case .adapter:
             allUnrest(at: now)
             simulate("adapter off")
-            agenda.add(.adapterOn, at: now + pause(0.3...5))
+            later.add(.adapterOn, at: now + pause(0.3...5))
         case .crashBlueZ:
             let milliseconds = Int.random(in: 100...5000, using: &troubleRandom)
             allUnrest(at: now)
             simulate("crash-bluez \(milliseconds)")
-            agenda.add(.blueZBack, at: now + .milliseconds(milliseconds + 200))
+            later.add(.blueZBack, at: now + .milliseconds(milliseconds + 200))
         case .broker: try await endBroker(for: pause(0.5...12), at: now)
         case .brokerAtOnce: try await endBroker(for: .zero, at: now)
         case .freeze: freeze(for: pause(0.2...6), at: now)
@@ -65,14 +65,14 @@ extension Soak {
         guard troubles.isBrokerWell else { return }
         troubles.begin(.brokerEnded, at: now)
         try await stage.endBroker()
-        agenda.add(.startBroker, at: now + time)
+        later.add(.startBroker, at: now + time)
     }
 
     private func freeze(for time: Duration, at now: ContinuousClock.Instant) {
         guard troubles.isBrokerWell else { return }
         troubles.begin(.brokerFrozen, at: now)
         stage.broker.daemon.signal(SIGSTOP)
-        agenda.add(.thawBroker, at: now + time)
+        later.add(.thawBroker, at: now + time)
     }
 
     private func endDaemon(_ signal: Int32, at now: ContinuousClock.Instant) {
@@ -82,7 +82,7 @@ extension Soak {
         isBridgeEnding = true
         stage.daemon?.signal(signal)
         endOfDaemon = (signal, now)
-        agenda.add(.startDaemon, at: now + pause(0.2...3))
+        later.add(.startDaemon, at: now + pause(0.2...3))
     }
 
     // MARK: Remedies
@@ -120,7 +120,7 @@ extension Soak {
                 violated("the daemon does not end within six seconds")
                 daemon.signal(SIGKILL)
             }
-            agenda.add(.startDaemon, at: now + .milliseconds(100))
+            later.add(.startDaemon, at: now + .milliseconds(100))
             return
         }
         if signal == SIGTERM, status != 0 { violated("the daemon's clean stop has status \(status)") }

@@ -17,7 +17,7 @@ final class Soak {
     var gestures = GestureLedger()
     var commands = CommandLedger()
     var tags: [String: TagView] = [:]
-    var agenda = Agenda<Remedy>()
+    var later = DeadlineQueue<Remedy>()
     /// The latest events, to investigate a failure.
     private(set) var history: [String] = []
     private(set) var violations: [String] = []

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 /// The command line of `soak`.
 struct SoakOptions {
@@ -43,8 +44,6 @@ struct SoakOptions {
 
     /// The serials of all tags, as the simulator gives them.
     var serials: [String] {
-        (1...tags).map { number in
-            String(repeating: "0", count: max(0, 4 - "\(number)".count)) + "\(number)"
-        }
+        (1...tags).map(simulatedSerial)
     }
 }

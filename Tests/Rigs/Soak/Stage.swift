@@ -89,7 +89,7 @@ final class Stage {
     }
 
     private func simulatorSaid(_ line: String) {
-        if let line = document(SimulatorLine.self, line.utf8) { onSimulatorLine?(line) }
+        if let line = decoded(SimulatorLine.self, line.utf8) { onSimulatorLine?(line) }
         let prefix = "DBUS_SYSTEM_BUS_ADDRESS="
         if line.hasPrefix(prefix) { busAddress = String(line.dropFirst(prefix.count)) }
         if line == "ready" { isReady = true }

@@ -2,8 +2,8 @@
 struct TagView {
     var connection: String?
     var isAvailable = false
-    var gear: GearTold?
-    var battery: BatteryTold?
+    var gear: GearDocument?
+    var battery: BatteryDocument?
     var touchMode: String?
     /// How many troubles of it have not been put right.
     var openTroubles = 0

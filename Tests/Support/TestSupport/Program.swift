@@ -1,9 +1,10 @@
+import EventLoop
 import Foundation
 import Synchronization
 
 /// A program that a test started: what it prints, and its end.
 ///
-/// `posix_spawn` and `waitpid`, because Foundation's `Process` waits on a run loop, which the loop's thread has not.
+/// It does not use Foundation's `Process`, which waits on a run loop; the loop's thread has none.
 public final class Program: Sendable {
     /// Process id.
     public let identifier: Int32
@@ -17,7 +18,7 @@ public final class Program: Sendable {
     ///   - name: an absolute path, or a name to be found in `PATH` and the folders of system programs.
     ///   - arguments: without the program's name.
     ///   - environment: added to this process's own.
-    /// - Throws: ``Overdue`` when the program cannot be started.
+    /// - Throws: `SystemError` when the program cannot be started.
     public init(_ name: String, _ arguments: [String] = [], environment: [String: String] = [:]) throws {
         var toProgram: [Int32] = [0, 0]
         var fromProgram: [Int32] = [0, 0]
@@ -29,35 +30,15 @@ public final class Program: Sendable {
         else {
             throw Overdue(description: "no descriptors for \(name)")
         }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, toProgram[0], 0)
-        posix_spawn_file_actions_adddup2(&actions, fromProgram[0], 1)
-        posix_spawn_file_actions_adddup2(&actions, fromProgram[0], 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // What the test's thread has blocked must not reach the program.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        // A test run in the background ignores some signals, and a program would inherit that.
-        var all = sigset_t()
-        sigfillset(&all)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let words = ([name] + arguments).map { strdup($0) } + [nil]
-        let variables = merged.map { strdup("\($0)=\($1)") } + [nil]
-        defer { (words + variables).forEach { free($0) } }
-        var identifier: pid_t = 0
-        let failure = posix_spawn(&identifier, Self.find(name), &actions, &attributes, words, variables)
-        close(toProgram[0])
-        close(fromProgram[0])
-        self.identifier = identifier
+        defer {
+            close(toProgram[0])
+            close(fromProgram[0])
+        }
+        identifier = try Subprocess.spawn(
+            Self.find(name), arguments, environment: merged.map { "\($0)=\($1)" },
+            descriptors: [0: toProgram[0], 1: fromProgram[0], 2: fromProgram[0]])
         input = Mutex(toProgram[1])
-        guard failure == 0 else { throw Overdue(description: "\(name): \(String(cString: strerror(failure)))") }
         let reader = fromProgram[1]
         Thread.detachNewThread { [self] in collect(reader) }
     }

@@ -74,37 +74,38 @@ extension Soak {
         let levels = message.topic.split(separator: "/").map(String.init)
         switch (levels.first, levels.count > 1 ? levels[1] : "") {
         case ("jacquard", "tag") where levels.count >= 4:
-            tagTold(levels[2], levels[3...].joined(separator: "/"), message, now)
+            receivedFromTag(levels[2], levels[3...].joined(separator: "/"), message, now)
         case ("jacquard", "bridge") where levels.count >= 4:
-            bridgeTold(levels[3...].joined(separator: "/"), message, now)
+            receivedFromBridge(levels[3...].joined(separator: "/"), message, now)
         case ("soak", "answer"): answered(onResponseTopic: message, at: now)
         default: break
         }
     }
 
-    private func tagTold(_ tag: String, _ topic: String, _ message: MQTTMessage, _ now: ContinuousClock.Instant) {
+    private func receivedFromTag(_ tag: String, _ topic: String, _ message: MQTTMessage, _ now: ContinuousClock.Instant)
+    {
         let payload = message.payload
         let text = String(decoding: payload, as: UTF8.self)
         switch topic {
-        case "gesture": gestureTold(tag, payload, now)
-        case "stats": document(StatsTold.self, payload).map { gestures.told($0, of: tag, at: now) }
+        case "gesture": receivedGesture(tag, payload, now)
+        case "stats": decoded(StatsDocument.self, payload).map { gestures.received($0, of: tag, at: now) }
         case "availability": tags[tag]?.isAvailable = text == "online"
         case "connection":
-            tags[tag]?.connection = document(ConnectionTold.self, payload)?.state
-        case "gear": tags[tag]?.gear = document(GearTold.self, payload)
-        case "battery": tags[tag]?.battery = document(BatteryTold.self, payload)
+            tags[tag]?.connection = decoded(ConnectionDocument.self, payload)?.state
+        case "gear": tags[tag]?.gear = decoded(GearDocument.self, payload)
+        case "battery": tags[tag]?.battery = decoded(BatteryDocument.self, payload)
         case "touch_mode": tags[tag]?.touchMode = text
-        case _ where topic.hasSuffix("/result"): resultTold(message, now)
+        case _ where topic.hasSuffix("/result"): receivedResult(message, now)
         default: break
         }
     }
 
-    private func gestureTold(_ tag: String, _ payload: [UInt8], _ now: ContinuousClock.Instant) {
-        guard let told = document(GestureTold.self, payload) else {
+    private func receivedGesture(_ tag: String, _ payload: [UInt8], _ now: ContinuousClock.Instant) {
+        guard let document = decoded(GestureDocument.self, payload) else {
             return violated("not a gesture: \(String(decoding: payload, as: UTF8.self))")
         }
-        let age = Date().timeIntervalSince(Self.date(told.time) ?? Date())
-        if let violation = gestures.received(told, of: tag, age: .seconds(age), troubles, at: now) {
+        let age = Date().timeIntervalSince(Self.date(document.time) ?? Date())
+        if let violation = gestures.received(document, of: tag, age: .seconds(age), troubles, at: now) {
             violated(violation)
         }
     }
@@ -113,37 +114,37 @@ extension Soak {
         try? Date(text, strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true))
     }
 
-    private func bridgeTold(_ topic: String, _ message: MQTTMessage, _ now: ContinuousClock.Instant) {
+    private func receivedFromBridge(_ topic: String, _ message: MQTTMessage, _ now: ContinuousClock.Instant) {
         switch topic {
         case "state":
             let state = String(decoding: message.payload, as: UTF8.self)
             note("bridge \(state)")
             let isWell = !troubles.isOpen(.bridge) && !troubles.touchBroker(now - .seconds(15), now)
             if state == "offline", isWell { violated("the bridge went offline without a reason") }
-        case _ where topic.hasPrefix("response/"): resultTold(message, now)
+        case _ where topic.hasPrefix("response/"): receivedResult(message, now)
         default: break
         }
     }
 
-    private func resultTold(_ message: MQTTMessage, _ now: ContinuousClock.Instant) {
-        guard let told = document(ResultTold.self, message.payload) else {
+    private func receivedResult(_ message: MQTTMessage, _ now: ContinuousClock.Instant) {
+        guard let document = decoded(ResultDocument.self, message.payload) else {
             return violated("not a result: \(String(decoding: message.payload, as: UTF8.self))")
         }
-        guard told.final else { return }
-        if let id = told.id, let asked = probes.removeValue(forKey: id) { return proved(since: asked, at: now) }
-        guard told.id != nil || isNew(message, at: now) else { return }
-        let number = told.id.flatMap { Int($0.split(separator: "-").last ?? "") }
-        let match = told.id == nil ? commands.anonymous(resultTopic: message.topic, told, at: now) : number
+        guard document.final else { return }
+        if let id = document.id, let asked = probes.removeValue(forKey: id) { return proved(since: asked, at: now) }
+        guard document.id != nil || isNew(message, at: now) else { return }
+        let number = document.id.flatMap { Int($0.split(separator: "-").last ?? "") }
+        let match = document.id == nil ? commands.anonymous(resultTopic: message.topic, document, at: now) : number
         guard let match else {
-            if told.id == nil, !troubles.touchBroker(now - .seconds(80), now) {
+            if document.id == nil, !troubles.touchBroker(now - .seconds(80), now) {
                 violated("a result without a command on \(message.topic)")
             }
             return
         }
-        if let violation = commands.answered(match, told, at: now) { violated(violation) }
+        if let violation = commands.answered(match, document, at: now) { violated(violation) }
     }
 
-    /// Results without an id are told apart by their bytes: what was not acknowledged before a connection broke is sent
+    /// Results without an id are distinguished by their bytes: what was not acknowledged before a connection broke is sent
     /// again as it was.
     private func isNew(_ message: MQTTMessage, at now: ContinuousClock.Instant) -> Bool {
         let text = message.topic + String(decoding: message.payload, as: UTF8.self)
@@ -154,10 +155,10 @@ extension Soak {
     }
 
     private func answered(onResponseTopic message: MQTTMessage, at now: ContinuousClock.Instant) {
-        guard let told = document(ResultTold.self, message.payload), told.final else { return }
+        guard let document = decoded(ResultDocument.self, message.payload), document.final else { return }
         let number = message.correlationData.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
         guard let number else { return violated("an answer without correlation data") }
-        if let violation = commands.answered(number, told, at: now) { violated(violation) }
+        if let violation = commands.answered(number, document, at: now) { violated(violation) }
     }
 
     /// The bridge has answered a question: what was healed before it is well.

@@ -1,5 +1,5 @@
-/// What is to be done later, by its time.
-struct Agenda<Item> {
+/// Items with the time at which they are due.
+struct DeadlineQueue<Item> {
     private var items: [(at: ContinuousClock.Instant, item: Item)] = []
 
     var isEmpty: Bool { items.isEmpty }

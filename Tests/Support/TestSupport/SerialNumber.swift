@@ -1,0 +1,6 @@
+/// The serial that the simulator gives to a tag, such as `0007`.
+///
+/// - Parameter number: counted from 1.
+public func simulatedSerial(_ number: Int) -> String {
+    String("000\(number)".suffix(max(4, "\(number)".count)))
+}
