@@ -17,6 +17,8 @@ extension BridgeState {
         case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
             dropCommands(ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance))
+        case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
+            return peers.isOverwritten(ownState: message.payload) ? publish([stateFact.reminder]) : []
         case .peerState(let instance):
             dropCommands(ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance))
         }

@@ -128,9 +128,11 @@ extension BridgeState {
 extension BridgeState {
     /// Returns all facts about the bridge itself; its state comes first.
     func bridgeFacts(at now: Timestamp) -> [Publication] {
-        [.fact(topics.state, word: "online"), infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
+        [stateFact, infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
             + pairingFact + foundFact
     }
+
+    var stateFact: Publication { .fact(topics.state, word: "online") }
 
     var infoFact: Publication {
         .fact(

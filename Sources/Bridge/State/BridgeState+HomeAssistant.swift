@@ -8,6 +8,7 @@ extension BridgeState {
     mutating func brokerConnected(at now: Timestamp) -> [BridgeAction] {
         discovery?.life.brokerConnected(at: now.instant.sinceBoot)
         former.brokerConnected(at: now.instant)
+        peers.brokerConnected()
         return healthEvent(at: now) { $0.brokerConnected() }
     }
 

@@ -19,6 +19,8 @@ struct PeerBridges: Sendable {
 
     private let instance: ExactText
     private var peers: [ExactText: Peer] = [:]
+    /// Whether the broker has sent this bridge's own `online` last.
+    private var isOwnStateOnline = false
     private var tagCount = 0
     private var byteCount = 0
 
@@ -53,7 +55,24 @@ struct PeerBridges: Sendable {
         return connectedTags(of: name)
     }
 
-    /// Handles the state of a bridge.
+    /// The broker sends the stored state again on a connection.
+    mutating func brokerConnected() {
+        isOwnStateOnline = false
+    }
+
+    /// Handles the state of this bridge, as every subscriber receives it.
+    ///
+    /// A node of a cluster may publish the will of a former connection after the bridge has published `online` at another
+    /// node.
+    ///
+    /// - Returns: whether the state has been overwritten after `online`, so that it has to be published again.
+    mutating func isOverwritten(ownState state: [UInt8]) -> Bool {
+        let wasOnline = isOwnStateOnline
+        isOwnStateOnline = state.elementsEqual("online".utf8)
+        return wasOnline && !isOwnStateOnline
+    }
+
+    /// Handles the state of another bridge.
     ///
     /// - Returns: the tags that it is connected to, if it is online.
     mutating func received(state: [UInt8], of name: String) -> [TagID] {

@@ -41,6 +41,23 @@ struct PeerBridgesTests {
         #expect(answers(scene("aaa", tags: #""003R""#), for: "003R"))
     }
 
+    @Test(
+        "publishes its own state again when a late will has overwritten it, once per will", arguments: ["offline", ""])
+    func lateWill(payload: String) {
+        var scene = Scene.connected()
+        scene.handle(.brokerConnected)
+        // The retained will of the run before.
+        #expect(scene.send("bridge/attic/state", payload) == [])
+        #expect(scene.send("bridge/attic/state", "online") == [])
+        #expect(scene.send("bridge/attic/state", payload) == ["jacquard/bridge/attic/state online"])
+        #expect(scene.publications.last?.kind == .reminder)
+        #expect(scene.send("bridge/attic/state", payload) == [])
+        #expect(scene.send("bridge/attic/state", "online") == [])
+        scene.handle(.brokerConnected)
+        #expect(scene.send("bridge/attic/state", payload) == [])
+        #expect(scene.send("bridge/attic2/state", payload) == [])
+    }
+
     private static let led = #"{"state":"ON","id":"a"}"#
 
     private func shared(_ peer: String, connected: String = "", isConnected: Bool = false) -> Scene {
