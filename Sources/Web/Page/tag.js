@@ -76,7 +76,7 @@ export function tagPage(root, {model, connection, go}, id) {
     make("h2", {}, "Last 24 hours"), make("div", {class: "columns"}, battery, signal, perHour),
     make("div", {class: "columns"},
       make("section", {}, make("h2", {}, "Gestures"), gap,
-        make("table", {id: "gestures"}, make("thead", {}, make("tr", {}, ...["Time", "Gesture", "Number"].map(text => make("th", {scope: "col"}, text)))), gestureBody)),
+        make("table", {id: "gestures"}, make("thead", {}, make("tr", {}, ...["Time", "Gesture", "Number"].map(text => make("th", {scope: "col", class: text === "Number" ? "number" : null}, text)))), gestureBody)),
       make("section", {}, make("h2", {}, "Facts"), facts)));
 
   loadCharts();
