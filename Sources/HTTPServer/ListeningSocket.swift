@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import CSystemd
 internal import Glibc
 
