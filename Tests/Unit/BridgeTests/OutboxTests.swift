@@ -252,6 +252,18 @@ struct OutboxTests {
         }
         #expect(outbox.queued <= 501)
     }
+
+    @Test("queues without a connection until the bytes reach the limit, then drops")
+    func exactBytes() {
+        // Each message takes 258 bytes: topic, payload and 256 for the rest.
+        for kind in [Publication.Kind.event(lifetime: .seconds(5)), .result(lifetime: .seconds(5))] {
+            for (limit, queued) in [(258, 1), (259, 2), (516, 2), (517, 3)] {
+                var outbox = Outbox(maxEventBytes: limit, maxResultBytes: limit)
+                for _ in 0..<4 { _ = outbox.submit(Publication(topic: "t", payload: [1], kind: kind), at: start) }
+                #expect(outbox.queued == queued, "\(limit)")
+            }
+        }
+    }
 }
 
 @Suite("Queue")

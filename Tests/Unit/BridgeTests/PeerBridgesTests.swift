@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Testing
 
 @testable import Bridge
@@ -161,14 +162,43 @@ struct PeerBridgesTests {
         #expect(scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text.contains(#""connected":[]"#) == true)
     }
 
-    @Test("stores at most 256 other bridges")
-    func most() {
+    @Test("stores at most 256 other bridges", arguments: [255, 256])
+    func most(count: Int) {
         var scene = Scene()
-        for number in 0..<PeerBridges.maxCount { scene.send("bridge/z\(number)/state", "online") }
+        for number in 0..<count { scene.send("bridge/z\(number)/state", "online") }
         scene.send("bridge/aaa/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         scene.send("bridge/aaa/state", "online")
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)
-        #expect(scene.results.count == 1)
+        // The bridge "aaa" is connected to the tag, so its result is the only one, if it is stored.
+        #expect(scene.results.count == (count == 256 ? 1 : 0))
+    }
+
+    @Test("stores exactly 256 KiB of ids")
+    func mostBytes() throws {
+        var peers = PeerBridges(instance: "attic")
+        for (bridge, count) in [900, 900, 900, 900, 496].enumerated() {
+            let ids = (0..<count).map { number in
+                let text = "\(bridge)-\(number)-"
+                return "\"\(text)\(String(repeating: "a", count: 64 - text.utf8.count))\""
+            }
+            _ = peers.received(info: Array("{\"tags\":[\(ids.joined(separator: ","))]}".utf8), of: "z\(bridge)")
+            _ = peers.received(state: Array("online".utf8), of: "z\(bridge)")
+        }
+        let last = try #require(TagID("4-495-" + String(repeating: "a", count: 58)))
+        #expect(peers.isKnown(last))
+        _ = peers.received(info: Array(#"{"tags":["x"]}"#.utf8), of: "y")
+        _ = peers.received(state: Array("online".utf8), of: "y")
+        #expect(!peers.isKnown("x"))
+    }
+
+    @Test("takes the instance from topics of a bridge's state only")
+    func stateTopic() {
+        let topics = BridgeTopics(base: "jacquard", instance: "attic")
+        #expect(topics.instance(ofStateTopic: "jacquard/bridge/cellar/state") == "cellar")
+        for topic in ["cellar/info", "/state", "a/b/state", "cellar/states", "state"] {
+            #expect(topics.instance(ofStateTopic: "jacquard/bridge/" + topic) == nil, "\(topic)")
+        }
+        #expect(topics.instance(ofStateTopic: "jacquard/bridges/cellar/state") == nil)
     }
 
     @Test("ignores its own documents and invalid ones")

@@ -36,6 +36,16 @@ struct DiscoveryLifeTests {
         #expect(life.filters == ["homeassistant/status"])
     }
 
+    @Test("reads 8 MiB of retained messages and ignores what follows", arguments: [0, 1])
+    func bytesRead(excess: Int) {
+        life.brokerConnected(at: .zero)
+        let other = [UInt8](repeating: UInt8(ascii: " "), count: 8 * 1_048_576 - Self.own.count + excess)
+        #expect(life.received(Self.battery, other, isRetained: true, at: .zero))
+        #expect(life.received(Self.battery, Self.own, isRetained: true, at: .zero))
+        let isRead = life.takeDue(at: .seconds(1)) == [.publish([.migrationRequest(Self.battery)])]
+        #expect(isRead == (excess == 0))
+    }
+
     @Test("empties another prefix before it announces")
     func otherPrefix() {
         let topic = "ha/device/jacquard_tag_003R/config"
@@ -54,6 +64,7 @@ struct DiscoveryLifeTests {
         }
         #expect(life.takeDue(at: .seconds(5)) == [.repeatBridge])
         #expect(life.takeDue(at: .seconds(6)) == [.repeatTag(0)])
+        #expect(life.deadline == .seconds(6) + .seconds(2) / 3)
         #expect(life.takeDue(at: .seconds(7)) == [.repeatBridge])
         #expect(life.takeDue(at: .seconds(8)) == [.repeatTag(0)])
         #expect(life.deadline == nil)
