@@ -149,7 +149,9 @@ public struct Advertisement: Hashable, Sendable {
     /// Whether this host has a link with the device, made by any program. A connected device does not advertise.
     public var isConnected: Bool
 
-    /// Creates an advertisement. An RSSI of 127 becomes nil.
+    /// Creates an advertisement.
+    ///
+    /// An RSSI of 127 becomes nil. Source: Bluetooth Core Specification, "LE Advertising Report event", RSSI.
     public init(
         name: String?, manufacturerData: [UInt16: [UInt8]], rssi: Int?, isPaired: Bool = false,
         isConnected: Bool = false

@@ -91,7 +91,7 @@ struct SeenTagDocument: Encodable {
         address = seen.tag.address
         serial = seen.tag.serial
         name = tag?.entry.name ?? tag?.sighting.name ?? seen.tag.name?.nonEmpty
-        rssi = tag?.sighting.rssi ?? seen.tag.knownRSSI
+        rssi = tag?.sighting.rssi ?? seen.tag.rssi
         known = isKnown
         connected = tag?.isConnected ?? seen.tag.isConnected
         lastSeen = [tag?.lastSeen, seen.at].compactMap(\.self).max { $0.instant < $1.instant }?.text ?? seen.at.text

@@ -116,7 +116,7 @@ struct AdvertisementDocument: Encodable {
         address = tag.address
         serial = tag.serial
         name = tag.name?.nonEmpty
-        rssi = tag.knownRSSI
+        rssi = tag.rssi
         known = isKnown
     }
 }

@@ -115,7 +115,7 @@ struct FoundTags: Sendable {
         }
         var tag = tag
         tag.name = tag.name?.nonEmpty ?? before.name
-        tag.rssi = tag.knownRSSI ?? before.rssi
+        tag.rssi = tag.rssi ?? before.rssi
         tags[tag.address] = tag
         return tag.name != before.name || tag.serial != before.serial
     }

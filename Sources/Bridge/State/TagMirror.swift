@@ -214,7 +214,7 @@ extension TagMirror {
         sighting.name = new.name ?? sighting.name
         sighting.isPaired = new.isPaired ?? sighting.isPaired
         var publications = [infoFact]
-        if let rssi = new.rssi, rssi != TagSighting.signalNotAvailable {
+        if let rssi = new.rssi {
             sighting.rssi = rssi
             measuredSignal = Timestamped(value: rssi, at: now)
             publications += signalThrottle.admits(rssi, at: now.instant) ? [rssiFact] : []

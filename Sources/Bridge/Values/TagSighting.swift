@@ -1,15 +1,10 @@
 /// Facts about a tag from the Bluetooth stack. A nil value means unchanged.
 public struct TagSighting: Hashable, Sendable {
-    /// The signal strength that Bluetooth reports if none is available.
-    ///
-    /// Source: Bluetooth Core Specification, "LE Advertising Report event", RSSI.
-    public static let signalNotAvailable = 127
-
     /// The Bluetooth address; may change.
     public var address: String?
     /// The adapter that receives it, such as `hci0`.
     public var adapter: String?
-    /// Signal strength in dBm; 127 means not available.
+    /// Signal strength in dBm.
     public var rssi: Int?
     /// The tag's own name.
     public var name: String?
@@ -40,7 +35,7 @@ public struct TagAdvertisement: Hashable, Sendable {
     public var serial: String
     /// The tag's own name; nil if it does not advertise one.
     public var name: String?
-    /// Signal strength in dBm; nil or 127 when it is not available.
+    /// Signal strength in dBm; nil if it is not available.
     public var rssi: Int?
     /// Whether it is connected to the host: a connected tag does not advertise.
     public var isConnected: Bool
@@ -53,7 +48,4 @@ public struct TagAdvertisement: Hashable, Sendable {
         self.rssi = rssi
         self.isConnected = isConnected
     }
-
-    /// The signal strength; nil if it is not available.
-    var knownRSSI: Int? { rssi == TagSighting.signalNotAvailable ? nil : rssi }
 }

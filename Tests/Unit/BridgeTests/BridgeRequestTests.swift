@@ -10,7 +10,7 @@ struct BridgeRequestTests {
     @Test("tags lists known and seen tags")
     func tags() {
         var scene = Scene.connected()
-        let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: "", rssi: 127, isConnected: true)
+        let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: "", rssi: nil, isConnected: true)
         scene.handle(.advertisement(seen))
         scene.report(.gear(.jacket))
         let line = #"""

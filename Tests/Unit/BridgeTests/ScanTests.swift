@@ -6,7 +6,7 @@ import Testing
 struct ScanTests {
     private let topic = "bridge/attic/request/scan"
     private let tag = TagAdvertisement(address: "F0:01", serial: "003R", name: "Sleeve", rssi: -60)
-    private let stranger = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: 127)
+    private let stranger = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: nil)
 
     private func scene(scanning payload: String? = nil) -> Scene {
         var scene = Scene()

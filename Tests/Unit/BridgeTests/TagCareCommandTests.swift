@@ -36,6 +36,7 @@ struct TagCareCommandTests {
             ("name/set", "1234567890123456789012", #""name" is "1234567890123456789012"; it may be \#(name)"#),
             ("name/set", "äöüäöüäöüäö", #""name" is "äöüäöüäöüäö"; it may be \#(name)"#),
             ("name/set", #"{"name":"a\nb"}"#, "\"name\" is \"a\nb\"; it may be \(name)"),
+            ("name/set", #"{"name":"a\u001Fb"}"#, "\"name\" is \"a\u{1F}b\"; it may be \(name)"),
             ("name/set", #"{"name":7}"#, #""name" is 7; it may be \#(name)"#),
             ("name/set", "Old", #""name" is "Old"; it may be \#(name), and not the name that it has"#),
             ("info/get", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
@@ -81,7 +82,7 @@ struct TagCareCommandTests {
     func signal() {
         var scene = Scene()
         scene.handle(.sighting(.tag003R, TagSighting(rssi: -63)))
-        scene.handle(.sighting(.tag003R, TagSighting(rssi: 127)))
+        scene.handle(.sighting(.tag003R, TagSighting(adapter: "hci0")))
         scene.wait(.seconds(3600))
         scene.connect()
         let lines = scene.send("tag/003R/rssi/get", "")

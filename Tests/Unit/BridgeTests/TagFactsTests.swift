@@ -166,14 +166,14 @@ struct TagFactsTests {
     @Test("report the signal strength every 30 s, or when it changes by 5 dB")
     func signal() {
         var scene = Scene()
-        let steps: [(rssi: Int, after: Int, isPublished: Bool)] = [
+        let steps: [(rssi: Int?, after: Int, isPublished: Bool)] = [
             (-63, 0, true), (-60, 1, false), (-59, 1, false), (-58, 1, true), (-58, 29, false), (-58, 1, true),
-            (127, 60, false), (-53, 0, true),
+            (nil, 60, false), (-53, 0, true),
         ]
         for step in steps {
             scene.now = scene.now + .seconds(step.after)
             let lines = scene.handle(.sighting(.tag003R, TagSighting(rssi: step.rssi)))
-            #expect(lines.contains("jacquard/tag/003R/rssi \(step.rssi)") == step.isPublished, "\(step)")
+            #expect(lines.contains { $0.hasPrefix("jacquard/tag/003R/rssi ") } == step.isPublished, "\(step)")
         }
     }
 
