@@ -11,10 +11,12 @@ final class Observer {
     private(set) var messages: [MQTTMessage] = []
     private let client: MQTTClient
     private var tickets: UInt64 = 0
+    /// Whether the broker sends all topics on the current connection.
+    private(set) var isSubscribed = false
+    private let name = "observer-\(UUID().uuidString)"
 
     /// Connects and subscribes to all topics.
     init(port: UInt16) async throws {
-        let name = "observer-\(UUID().uuidString)"
         client = MQTTClient(
             configuration: MQTTConfiguration(host: "127.0.0.1", port: port, clientIdentifier: name),
             log: Logger("observer", to: MemorySink()))
@@ -25,16 +27,18 @@ final class Observer {
                     to: [(try? MQTTTopicFilter("#"), .atLeastOnce)].compactMap { filter, qos in
                         filter.map { ($0, qos) }
                     })
+                // The broker handles it after the subscription, and returns it.
+                try? publish(name, "")
+            case .message(let message) where message.topic.hasPrefix("observer-"):
+                if message.topic == name { isSubscribed = true }
             case .message(let message): messages.append(message)
-            case .acknowledged, .rejected, .subscriptionRefused, .subscriptionGranted, .disconnected: break
+            case .disconnected: isSubscribed = false
+            case .acknowledged, .rejected, .subscriptionRefused, .subscriptionGranted: break
             }
         }
         client.start()
-        try await until("the observer is connected") { client.isConnected }
+        try await until("the observer is subscribed") { isSubscribed }
     }
-
-    /// Whether the broker has us.
-    var isConnected: Bool { client.isConnected }
 
     /// The payloads of a topic, oldest first. Topics are compared as bytes.
     func payloads(of topic: String) -> [String] {

@@ -105,7 +105,7 @@ final class World {
     /// Ends the broker.
     func stopBroker() async throws {
         broker.daemon.signal(SIGTERM)
-        try await until("the broker's end") { !broker.daemon.isRunning }
+        try await until("the broker's end") { !broker.daemon.isRunning && !observer.isSubscribed }
     }
 
     /// Starts another broker, which knows nothing, on the port of one that has ended. The daemon waits until the observer
@@ -114,7 +114,7 @@ final class World {
         daemon.signal(SIGSTOP)
         defer { daemon.signal(SIGCONT) }
         broker = try await PrivateBroker(options: plan.broker, at: broker.place)
-        try await until("the observer is back") { observer.isConnected }
+        try await until("the observer is back") { observer.isSubscribed }
     }
 
     /// Whether a tag is connected, as the broker has it.
