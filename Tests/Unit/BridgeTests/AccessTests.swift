@@ -76,6 +76,19 @@ struct AccessTests {
         }
     }
 
+    @Test(
+        "are tried by publishing to each topic, and by reading each and the broker's version",
+        arguments: AccessRole.allCases)
+    func trials(role: AccessRole) {
+        let trials = table.trials(of: role, name: "probe")
+        let published = trials.filter { $0.action == .publish }
+        let read = trials.filter { $0.action == .read }
+        #expect(published.count + read.count == trials.count)
+        #expect(read.map(\.topic) == published.map(\.topic) + ["$SYS/broker/version"])
+        #expect(published.allSatisfy { $0.isAllowed == table.mayPublish(role, to: $0.topic) })
+        #expect(read.allSatisfy { $0.isAllowed == table.mayRead(role, from: $0.topic) })
+    }
+
     @Test("deny what they do not list", arguments: AccessRole.allCases)
     func others(role: AccessRole) {
         for topic in ["somebody/else", "jacquardx/tag/003R/led/set", "$SYS/broker/version", ""] {

@@ -165,6 +165,17 @@ struct OutboxTests {
         #expect(outbox.takeLosses().events == ["gesture": 1])
     }
 
+    @Test("drops results that expire while the window is full")
+    func expiredResults() throws {
+        var outbox = connected(window: 1)
+        let ticket = try #require(outbox.submit(event("1"), at: start).first?.ticket)
+        _ = outbox.submit(result("a"), at: start)
+        _ = outbox.submit(result("b"), at: time(30))
+        #expect(lines(outbox.acknowledged(ticket, at: time(61))) == ["result b"])
+        #expect(outbox.takeLosses().results == 1)
+        #expect(outbox.queued == 1)
+    }
+
     @Test("counts expired messages at the connection, before the facts are delivered")
     func expiredBehindFacts() {
         var outbox = Outbox(window: 1)

@@ -45,6 +45,24 @@ struct PairTests {
         #expect(scene.state.knownTags.map(\.address) == [nil, "F0"])
     }
 
+    @Test("keeps no address of an earlier pairing, and ignores a refusal during a pairing")
+    func nextPairing() {
+        let (first, second) = (
+            TagEntry(id: .known("0001"), serial: "0001"), TagEntry(id: .known("0002"), serial: "0002")
+        )
+        var progress = PairingProgress()
+        let now = Scene.beginning
+        _ = progress.handle(.began(first), at: now)
+        _ = progress.handle(.succeeded(first, address: "F0"), at: now)
+        #expect(progress.address == "F0")
+        _ = progress.handle(.began(second), at: now)
+        #expect(progress.address == nil)
+        let isChanged = progress.handle(.refused(.bluetooth(is: .poweredOff)), at: now)
+        #expect(!isChanged)
+        #expect(progress.state == .searching)
+        #expect(progress.failure == nil)
+    }
+
     @Test("publishes a failure with its reason")
     func failures() {
         for (error, code) in [
