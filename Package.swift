@@ -179,7 +179,9 @@ let package = Package(
             "Doctor", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "Terminal"
         ),
         tests(
-            "Daemon", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "MQTT", "Terminal", "Text"
+            "Daemon", "Bluetooth", "Bridge", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging",
+            "MQTT",
+            "Terminal", "Text"
         ),
         tests("jacquard2mqtt", "CommandLine", "EventLoop", "Terminal"),
         .executableTarget(

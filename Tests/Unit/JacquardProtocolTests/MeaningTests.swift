@@ -12,6 +12,11 @@ struct MeaningTests {
         #expect(hello.isSupported == isSupported)
     }
 
+    @Test("the gestures of a user are listed once each, in the order of their numbers")
+    func gestures() {
+        #expect(Gesture.known.map(\.rawValue) == [1, 2, 3, 7, 13, 14])
+    }
+
     @Test("gear is attached only if the state is true and all three numbers are there")
     func attached() throws {
         let whole = AttachedNotification(

@@ -7,6 +7,18 @@ import Testing
 
 @Suite("Connecting a tag")
 struct ConnectingTests {
+    @Test("merges requests that wait for an address: the rule `always` and a bond remain")
+    func merging() {
+        var pending = PendingConnection(rule: .oncePaired)
+        pending.join(.oncePaired, bonding: false)
+        #expect(pending.rule == .oncePaired)
+        #expect(!pending.bonding)
+        pending.join(.always, bonding: true)
+        pending.join(.oncePaired, bonding: false)
+        #expect(pending.rule == .always)
+        #expect(pending.bonding)
+    }
+
     @Test("goes from the request to the connection in the steps of the SDK")
     func steps() async throws {
         try await onLoop {

@@ -1,0 +1,24 @@
+import Bluetooth
+import Bridge
+import Testing
+
+@testable import Daemon
+
+@Suite("Values that the daemon passes on")
+struct ConversionTests {
+    @Test("are the same states of an adapter on both sides")
+    func adapterStates() {
+        let states: [(CentralState, AdapterFacts.State)] = [
+            (.unknown, .unknown), (.resetting, .resetting), (.unsupported, .unsupported),
+            (.unauthorized, .unauthorized), (.poweredOff, .poweredOff), (.poweredOn, .poweredOn),
+        ]
+        for (stack, bridge) in states { #expect(AdapterFacts.State(stack) == bridge) }
+        #expect(Set(states.map(\.1)) == Set(AdapterFacts.State.allCases))
+    }
+
+    @Test("have at most 256 bytes of a topic in the log, and three dots", arguments: [0, 255, 256, 257, 65_535])
+    func topics(count: Int) {
+        let topic = String(repeating: "a", count: count)
+        #expect(topic.shortened == (count <= 256 ? topic : String(repeating: "a", count: 256) + "..."))
+    }
+}
