@@ -118,9 +118,13 @@ public final class HelperThread: Sendable {
                 piece.body()
                 queue.withLock { $0.ended(piece.concern) }
             }
-            guard queue.withLock({ !$0.removeThread() }) else { return }
-            var one: UInt64 = 0
-            _ = read(wakeUp, &one, MemoryLayout<UInt64>.size)
+            switch queue.withLock({ $0.idle() }) {
+            case .work: continue
+            case .end: return
+            case .wait:
+                var one: UInt64 = 0
+                _ = read(wakeUp, &one, MemoryLayout<UInt64>.size)
+            }
         } while true
     }
 }
@@ -141,6 +145,16 @@ struct HelperQueue {
         case startThread
         /// All threads are busy with other concerns: add one if this lasts.
         case waitForThread
+    }
+
+    /// The action of a thread that found no work.
+    enum IdleStep: Hashable {
+        /// Look again: a concern has become free since.
+        case work
+        /// Wait until it is woken.
+        case wait
+        /// End: another thread is idle.
+        case end
     }
 
     /// Upper bound on waiting pieces of one concern, for callers that accept a refusal.
@@ -200,14 +214,11 @@ struct HelperQueue {
         running.remove(concern)
     }
 
-    /// Removes an idle thread from the count if another one is idle too.
-    ///
-    /// - Returns: whether the thread must end.
-    mutating func removeThread() -> Bool {
-        guard threads - running.count > 1, !waiting.contains(where: { !running.contains($0.concern) }) else {
-            return false
-        }
+    /// Handles a thread that found no work. It is removed from the count if another one is idle too.
+    mutating func idle() -> IdleStep {
+        guard !waiting.contains(where: { !running.contains($0.concern) }) else { return .work }
+        guard threads - running.count > 1 else { return .wait }
         threads -= 1
-        return true
+        return .end
     }
 }

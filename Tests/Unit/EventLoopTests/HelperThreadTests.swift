@@ -140,11 +140,24 @@ struct HelperQueueTests {
         _ = queue.addThread()
         _ = queue.next()
         queue.ended(Self.names)
-        let whileBusy = queue.removeThread()
-        #expect(!whileBusy, "the other one is busy")
+        let whileBusy = queue.idle()
+        #expect(whileBusy == .wait, "the other one is busy")
         queue.ended(Self.disk)
-        let removed = [queue.removeThread(), queue.removeThread()]
-        #expect(removed == [true, false])
+        let steps = [queue.idle(), queue.idle()]
+        #expect(steps == [.end, .wait])
         #expect(queue.threads == 1)
+    }
+
+    @Test("keeps a thread at work that has found no work, if a concern has become free since")
+    func freeConcern() {
+        var queue = HelperQueue()
+        _ = queue.add(Self.disk) {}
+        _ = queue.next()
+        _ = queue.add(Self.disk) {}
+        let found = queue.next()?.concern
+        #expect(found == nil, "the concern is busy")
+        queue.ended(Self.disk)
+        let step = queue.idle()
+        #expect(step == .work)
     }
 }
