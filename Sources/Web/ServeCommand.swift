@@ -54,10 +54,10 @@ private struct Plan: Sendable {
     init(_ broker: Settings, _ settings: WebSettings, _ runtime: String?, _ environment: [String: String]) throws {
         self.broker = broker
         self.settings = settings
-        socket =
-            try ListeningSocket.passedByServiceManager()
-            ?? ListeningSocket(address: settings.address, port: settings.port)
-        if let refusal = settings.refusal(at: socket.address) { throw StartError(refusal) }
+        let passed = try ListeningSocket.passedByServiceManager()
+        // Checked first, so that a refused address is never bound.
+        if let refusal = settings.refusal(at: passed?.address ?? settings.address) { throw StartError(refusal) }
+        socket = try passed ?? ListeningSocket(address: settings.address, port: settings.port)
         tls = try Self.tls(settings)
         let isLink = settings.users.isEmpty && !settings.isIngress
         let folder = OneTimeKeys.folder(option: runtime, environment: environment, isRoot: geteuid() == 0)

@@ -36,7 +36,7 @@ public struct WebSettings: Hashable, Sendable {
     /// The default settings.
     public init() {}
 
-    /// Returns why the page must not be served at an IP address that its socket is bound to, or nil if it may.
+    /// Returns why the page must not be served at an IP address, or nil if it may.
     public func refusal(at address: String) -> String? {
         if isIngress || Self.isLoopback(address) { return nil }
         if users.isEmpty {
