@@ -34,9 +34,13 @@ export function eventsPage(root, {model}) {
     return {type: "results", from, event: `${words(command)}: ${value.status ?? "unknown"}`, details: error || (value.took_ms !== undefined ? `${value.took_ms} ms` : "")};
   }
 
+  // The page sends these requests itself: their results are on the pages Why and Log.
+  const isOwn = topic => /\/bridge\/[^/]+\/[^/]+\/(doctor|log)(\/|$)/.test(topic);
+
   function draw() {
     const text = filter.value.trim().toLowerCase();
     const list = (paused ?? model.events).filter(event => {
+      if (isOwn(event.topic)) return false;
       event.shown ??= describe(event);
       const {type, from, event: title, details} = event.shown;
       return (kind.value === "all" || kind.value === type) && (!text || `${from} ${title} ${details}`.toLowerCase().includes(text));

@@ -129,6 +129,8 @@ class Browser:
         self.command("Emulation.setDeviceMetricsOverride", width=pixels, height=height, deviceScaleFactor=1, mobile=False)
 
     def screenshot(self, path):
+        # A scrollbar would take its width off the layout, but not off the picture.
+        self.command("Emulation.setScrollbarsHidden", hidden=True)
         answer = self.command("Page.captureScreenshot", captureBeyondViewport=True)
         with open(path, "wb") as file:
             file.write(base64.b64decode(answer["data"]))
