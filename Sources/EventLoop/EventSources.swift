@@ -118,6 +118,38 @@ private func hasCome(
     return 0
 }
 
+/// Waits for SIGTERM or SIGINT, which end a service.
+@LoopActor
+public final class TerminationSignals {
+    private var sources: [SignalSource] = []
+    private var waiting: CheckedContinuation<Void, Never>?
+    private var isDue = false
+
+    /// Creates an object that receives no signals yet.
+    public init() {}
+
+    /// Handles both signals from now on.
+    ///
+    /// - Throws: ``SystemError`` if a signal cannot be handled; it then ends the process.
+    public func listen() throws(SystemError) {
+        for signal in [SIGTERM, SIGINT] {
+            sources.append(try SignalSource(signal) { [unowned self] in end() })
+        }
+    }
+
+    /// Returns when a signal arrives, or at once if one has arrived. At most one task may wait.
+    public func wait() async {
+        guard !isDue else { return }
+        await withCheckedContinuation { waiting = $0 }
+    }
+
+    private func end() {
+        isDue = true
+        waiting?.resume()
+        waiting = nil
+    }
+}
+
 /// The error of a system call.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The positive `errno`.

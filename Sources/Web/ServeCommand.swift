@@ -94,7 +94,7 @@ private struct Plan: Sendable {
     @LoopActor
     func run() async -> Bool {
         let log = Logger("web", to: sink)
-        let end = EndOfService()
+        let end = TerminationSignals()
         let service = WebService(
             page, client: MQTTClient(configuration: client, log: log.labelled("mqtt")),
             keys: keys ?? OneTimeKeys(folder: ""), log: log)
@@ -154,29 +154,4 @@ private struct Plan: Sendable {
 private struct StartError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
-}
-
-/// Waits for SIGTERM or SIGINT.
-@LoopActor
-private final class EndOfService {
-    private var sources: [SignalSource] = []
-    private var waiting: CheckedContinuation<Void, Never>?
-    private var isDue = false
-
-    func listen() throws(SystemError) {
-        for signal in [SIGTERM, SIGINT] {
-            sources.append(try SignalSource(signal) { [unowned self] in end() })
-        }
-    }
-
-    func wait() async {
-        guard !isDue else { return }
-        await withCheckedContinuation { waiting = $0 }
-    }
-
-    private func end() {
-        isDue = true
-        waiting?.resume()
-        waiting = nil
-    }
 }

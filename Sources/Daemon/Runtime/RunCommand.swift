@@ -75,7 +75,7 @@ struct RunCommand: CommandAction, Hashable {
         _ sink: any LogSink
     ) async {
         let log = Logger("daemon", to: sink)
-        let end = EndOfService()
+        let end = TerminationSignals()
         let reload = ConfigurationReload(source, log: log)
         do throws(SystemError) {
             try end.listen()
@@ -146,29 +146,4 @@ extension RunCommand {
             "The log level, instead of the one in the configuration:",
             ScalarRule<Settings.Log.Level>.choice.allowed + ".",
         ])
-}
-
-/// Waits for SIGTERM or SIGINT.
-@LoopActor
-private final class EndOfService {
-    private var sources: [SignalSource] = []
-    private var waiting: CheckedContinuation<Void, Never>?
-    private var isDue = false
-
-    func listen() throws(SystemError) {
-        for signal in [SIGTERM, SIGINT] {
-            sources.append(try SignalSource(signal) { [unowned self] in end() })
-        }
-    }
-
-    func wait() async {
-        guard !isDue else { return }
-        await withCheckedContinuation { waiting = $0 }
-    }
-
-    private func end() {
-        isDue = true
-        waiting?.resume()
-        waiting = nil
-    }
 }

@@ -253,4 +253,20 @@ struct SignalSourceTests {
             withExtendedLifetime(source) {}
         }
     }
+
+    @Test("ends a wait for the end of a service, before and after it has begun", arguments: [SIGTERM, SIGINT])
+    func termination(signal: CInt) async throws {
+        try await onLoop {
+            let signals = TerminationSignals()
+            try signals.listen()
+            var hasEnded = false
+            EventLoop.shared.begin {
+                await signals.wait()
+                hasEnded = true
+            }
+            pthread_kill(pthread_self(), signal)
+            try await until("the end") { hasEnded }
+            await signals.wait()
+        }
+    }
 }
