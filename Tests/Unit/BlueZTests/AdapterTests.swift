@@ -112,8 +112,7 @@ struct AdapterTests {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.connect()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
+            try await bench.pair()
             let other = BlueZCentral(
                 busAddress: bench.bus.address, adapter: .automatic, resetAdapter: false, timing: .quick,
                 log: Logger("other", to: MemorySink()))

@@ -180,6 +180,35 @@ final class CentralBench {
         try await wait("subscribed \(number)")
     }
 
+    /// Pairs a tag, and waits until it is paired.
+    func pair(_ number: Int = 1) async throws {
+        central.perform(.pair(Self.address(number)))
+        try await wait("paired \(number)")
+    }
+
+    /// Disconnects a tag, and waits until it is disconnected.
+    func disconnect(_ number: Int = 1) async throws {
+        central.perform(.disconnect(Self.address(number)))
+        try await wait("disconnected \(number)")
+    }
+
+    /// The path of the first tag's notification characteristic, once it is discovered.
+    var notifyPath: String? { central.peripherals[Self.address(1)]?.characteristics[Self.notify] }
+
+    /// A connection of another program to the bus.
+    func otherConnection() async throws -> DBusConnection {
+        try await DBusConnection.open(bus.address, log: Logger("other", to: MemorySink()))
+    }
+
+    /// Another program acquires the notifications of the first tag: as long as both values exist.
+    func acquireElsewhere() async throws -> (DBusConnection, DBusMessage) {
+        let path = try #require(notifyPath)
+        let other = try await otherConnection()
+        let descriptor = try await other.call(
+            .call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "AcquireNotify", [.properties([])]))
+        return (other, descriptor)
+    }
+
     /// Another program on the same bus that is notified by the first tag, over a link of its own.
     func otherCentral() async throws -> BlueZCentral {
         let other = BlueZCentral(

@@ -18,8 +18,7 @@ struct ConnectingTests {
             try await bench.connect()
             bench.central.perform(.connect(CentralBench.address(1)))
             bench.central.perform(.disconnect(CentralBench.address(1)))
-            bench.central.perform(.disconnect(CentralBench.address(1)))
-            try await bench.wait("disconnected 1")
+            try await bench.disconnect()
             try await bench.settle()
             #expect(bench.events.filter { $0.hasSuffix("1") } == ["connected 1", "disconnected 1"])
         }
@@ -170,8 +169,7 @@ struct ConnectingTests {
                 try await bench.wait("disconnected 1 connectionFailed")
                 bench.tags[0].setInRange(true)
             } else {
-                bench.central.perform(.disconnect(CentralBench.address(1)))
-                try await bench.wait("disconnected 1")
+                try await bench.disconnect()
             }
             try await bench.wait("connected 1", 2)
         }
@@ -220,7 +218,7 @@ struct ConnectingTests {
     func foreignLinks() async throws {
         try await onLoop {
             let bench = try await CentralBench()
-            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let other = try await bench.otherConnection()
             bench.scan()
             try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
             let path = try #require(bench.central.device(CentralBench.address(1))?.path)
@@ -236,8 +234,7 @@ struct ConnectingTests {
                 }
                 try await bench.wait("connected 1")
                 #expect(bench.calls.contains("Disconnect 1"))
-                bench.central.perform(.disconnect(CentralBench.address(1)))
-                try await bench.wait("disconnected 1")
+                try await bench.disconnect()
             }
         }
     }

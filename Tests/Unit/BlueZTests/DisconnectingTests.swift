@@ -30,8 +30,7 @@ struct DisconnectingTests {
         try await onLoop {
             let bench = try await CentralBench(.patient)
             try await bench.attempt()
-            bench.central.perform(.disconnect(CentralBench.address(1)))
-            try await bench.wait("disconnected 1")
+            try await bench.disconnect()
             #expect(!bench.events.contains("connected 1"))
             bench.central.perform(.connect(CentralBench.address(2)))
             try await bench.wait("connected 2")
@@ -77,8 +76,7 @@ struct DisconnectingTests {
             bench.central.perform(.pair(CentralBench.address(1)))
             bench.central.perform(
                 .discover(CentralBench.notify, characteristics: [], of: CentralBench.address(1)))
-            bench.central.perform(.disconnect(CentralBench.address(1)))
-            try await bench.wait("disconnected 1")
+            try await bench.disconnect()
             let count = bench.events.count
             bench.blueZ.faults.unanswered = []
             bench.central.perform(.connect(CentralBench.address(1)))
@@ -146,16 +144,12 @@ struct DisconnectingTests {
             let bench = try await CentralBench()
             try await bench.connect()
             try await bench.discover()
-            let path = try #require(
-                bench.central.peripherals[CentralBench.address(1)]?.characteristics[CentralBench.notify])
-            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
-            let descriptor = try await other.call(
-                .call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "AcquireNotify", [.properties([])]))
+            let elsewhere = try await bench.acquireElsewhere()
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribeFailed 1 inUse")
             await bench.central.stop()
             #expect(!bench.calls.contains { $0.hasPrefix("Disconnect") })
-            _ = descriptor
+            withExtendedLifetime(elsewhere) {}
         }
     }
 
@@ -182,8 +176,7 @@ struct DisconnectingTests {
             options.serviceDiscovery = .milliseconds(200)
             let bench = try await CentralBench(options)
             try await bench.connect()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
+            try await bench.pair()
             for count in 1...BondWatch.enough {
                 bench.central.perform(.disconnect(CentralBench.address(1)))
                 try await bench.wait("disconnected 1", count)

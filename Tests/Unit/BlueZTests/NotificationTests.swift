@@ -30,8 +30,7 @@ struct NotificationTests {
                 try await until("100 values, not \(bench.values.count)") { bench.values.count >= 100 }
                 try await bench.settle()
                 #expect(bench.values == (0..<100).map { [UInt8($0)] })
-                bench.central.perform(.disconnect(CentralBench.address(1)))
-                try await bench.wait("disconnected 1")
+                try await bench.disconnect()
             }
             #expect(bench.calls.contains { $0.hasPrefix("StartNotify") } == !byDescriptor)
         }
@@ -106,9 +105,8 @@ struct NotificationTests {
             let bench = try await CentralBench()
             try await bench.connect()
             try await bench.discover()
-            let path = try #require(
-                bench.central.peripherals[CentralBench.address(1)]?.characteristics[CentralBench.notify])
-            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let path = try #require(bench.notifyPath)
+            let other = try await bench.otherConnection()
             _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "StartNotify"))
             bench.clear()
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
@@ -129,19 +127,14 @@ struct NotificationTests {
             let bench = try await CentralBench()
             try await bench.connect()
             try await bench.discover()
-            let path = try #require(
-                bench.central.peripherals[CentralBench.address(1)]?.characteristics[CentralBench.notify])
-            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
-            let descriptor = try await other.call(
-                .call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "AcquireNotify", [.properties([])]))
+            let elsewhere = try await bench.acquireElsewhere()
             bench.clear()
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribeFailed 1 inUse")
-            bench.central.perform(.disconnect(CentralBench.address(1)))
-            try await bench.wait("disconnected 1")
+            try await bench.disconnect()
             try await bench.settle()
             #expect(!bench.calls.contains { $0.hasPrefix("StopNotify") || $0.hasPrefix("Disconnect") })
-            _ = descriptor
+            withExtendedLifetime(elsewhere) {}
         }
     }
 

@@ -22,8 +22,7 @@ struct PairingTests {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.connect()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
+            try await bench.pair()
             #expect(bench.calls.contains("Set 1"))
             #expect(bench.bonds == [[CentralBench.address(1)]])
             bench.central.perform(.pair(CentralBench.address(1)))
@@ -40,8 +39,7 @@ struct PairingTests {
             let bench = try await CentralBench()
             try await bench.connect()
             bench.blueZ.faults.forgetsToAnswerPair = true
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
+            try await bench.pair()
             #expect(bench.calls.contains("Set 1"))
         }
     }
@@ -147,8 +145,7 @@ struct PairingTests {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.connect()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
+            try await bench.pair()
             bench.central.perform(.forget(CentralBench.address(1)))
             try await bench.wait("forgotten 1")
             #expect(bench.events.suffix(2) == ["disconnected 1", "forgotten 1"])
@@ -188,10 +185,8 @@ struct PairingTests {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.connect()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
-            bench.central.perform(.disconnect(CentralBench.address(1)))
-            try await bench.wait("disconnected 1")
+            try await bench.pair()
+            try await bench.disconnect()
             bench.clear()
             bench.blueZ.faults.lostBonds = [CentralBench.address(1).description]
             for number in 1...3 {
@@ -216,8 +211,7 @@ struct PairingTests {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.connect()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
+            try await bench.pair()
             try await bench.discover()
             bench.blueZ.faults.refused["WriteValue"] = ("org.bluez.Error.NotPermitted", "Not paired")
             var texts: [String] = []
@@ -266,7 +260,7 @@ struct PairingTests {
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await until("the read") { bench.calls.contains { $0.hasPrefix("ReadValue") } }
             // As bluetoothd does by itself.
-            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let other = try await bench.otherConnection()
             let path = try #require(bench.central.device(CentralBench.address(1))?.path)
             _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Pair"))
             try await bench.wait("disconnected 1 connectionFailed")
@@ -347,10 +341,8 @@ struct PairingTests {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.connect()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
-            bench.central.perform(.disconnect(CentralBench.address(1)))
-            try await bench.wait("disconnected 1")
+            try await bench.pair()
+            try await bench.disconnect()
             bench.clear()
             try await bench.subscribe()
             try await bench.settle()
@@ -366,8 +358,7 @@ struct PairingTests {
             try await bench.connect()
             try await bench.discover()
             bench.clear()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
+            try await bench.pair()
             try await bench.settle()
             #expect(bench.heard[CentralBench.address(1)] == nil)
         }
@@ -394,8 +385,7 @@ struct PairingTests {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.connect()
-            bench.central.perform(.pair(CentralBench.address(1)))
-            try await bench.wait("paired 1")
+            try await bench.pair()
             #expect(bench.blueZ.isTrusted(bench.tags[0].address))
         }
     }

@@ -154,7 +154,7 @@ struct ScanningTests {
     func twoClients() async throws {
         try await onLoop {
             let bench = try await CentralBench()
-            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let other = try await bench.otherConnection()
             _ = try await other.call(.call(to: "org.bluez", "/org/bluez/hci0", "org.bluez.Adapter1", "StartDiscovery"))
             try await until("the other client hears the tags") { bench.central.tree.devices.count == 2 }
             #expect(bench.heard.isEmpty)
@@ -177,7 +177,7 @@ struct ScanningTests {
             bench.scan()
             try await until("it is heard") { bench.heard[address] != nil }
             #expect(bench.heard[address]?.contains(where: \.isConnected) == false)
-            let other = try await DBusConnection.open(bench.bus.address, log: Logger("other", to: MemorySink()))
+            let other = try await bench.otherConnection()
             let path = "/org/bluez/hci0/dev_F0_00_00_00_00_01"
             _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Connect"))
             try await until("the link is told") { bench.heard[address]?.last?.isConnected == true }

@@ -38,8 +38,7 @@ struct ServiceTests {
             for _ in 0..<2 {
                 bench.clear()
                 try await bench.subscribe()
-                bench.central.perform(.disconnect(CentralBench.address(1)))
-                try await bench.wait("disconnected 1")
+                try await bench.disconnect()
             }
         }
     }

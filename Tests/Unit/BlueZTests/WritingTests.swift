@@ -85,8 +85,7 @@ struct WritingTests {
             bench.blueZ.faults.refused["WriteValue"] = ("org.bluez.Error.InProgress", "In Progress")
             bench.write([1], .withResponse)
             try await until("a second attempt") { bench.calls.count { $0.hasPrefix("WriteValue") } > 1 }
-            bench.central.perform(.disconnect(CentralBench.address(1)))
-            try await bench.wait("disconnected 1")
+            try await bench.disconnect()
             bench.clear()
             bench.blueZ.faults.refused = [:]
             try await bench.connect()
