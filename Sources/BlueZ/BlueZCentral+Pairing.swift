@@ -105,10 +105,7 @@ extension BlueZCentral {
         case .settled: next()
         case .settling: peripheral.secured.append(next)
         case .unknown:
-            guard !isPaired(peripheral), !bondRequirements.needsNone(peripheral.address) else {
-                peripheral.security = .settled
-                return next()
-            }
+            guard !isPaired(peripheral), !bondRequirements.needsNone(peripheral.address) else { return next() }
             peripheral.security = .settling
             peripheral.secured = [next]
             settleSecurity(peripheral)

@@ -153,6 +153,20 @@ struct DisconnectingTests {
         }
     }
 
+    @Test("at the end leaves alone a device that was never connected")
+    func stopWhileWaiting() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.scan()
+            try await until("both are known") { bench.heard.count == 2 }
+            bench.scan(false)
+            for tag in bench.tags { tag.setInRange(false) }
+            bench.central.perform(.connect(CentralBench.address(1)))
+            await bench.central.stop()
+            #expect(!bench.calls.contains { $0.hasPrefix("Disconnect") || $0.hasPrefix("Connect") })
+        }
+    }
+
     @Test("ends with the device's object when BlueZ removes that before it answers")
     func removedMeanwhile() async throws {
         try await onLoop {

@@ -104,6 +104,12 @@ struct NotificationChannelTests {
         }
     }
 
+    @Test("are not acquired when the process could not store as many as it expects")
+    func spareDescriptors() {
+        #expect(SpareDescriptors.areAvailable(beside: 0))
+        #expect(!SpareDescriptors.areAvailable(beside: Int(CInt.max)))
+    }
+
     @Test("hands over what waits at once, for one who knows of the end before it does")
     func drain() async throws {
         try await onLoop {

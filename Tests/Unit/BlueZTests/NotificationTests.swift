@@ -138,6 +138,41 @@ struct NotificationTests {
         }
     }
 
+    @Test("that another client has given back count as held by none")
+    func givenBack() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            let path = try #require(bench.notifyPath)
+            let peripheral = try #require(bench.central.peripherals[CentralBench.address(1)])
+            var elsewhere: (DBusConnection, DBusMessage)? = try await bench.acquireElsewhere()
+            try await until("BlueZ names a holder") { peripheral.acquired.contains(path) }
+            withExtendedLifetime(elsewhere) {}
+            elsewhere?.0.close()
+            elsewhere = nil
+            try await until("BlueZ names no holder") { !peripheral.acquired.contains(path) }
+        }
+    }
+
+    @Test("that bluetoothd has granted are no pending request: a later pairing does not end the link")
+    func granted() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.afterBond = .milliseconds(20)
+            let bench = try await CentralBench(timing: timing)
+            try await bench.subscribe()
+            try await bench.pair()
+            // On the same loop, a later deadline is reached after an earlier one.
+            var isLater = false
+            let timer = LoopTimer { isLater = true }
+            timer.arm(after: timing.afterBond * 3)
+            try await until("the limit has passed") { isLater }
+            #expect(!bench.events.contains { $0.hasPrefix("disconnected") })
+            withExtendedLifetime(timer) {}
+        }
+    }
+
     @Test("that bluetoothd keeps for a client that does not exist are recognised")
     func stuck() async throws {
         try await onLoop {

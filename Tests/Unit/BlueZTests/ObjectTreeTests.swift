@@ -44,6 +44,15 @@ struct ObjectTreeTests {
         #expect(tree.device(CentralBench.address(2), of: Self.adapter) == nil)
     }
 
+    @Test("contains the interfaces of an object that it keeps, and no other interface or object")
+    func contains() {
+        #expect(tree.contains(Self.device, BlueZNames.device))
+        #expect(tree.contains(Self.adapter, BlueZNames.adapter))
+        #expect(!tree.contains(Self.device, BlueZNames.adapter))
+        #expect(!tree.contains(Self.device, "org.bluez.Battery1"))
+        #expect(!tree.contains(Self.device + "2", BlueZNames.device))
+    }
+
     @Test("forgets the strength of a device when BlueZ does")
     func strength() {
         var tree = tree

@@ -44,6 +44,25 @@ struct PairingTests {
         }
     }
 
+    @Test("requested while the connection is being made starts when the connection is complete")
+    func duringConnect() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.answersConnectWhenResolved = true
+            let bench = try await CentralBench(options)
+            var callsAtRequest: [String] = []
+            bench.onEvent = { [unowned bench] event in
+                guard case .connected(let address) = event else { return }
+                #expect(bench.central.attempt != nil)
+                bench.central.perform(.pair(address))
+                callsAtRequest = bench.calls
+            }
+            try await bench.connect()
+            try await bench.wait("paired 1")
+            #expect(!callsAtRequest.contains("Pair 1"))
+        }
+    }
+
     @Test("joins one that is under way")
     func underWay() async throws {
         try await onLoop {
@@ -361,6 +380,25 @@ struct PairingTests {
             try await bench.pair()
             try await bench.settle()
             #expect(bench.heard[CentralBench.address(1)] == nil)
+        }
+    }
+
+    @Test("is not waited for when a device does not answer the read: it is subscribed to, and read on the next link")
+    func slowRead() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.probe = .milliseconds(50)
+            timing.bond = .seconds(3_600)
+            var options = TagOptions()
+            options.allowsReading = true
+            let bench = try await CentralBench(timing: timing, tagOptions: options)
+            bench.blueZ.faults.unanswered = ["ReadValue"]
+            for _ in 1...2 {
+                bench.clear()
+                try await bench.subscribe()
+                #expect(bench.calls.count { $0.hasPrefix("ReadValue") } == 1)
+                try await bench.disconnect()
+            }
         }
     }
 
