@@ -351,10 +351,31 @@ struct FindingTests {
             let address = stage.connect(.desk)
             stage.manager.disconnect(.desk)
             stage.manager.connect(TagIdentity(address: address))
+            var attempts: [Int] = []
+            stage.onEvent = { event in
+                if case .tag(_, .connection(let connection)) = event { attempts.append(connection.attempt) }
+            }
             stage.manager.disconnect(TagIdentity(address: address))
+            #expect(attempts == [1])
             #expect(stage.said() == ["> disconnect 01", "@01 disconnected"])
             stage.unlink(address)
             #expect(stage.said() == ["003R disconnected"])
+        }
+    }
+
+    @Test("uses the request for an address once: its end is reported once")
+    func addressIsUsed() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            let successor = TagIdentity(address: address)
+            stage.manager.disconnect(.desk)
+            stage.manager.connect(successor)
+            stage.unlink(address)
+            _ = stage.said()
+            stage.manager.disconnect(successor)
+            stage.unlink(address)
+            #expect(stage.said().count { $0 == "@01 disconnected" } == 1)
         }
     }
 

@@ -110,6 +110,11 @@ struct CommandLineParserTests {
                 "--print: \"mqtt.hst\" is no key (did you mean mqtt.host?)", " check-config"
             ),
             (
+                ["check-config", "--print", "mqtt..host"],
+                "--print: \"mqtt..host\" is no key (did you mean mqtt.host?)", " check-config"
+            ),
+            (["check-config", "--print", "mqtt.host,"], "--print: \"\" is no key", " check-config"),
+            (
                 ["check-config", "--print", "log"],
                 "--print: \"log\" is no key; it is a section with log.level, log.format", " check-config"
             ),

@@ -30,6 +30,12 @@ struct AtomicFileTests {
         return status
     }
 
+    @Test("has the bytes that were written, also none or one", arguments: ["", "a", "ab"])
+    func contents(text: String) throws {
+        try write(text)
+        #expect(try self.text(path) == text)
+    }
+
     @Test("has the mode that was asked for", arguments: [0o600, 0o644] as [mode_t])
     func mode(mode: mode_t) throws {
         try write("a", mode: mode)
