@@ -37,7 +37,8 @@ extension GearSettings {
         .list(
             "gear", \.gear, of: keys, limit: 64, .gear,
             "Gear that the bridge does not know, or that you want to rename.",
-            empty: GearSettings(vendorID: "", productID: ""), check: GearListCheck.usable)
+            empty: GearSettings(vendorID: "", productID: ""),
+            check: { items, _, findings in GearListCheck.usable(items, &findings) })
     }
 
     /// The rows of an item.

@@ -15,6 +15,8 @@ public struct Settings: Hashable, Sendable {
     public var tags: [TagSettings] = []
     /// Gear that the built-in catalogue does not contain, or describes differently.
     public var gear: [GearSettings] = []
+    /// Chords of gestures.
+    public var chords: [ChordSettings] = []
     /// Level and format of the log.
     public var log = Log()
     /// Defaults of commands.
@@ -34,8 +36,8 @@ public struct Settings: Hashable, Sendable {
                 "instance", \.instance, .instance, .nextStart,
                 "The bridge's name in its topics. Default: the host's name in lower case."
             ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
-        ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [TagSettings.list, GearSettings.list] + logKeys
-            + defaultsKeys + limitsKeys + metricsKeys
+        ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [TagSettings.list, GearSettings.list, ChordSettings.list]
+            + logKeys + defaultsKeys + limitsKeys + metricsKeys
     }
 }
 

@@ -51,7 +51,8 @@ extension TagSettings {
         .list(
             "tags", \.tags, of: keys, .tags,
             "Tags with a fixed id, name or policy. Tags that are paired by command need no entry here.",
-            empty: TagSettings(serial: "", id: "-"), check: TagListCheck.usable)
+            empty: TagSettings(serial: "", id: "-"),
+            check: { items, _, findings in TagListCheck.usable(items, &findings) })
     }
 
     /// The rows of an item.

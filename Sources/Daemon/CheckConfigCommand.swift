@@ -118,7 +118,7 @@ extension CheckConfigCommand {
         for key in keys {
             let parts = key.split(separator: ".", omittingEmptySubsequences: false)
             let general = parts.enumerated().map {
-                $0 == 1 && ["tags", "gear"].contains(parts[0]) && Int($1) != nil ? "N" : $1
+                $0 == 1 && Int($1) != nil ? "N" : $1
             }
             guard !known.contains(general.joined(separator: ".")) else { continue }
             guard key != "mqtt.password" else { throw CommandLineError(message: "mqtt.password is never printed") }

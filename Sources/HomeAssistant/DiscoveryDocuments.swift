@@ -107,7 +107,21 @@ public struct DiscoveryDocuments: Sendable {
             Device(
                 objectID: DiscoveryTopics.objectID(ofTag: tag.id), topic: tag.topic, keys: keys,
                 availability: [bridge.topic + "/state", tag.topic + "/availability"],
-                entities: Entity.tagEntities(words)))
+                entities: Entity.tagEntities(words, ofTag: tag.id)))
+    }
+
+    /// Announces a tag whose chords have changed: removes the triggers that only the old documents contain.
+    public func announcement(of tag: DiscoveredTag, replacing old: DiscoveryDocuments) -> [DiscoveryMessage] {
+        let entities = Entity.tagEntities(words, ofTag: tag.id)
+        let keys = Set(entities.map(\.key))
+        let removed = Entity.tagEntities(old.words, ofTag: tag.id).filter { !keys.contains($0.key) }
+        let announcement = announcement(of: tag)
+        guard !removed.isEmpty else { return announcement }
+        let objectID = DiscoveryTopics.objectID(ofTag: tag.id)
+        switch topics.form {
+        case .device: return announcement.map { $0.removing(removed) } + announcement
+        case .single: return topics.announcements(of: objectID, removed).map(DiscoveryMessage.empty) + announcement
+        }
     }
 
     /// Removes the announcements of the bridge and of tags.
@@ -136,11 +150,24 @@ public struct DiscoveryDocuments: Sendable {
     }
 
     private func announcedTopics(ofTag id: String, _ topics: DiscoveryTopics) -> [String] {
-        topics.announcements(of: DiscoveryTopics.objectID(ofTag: id), Entity.tagEntities(words))
+        topics.announcements(of: DiscoveryTopics.objectID(ofTag: id), Entity.tagEntities(words, ofTag: id))
     }
 
     private func announcedTopics(ofBridge instance: String, _ topics: DiscoveryTopics) -> [String] {
         topics.announcements(of: DiscoveryTopics.objectID(ofBridge: instance), Entity.bridgeEntities(words))
+    }
+}
+
+extension DiscoveryMessage {
+    /// The same message of the device form with entities reduced to their platform, which removes them. Home Assistant keeps
+    /// an entity that is only missing from the message.
+    fileprivate func removing(_ entities: [Entity]) -> DiscoveryMessage {
+        guard case .object(var document)? = JSONValue(parsing: payload),
+            case .object(var components)? = document["components"]
+        else { return self }
+        for entity in entities { components[entity.key] = ["platform": .string(entity.kind.platform.rawValue)] }
+        document["components"] = .object(components)
+        return DiscoveryMessage(topic: topic, payload: JSONText.bytes(of: JSONValue.object(document)))
     }
 }
 

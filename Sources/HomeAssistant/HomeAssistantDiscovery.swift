@@ -28,7 +28,7 @@ public struct HomeAssistantConfiguration: Hashable, Sendable {
 /// The announcements of a bridge and its tags: the messages, and when to publish them.
 public struct HomeAssistantDiscovery: Sendable {
     /// The messages.
-    public let documents: DiscoveryDocuments
+    public private(set) var documents: DiscoveryDocuments
     /// When to publish them.
     public var life: DiscoveryLife
     private let bridge: DiscoveredBridge
@@ -40,6 +40,11 @@ public struct HomeAssistantDiscovery: Sendable {
         documents = DiscoveryDocuments(topics, bridge, words)
         life = DiscoveryLife(topics, statusTopic: configuration.statusTopic)
         setTags([])
+    }
+
+    /// Uses changed words from now on.
+    public mutating func adopt(_ words: Vocabulary) {
+        documents = DiscoveryDocuments(documents.topics, bridge, words)
     }
 
     /// Sets the ids of the bridge's tags.

@@ -4,6 +4,8 @@ public struct Vocabulary: Sendable {
     public let gestures: [String]
     /// The `event_type` of any other gesture.
     public let unknownGesture: String
+    /// The chords.
+    public let chords: [DiscoveredChord]
     /// The words of `T/touch_mode`.
     public let touchModes: [String]
     /// The effects of `T/led`.
@@ -13,13 +15,35 @@ public struct Vocabulary: Sendable {
 
     /// Lists the words.
     public init(
-        gestures: [String], unknownGesture: String, touchModes: [String], effects: [String], pairingStates: [String]
+        gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
+        effects: [String],
+        pairingStates: [String]
     ) {
         self.gestures = gestures
         self.unknownGesture = unknownGesture
+        self.chords = chords
         self.touchModes = touchModes
         self.effects = effects
         self.pairingStates = pairingStates
+    }
+
+    /// The gestures and chords that a user can make with a tag.
+    func events(ofTag id: String) -> [String] {
+        gestures + chords.filter { $0.tags.isEmpty || $0.tags.contains(id) }.map(\.name)
+    }
+}
+
+/// Several gestures that are an event of their own.
+public struct DiscoveredChord: Hashable, Sendable {
+    /// Its `event_type`.
+    public let name: String
+    /// The ids of the tags that can make it; empty for all tags.
+    public let tags: Set<String>
+
+    /// Describes a chord.
+    public init(name: String, tags: Set<String> = []) {
+        self.name = name
+        self.tags = tags
     }
 }
 
@@ -29,9 +53,10 @@ private let templateFalse = "False"
 
 extension Entity {
     /// The entities and device triggers of a tag, in the order of the announcement. Topics are relative to `T`.
-    static func tagEntities(_ words: Vocabulary) -> [Entity] {
+    static func tagEntities(_ words: Vocabulary, ofTag id: String) -> [Entity] {
+        let events = words.events(ofTag: id)
         let unknown = "Unknown gesture"
-        let gestures = Choices(words.gestures + [words.unknownGesture], titles: [words.unknownGesture: unknown])
+        let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: unknown])
         let touchModes = Choices(
             words.touchModes, titles: ["gesture": "Gestures", "continuous": "Touch data (gestures pause)"])
         return [
@@ -83,7 +108,7 @@ extension Entity {
         ]
             // Present whether or not gear is attached: Home Assistant fails to delete a device whose triggers were withdrawn
             // and announced again.
-            + words.gestures.map {
+            + events.map {
                 Entity(
                     trigger: "trigger_" + $0,
                     .trigger(type: "gesture", subtype: $0, "gesture", "{{ value_json.event_type }}"))

@@ -68,6 +68,8 @@ struct GestureEncoder: Sendable {
     var lifetime: Duration {
         didSet { expirySeconds = Self.expirySeconds(lifetime) }
     }
+    private let boot: String
+    private let bridge: String
     /// MQTT message expiry in whole seconds.
     private var expirySeconds: UInt32
     /// For each name, the bytes before the gesture's number.
@@ -79,6 +81,8 @@ struct GestureEncoder: Sendable {
     private static let end = Array(#""}"#.utf8)
 
     init(boot: String, bridge: String, lifetime: Duration) {
+        self.boot = boot
+        self.bridge = bridge
         self.lifetime = lifetime
         expirySeconds = Self.expirySeconds(lifetime)
         let boot = String(decoding: JSONText.bytes(of: boot), as: UTF8.self)
@@ -102,6 +106,17 @@ struct GestureEncoder: Sendable {
             kind: .event(lifetime: lifetime), messageExpirySeconds: expirySeconds)
     }
 
+    /// Returns the message of a chord.
+    mutating func publication(
+        on topic: String, chord: String, of gestures: [UInt64], sequence: UInt64, at now: Timestamp
+    ) -> Publication {
+        let document = ChordDocument(
+            boot: boot, bridge: bridge, eventType: chord, gestures: gestures, sequence: sequence, time: now.text)
+        return Publication(
+            topic: topic, payload: JSONText.bytes(of: document), kind: .event(lifetime: lifetime),
+            messageExpirySeconds: expirySeconds)
+    }
+
     /// Returns the payload of one gesture.
     mutating func payload(_ name: GestureName, number: UInt32, sequence: UInt64, at now: Timestamp) -> [UInt8] {
         let prefix = prefixes[name.index]
@@ -118,11 +133,42 @@ struct GestureEncoder: Sendable {
     }
 }
 
+/// A chord on `T/gesture`.
+struct ChordDocument: Encodable {
+    let boot: String
+    let bridge: String
+    let eventType: String
+    /// The sequence numbers of its gestures.
+    let gestures: [UInt64]
+    let sequence: UInt64
+    let time: String
+
+    private enum CodingKeys: String, CodingKey {
+        case boot, bridge, gesture, of, time
+        case eventType = "event_type"
+        case sequence = "seq"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(boot, forKey: .boot)
+        try container.encode(bridge, forKey: .bridge)
+        try container.encode(eventType, forKey: .eventType)
+        // A chord has no number of its own.
+        try container.encodeNil(forKey: .gesture)
+        try container.encode(gestures, forKey: .of)
+        try container.encode(sequence, forKey: .sequence)
+        try container.encode(time, forKey: .time)
+    }
+}
+
 /// The counters of a tag since the start of the bridge.
 struct TagCounters: Sendable {
     /// Number of gestures by name.
     var gestures = GestureCounts()
-    /// The sequence number of the last gesture; 0 before the first.
+    /// Number of chords by name; empty without chords.
+    var chords: [String: UInt64] = [:]
+    /// The sequence number of the last gesture or chord; 0 before the first.
     var lastSequence: UInt64 = 0
     /// Number of gestures that expired while the broker was away.
     var expired: UInt64 = 0
@@ -130,6 +176,13 @@ struct TagCounters: Sendable {
     var lostFragments: UInt64 = 0
     /// Number of reconnects.
     var reconnects: UInt64 = 0
+
+    /// The names of all gestures and chords with a count above 0, with their counts, sorted by name.
+    var events: [(name: String, count: UInt64)] {
+        let made = gestures.made.map { (name: $0.rawValue, count: gestures[$0]) }
+        guard !chords.isEmpty else { return made }
+        return (made + chords.map { (name: $0.key, count: $0.value) }).sorted { $0.name < $1.name }
+    }
 }
 
 /// Encodes `T/stats` without an encoder, as ``GestureEncoder`` does: with many tags most publications are statistics.
@@ -151,11 +204,11 @@ struct StatsPayload: Sendable {
         bytes.append(contentsOf: prefix)
         bytes.append(decimal: counters.expired)
         bytes.append(contentsOf: #","gestures":{"#.utf8)
-        for (index, name) in counters.gestures.made.enumerated() {
+        for (index, event) in counters.events.enumerated() {
             bytes.append(contentsOf: index == 0 ? "\"".utf8 : ",\"".utf8)
-            bytes.append(contentsOf: name.rawValue.utf8)
+            bytes.append(contentsOf: event.name.utf8)
             bytes.append(contentsOf: "\":".utf8)
-            bytes.append(decimal: counters.gestures[name])
+            bytes.append(decimal: event.count)
         }
         bytes.append(contentsOf: #"},"last_seq":"#.utf8)
         bytes.append(decimal: counters.lastSequence)

@@ -17,10 +17,14 @@ extension BridgeState {
         _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Timestamp
     ) -> [BridgeAction] {
         let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
+        let oldChords = configuration.chords
         configuration = new
         pendingCommands.commandsPerTag = new.commandsPerTag
-        guard isDiscoveryChanged else { return [] }
-        return discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+        let released = oldChords == new.chords ? [] : chordsChanged()
+        guard isDiscoveryChanged else {
+            return released + publish(oldChords == new.chords ? [] : chordAnnouncements())
+        }
+        return released + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
     }
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
@@ -54,6 +58,15 @@ extension BridgeState {
     func discoveryFacts(ofTag position: Int) -> [Publication] {
         guard let discovery, discovery.life.hasAnnounced else { return [] }
         return discovery.documents.announcement(of: tags[position].discovered).map(Publication.init)
+    }
+
+    /// Announces all tags with changed chords, and removes the triggers of chords that no longer exist.
+    private mutating func chordAnnouncements() -> [Publication] {
+        guard let old = discovery?.documents else { return [] }
+        discovery?.adopt(Vocabulary(configuration))
+        guard let discovery, discovery.life.hasAnnounced else { return [] }
+        return tags.flatMap { discovery.documents.announcement(of: $0.discovered, replacing: old) }
+            .map(Publication.init)
     }
 
     /// Removes a tag from Home Assistant.
@@ -112,14 +125,14 @@ extension HomeAssistantDiscovery {
     /// - Returns: nil if the configuration announces nothing.
     init?(_ configuration: BridgeConfiguration, topics: BridgeTopics) {
         guard let homeAssistant = configuration.homeAssistant else { return nil }
-        self.init(homeAssistant, DiscoveredBridge(configuration, topics), .bridge)
+        self.init(homeAssistant, DiscoveredBridge(configuration, topics), Vocabulary(configuration))
     }
 
     /// For removing announcements of earlier runs, whether or not this one announces anything.
     init(withdrawing configuration: BridgeConfiguration, topics: BridgeTopics) {
         self.init(
             configuration.homeAssistant ?? HomeAssistantConfiguration(prefix: configuration.discoveryPrefix),
-            DiscoveredBridge(configuration, topics), .bridge)
+            DiscoveredBridge(configuration, topics), Vocabulary(configuration))
     }
 }
 
@@ -130,12 +143,15 @@ extension DiscoveredBridge {
 }
 
 extension Vocabulary {
-    fileprivate static let bridge = Vocabulary(
-        gestures: Gesture.known.map { GestureName($0).rawValue },
-        unknownGesture: GestureName.unknown.rawValue,
-        touchModes: TouchMode.allCases.map(\.word),
-        effects: LEDEffect.effects.map(\.word),
-        pairingStates: PairingProgress.State.allCases.map(\.rawValue))
+    fileprivate init(_ configuration: BridgeConfiguration) {
+        self.init(
+            gestures: Gesture.known.map { GestureName($0).rawValue },
+            unknownGesture: GestureName.unknown.rawValue,
+            chords: configuration.chords.map { DiscoveredChord(name: $0.name, tags: Set($0.tags.map(\.text))) },
+            touchModes: TouchMode.allCases.map(\.word),
+            effects: LEDEffect.effects.map(\.word),
+            pairingStates: PairingProgress.State.allCases.map(\.rawValue))
+    }
 }
 
 extension TagMirror {

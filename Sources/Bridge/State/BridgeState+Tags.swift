@@ -153,6 +153,7 @@ extension BridgeState {
         _ position: Int, publishing events: [Publication], for request: Departure.Request?, at now: Timestamp
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
+        let released = releaseHeldGestures(of: id)
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
@@ -160,7 +161,7 @@ extension BridgeState {
         tagListChanged()
         departures.append(.tag(tag.entry, request), retainedTopics: tag.topics.retained, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact
-        return refused + [.removeTag(id)] + publish(events + [infoFact] + discovery + healthChanged(at: now))
+        return released + refused + [.removeTag(id)] + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }
 
     /// Returns whether the configuration lists a tag.

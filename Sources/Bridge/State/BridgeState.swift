@@ -31,7 +31,8 @@ public struct BridgeState: Sendable {
     var pairing = PairingProgress()
     var discovery: HomeAssistantDiscovery?
     let tagContext: TagMirror.Context
-    private var gestures: GestureEncoder
+    var gestures: GestureEncoder
+    var chords: ChordTable
     private var isStopped = false
 
     /// When to report ``BridgeEvent/deadlineReached``; nil if nothing is due.
@@ -65,6 +66,7 @@ public struct BridgeState: Sendable {
         former = FormerTopics(instance: configuration.instance, earlier)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestures = GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.gestureLifetime)
+        chords = ChordTable(configuration.chords)
         tagListChanged()
         deadline = nextDeadline
     }
@@ -151,6 +153,11 @@ extension BridgeState {
     private mutating func gesture(_ gesture: Gesture, of id: TagID, at now: Timestamp) -> [BridgeAction] {
         let name = GestureName(gesture)
         guard let count = tags.countGesture(name, of: id, at: now) else { return [] }
+        guard chords.isEmpty else {
+            defer { deadline = nextDeadline }
+            let made = MadeGesture(gesture: gesture, sequence: count.sequence, at: now)
+            return chordGesture(made, of: id, at: now) + publish(count.stats)
+        }
         if count.isDeadlineChanged { deadline = nextDeadline }
         let publication = gestures.publication(
             on: count.topic, name, number: gesture.rawValue, sequence: count.sequence, at: now)
@@ -160,7 +167,7 @@ extension BridgeState {
     /// Publications at shutdown: the results of all pending commands, then `offline` for every tag and the bridge.
     private mutating func stop(at now: Timestamp) -> [BridgeAction] {
         isStopped = true
-        let emptied = finish(departures.takeAll(), at: now)
+        let emptied = releaseHeldGestures() + finish(departures.takeAll(), at: now)
         let results = pendingCommands.removeAll().flatMap { command in
             pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
@@ -182,7 +189,8 @@ extension BridgeState {
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
         let idle = due.flatMap { restIfIdle($0, at: now) }
         let departed = finish(departures.takeDue(at: now.instant), at: now) + clearFormerTopics(at: now)
-        return expired + publish(accepted + facts + foundTags + discoveryDue(at: now)) + again + idle
+        return releaseDueGestures(at: now) + expired + publish(accepted + facts + foundTags + discoveryDue(at: now))
+            + again + idle
             + endScanInTime(at: now) + departed + records
     }
 
@@ -194,6 +202,7 @@ extension BridgeState {
         earliest.lower(to: found.deadline)
         earliest.lower(to: departures.deadline)
         earliest.lower(to: tags.deadline)
+        earliest.lower(to: chords.deadline)
         return earliest
     }
 

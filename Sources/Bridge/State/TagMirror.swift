@@ -151,6 +151,15 @@ extension TagMirror {
         return counters.lastSequence
     }
 
+    /// Counts chords, and returns the statistics if they are to be published now.
+    mutating func countChords(_ names: [String], at now: Timestamp) -> [Publication] {
+        for name in names {
+            counters.lastSequence += 1
+            counters.chords[name, default: 0] += 1
+        }
+        return names.isEmpty ? [] : statsChanged(at: now)
+    }
+
     private mutating func connectionChanged(to new: TagConnection, at now: Timestamp) -> [Publication] {
         // The link is down: its measurements do not apply to the next one.
         if link.connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }

@@ -15,6 +15,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
     public var ledOn: Duration
     /// How long a gesture is queued while the broker is away (`limits.gestures_while_broker_away_s`).
     public var gestureLifetime: Duration
+    /// The chords, in the order in which those of one gesture are published (`chords`).
+    public var chords: [Chord]
     /// Maximum number of pending commands per tag (`limits.commands_per_tag`).
     public var commandsPerTag: Int
     /// The settings of Home Assistant discovery; nil if it is off.
@@ -31,6 +33,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         ledOn: Duration = .seconds(10),
         gestureLifetime: Duration = .seconds(5),
         commandsPerTag: Int = 32,
+        chords: [Chord] = [],
         homeAssistant: HomeAssistantConfiguration? = nil,
         discoveryPrefix: String = "homeassistant"
     ) {
@@ -41,6 +44,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         self.ledOn = ledOn
         self.gestureLifetime = gestureLifetime
         self.commandsPerTag = commandsPerTag
+        self.chords = chords
         self.homeAssistant = homeAssistant
         self.discoveryPrefix = discoveryPrefix
     }

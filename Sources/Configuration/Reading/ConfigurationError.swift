@@ -128,6 +128,9 @@ struct ConfigurationFindings {
         errors.append(ConfigurationError(origin: origin, path: path, problem: problem, allowed: allowed))
     }
 
+    /// The number of errors.
+    var count: Int { errors.count + omitted }
+
     /// Whether nothing is wrong.
     var isEmpty: Bool { errors.isEmpty }
 

@@ -156,12 +156,12 @@ extension ConfigurationKey {
             copy: { $1[keyPath: property] = $0[keyPath: property] })
     }
 
-    /// A list of items with keys of their own. `check` reports items that cannot stand together, and returns the usable
-    /// ones.
+    /// A list of items with keys of their own. `check` reports items that cannot stand together, or not with the keys that the
+    /// table has before the list, and returns the usable ones.
     static func list<Item: Equatable>(
         _ path: String, _ property: WritableKeyPath<Root, [Item]>, of keys: [ConfigurationKey<Item>],
         limit: Int? = nil, _ effect: ReloadEffect, _ sentence: String, empty: Item,
-        check: @escaping ([ReadItem<Item>], inout ConfigurationFindings) -> [Item]
+        check: @escaping ([ReadItem<Item>], Root, inout ConfigurationFindings) -> [Item]
     ) -> ConfigurationKey {
         let items = keys.map { $0.described(in: empty) }
         var key = ConfigurationKey(
@@ -169,7 +169,7 @@ extension ConfigurationKey {
                 path: path, sentence: sentence, effect: effect, kind: .list(items: items, limit: limit)),
             read: { node, path, reader, root in
                 let items = reader.items(node, at: path, limit: limit, keys, empty: empty)
-                root[keyPath: property] = check(items, &reader.findings)
+                root[keyPath: property] = check(items, root, &reader.findings)
                 return true
             },
             text: { _ in "" },

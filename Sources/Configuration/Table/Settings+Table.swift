@@ -50,7 +50,7 @@ extension Settings {
 
     /// The values of a key, as they could be written in the file.
     ///
-    /// - Parameter path: the key in dotted form. Below `tags` and `gear`, `N` stands for every item, a number
+    /// - Parameter path: the key in dotted form. Below a list such as `tags`, `N` stands for every item, a number
     ///   for one.
     /// - Returns: one text, empty if there is no value; for `tags.N.serial` one for each tag; nil for an unknown key, a
     ///   section, a number past the end of the list, and for a secret.

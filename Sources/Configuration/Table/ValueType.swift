@@ -74,6 +74,19 @@ extension ValueType where Value == Duration {
     }
 }
 
+extension ValueType where Value == Duration {
+    /// Whole milliseconds.
+    static func milliseconds(_ range: ClosedRange<Int>) -> ValueType {
+        let rule = ScalarRule<Int>.integer(range, unit: " milliseconds").map { number throws(Rejection) in
+            Duration.milliseconds(number)
+        }
+        return ValueType(rule, .integer(range), isString: false) { duration in
+            let (seconds, attoseconds) = duration.components
+            return "\(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)"
+        }
+    }
+}
+
 extension ValueType where Value: CaseIterable & RawRepresentable<String> {
     /// One of the words of an enumeration. A word that YAML reads as a number is allowed as one.
     static var choice: ValueType {
@@ -110,6 +123,15 @@ extension ValueType {
 extension ValueType where Value == String {
     /// Text for people or for the broker.
     static func text(bytes limit: Int) -> ValueType { ValueType(.text(bytes: limit), .text(bytes: limit)) { $0 } }
+
+    /// The name of a chord.
+    static var chordName: ValueType {
+        let gestures = ChordSettings.GestureWord.allCases.map(\.rawValue).joined(separator: "|")
+        let schema: SchemaNode = [
+            "type": "string", "pattern": .string("^(?!(\(gestures)|unknown)$)[a-z][a-z0-9_]{0,31}$"),
+        ]
+        return ValueType(.chordName, schema) { $0 }
+    }
 
     /// A user name of MQTT, which no error message repeats.
     static var credential: ValueType { ValueType(.credential, .text(bytes: 65535)) { $0 } }
@@ -192,6 +214,41 @@ extension ValueType where Value == [BrokerHost] {
         _ reader: inout KeyReader, _ problem: String, _ path: String, _ node: ConfigurationNode, _ limit: Int
     ) {
         reader.findings.add(problem, path: path, at: node.origin, allowed: "1 to \(limit) items")
+    }
+}
+
+extension ValueType {
+    /// A list of values, or one text with commas between them.
+    private static func list<Item>(
+        _ rule: ScalarRule<Item>, _ count: ClosedRange<Int>, item: SchemaNode, pattern: String,
+        text: @escaping (Item) -> String
+    ) -> ValueType where Value == [Item] {
+        let repetition = "{\(count.lowerBound - 1),\(count.upperBound - 1)}"
+        let schema: SchemaNode = [
+            "type": ["array", "string"], "pattern": .string("^ *\(pattern) *(, *\(pattern) *)\(repetition)$"),
+            "minItems": .integer(count.lowerBound), "maxItems": .integer(count.upperBound), "items": item,
+        ]
+        return ValueType(schema: schema, text: { $0.map(text).joined(separator: ", ") }) { node, path, reader in
+            let before = reader.findings.count
+            guard let items = reader.list(node, path, rule), reader.findings.count == before else { return nil }
+            guard !count.contains(items.count) else { return items }
+            let allowed = "\(count.lowerBound) to \(count.upperBound) items"
+            reader.findings.add("a list of \(items.count)", path: path, at: node.origin, allowed: allowed)
+            return nil
+        }
+    }
+
+    /// A list of gestures.
+    static func gestures(_ count: ClosedRange<Int>) -> ValueType where Value == [ChordSettings.GestureWord] {
+        let words = ChordSettings.GestureWord.allCases.map(\.rawValue)
+        return list(
+            .choice, count, item: ["enum": .list(words.map { .string($0) })],
+            pattern: "(\(words.joined(separator: "|")))", text: \.rawValue)
+    }
+
+    /// A list of tags.
+    static func tagIDs(_ count: ClosedRange<Int>) -> ValueType where Value == [TagID] {
+        list(.tagID, count, item: .word("^[0-9A-Za-z_-]{1,64}$"), pattern: "[0-9A-Za-z_-]{1,64}", text: \.text)
     }
 }
 

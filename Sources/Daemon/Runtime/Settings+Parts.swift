@@ -28,6 +28,7 @@ extension Settings {
             ledOn: defaults.ledOn,
             gestureLifetime: limits.gesturesWhileBrokerAway,
             commandsPerTag: limits.commandsPerTag,
+            chords: chords.map(\.chord),
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
             discoveryPrefix: homeAssistant.prefix)
     }
@@ -66,6 +67,28 @@ extension Settings.HomeAssistant {
             case .single: .single
             }
         return HomeAssistantConfiguration(prefix: prefix, form: form, statusTopic: statusTopic)
+    }
+}
+
+extension ChordSettings {
+    /// For the mapping of tags to topics.
+    fileprivate var chord: Chord {
+        Chord(
+            name: name, of: gestures.map(\.gesture), within: within, isExclusive: isExclusive,
+            tags: Set(tags ?? []))
+    }
+}
+
+extension ChordSettings.GestureWord {
+    fileprivate var gesture: Gesture {
+        switch self {
+        case .doubleTap: .doubleTap
+        case .brushIn: .brushIn
+        case .brushOut: .brushOut
+        case .cover: .shortCover
+        case .brushUp: .brushUp
+        case .brushDown: .brushDown
+        }
     }
 }
 

@@ -158,7 +158,9 @@ export function tagPage(root, {model, connection, go}, id) {
 function gapText(list) {
   for (let index = 0; index + 1 < list.length; index += 1) {
     const [newer, older] = [list[index], list[index + 1]];
-    if (newer.boot === older.boot && newer.seq - older.seq > 1) return `${newer.seq - older.seq - 1} missing before number ${newer.seq}.`;
+    // An exclusive chord replaces its gestures.
+    const missing = newer.seq - older.seq - 1 - (newer.of ?? []).filter(number => number > older.seq).length;
+    if (newer.boot === older.boot && missing > 0) return `${missing} missing before number ${newer.seq}.`;
   }
   return `No number is missing since ${clockTime(list[list.length - 1].time)}.`;
 }

@@ -24,6 +24,27 @@ struct BoundsTests {
         #expect(answered.result(for: key(4_999), at: Self.now) == nil)
     }
 
+    @Test("exclusive chords hold back at most three gestures of a tag")
+    func heldGestures() {
+        let gestures: [Gesture] = [.doubleTap, .brushIn, .brushOut, .shortCover]
+        let chords = (0..<16).map { number in
+            let of = (0..<4).map { gestures[(number >> (2 * ($0 % 2))) % 4] }
+            return Chord(name: "chord\(number)", of: of, within: .seconds(5), isExclusive: true)
+        }
+        var progress = ChordProgress(chords)
+        var (last, published, most) = (UInt64(0), 0, 0)
+        var generator = SplitMix(seed: 3)
+        for _ in 0..<10_000 {
+            let made = MadeGesture(
+                gesture: gestures[Int(generator.next() % 4)], sequence: last + 1, at: Scene.beginning)
+            let (events, completed) = progress.made(made)
+            last += 1 + UInt64(completed.count)
+            published += events.reduce(0) { if case .chord(_, let of, _, _) = $1 { $0 + 1 + of.count } else { $0 + 1 } }
+            most = max(most, Int(last) - published)
+        }
+        #expect((2...3 + 3 * 16).contains(most), "gestures, and the chords that they complete")
+    }
+
     @Test("at most 16,384 tags of other bridges are stored")
     func peers() {
         var scene = Scene.connected()

@@ -86,11 +86,22 @@ struct DocumentationTests {
         return scene
     }
 
+    /// A chord.
+    private func lifeWithChords() -> Scene {
+        let chord = Chord(
+            name: "double_tap_then_brush_in", of: [.doubleTap, .brushIn], within: .milliseconds(800))
+        var scene = Scene(chords: [chord])
+        scene.report(.gesture(.doubleTap))
+        scene.report(.gesture(.brushIn))
+        return scene
+    }
+
     @Test("shows messages as the bridge publishes them")
     func published() throws {
-        let published = Set((try life().publications + lifeWithDiscovery().publications).map(\.line))
+        let published = Set(
+            [try life(), lifeWithDiscovery(), lifeWithChords()].flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 28)
+        #expect(examples.count == 29)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }

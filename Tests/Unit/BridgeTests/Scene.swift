@@ -20,11 +20,21 @@ struct Scene {
     /// 2026-11-20T10:15:02.114Z, an hour after the start of the machine.
     static let beginning = Timestamp(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_795_169_702_114)
 
-    init(tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32) {
-        let configuration = BridgeConfiguration(
-            instance: "attic", version: "0.1.0", tags: tags, commandsPerTag: commandsPerTag)
+    init(
+        tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32, chords: [Chord] = []
+    ) {
+        let configuration = Self.configuration(tags: tags, commandsPerTag: commandsPerTag, chords: chords)
         state = BridgeState(configuration: configuration, records: records, boot: "9f3c", startedAt: Self.beginning)
         now = Self.beginning
+    }
+
+    /// The configuration of the bridge `attic`.
+    static func configuration(
+        tags: [TagEntry] = [.tag003R], ledOn: Duration = .seconds(10), commandsPerTag: Int = 32, chords: [Chord] = []
+    ) -> BridgeConfiguration {
+        BridgeConfiguration(
+            instance: "attic", version: "0.1.0", tags: tags, ledOn: ledOn, commandsPerTag: commandsPerTag,
+            chords: chords)
     }
 
     /// A bridge whose tag is connected.

@@ -29,6 +29,9 @@ struct ExampleConfigurationTests {
                 vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", vendor: "Levi's", product: "Trucker Jacket",
                 capabilities: [.gesture, .touchDataStream, .haptic])
         ]
+        expected.chords = [
+            ChordSettings(name: "double_tap_then_brush_in", gestures: [.doubleTap, .brushIn], tags: ["003R"])
+        ]
         #expect(configuration == expected)
     }
 

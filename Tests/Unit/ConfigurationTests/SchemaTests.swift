@@ -19,18 +19,26 @@ struct SchemaTests {
         return node
     }
 
-    /// A file with one value, in the place of a key in dotted form. A tag has its serial besides, gear its numbers.
+    /// The keys that an item of each list must have.
+    private static let required =
+        [
+            "tags": ["serial": "003R"], "gear": ["vendor_id": "00-00-00-01", "product_id": "00-00-00-02"],
+            "chords": ["name": "tap_in", "of": "[double_tap, brush_in]"],
+        ] as [Substring: [String: String]]
+
+    /// A file with one value, in the place of a key in dotted form. An item of a list has its required keys besides.
     private static func yaml(_ path: String, _ value: String) -> String {
         let keys = path.split(separator: ".")
-        if keys[0] == "gear" {
-            var item = ["vendor_id": "00-00-00-01", "product_id": "00-00-00-02"]
+        if var item = required[keys[0]] {
             item[String(keys[2])] = value
-            return "gear: [{" + item.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}]"
+            return file(keys[0], item)
         }
-        guard keys[0] == "tags" else {
-            return keys.map { "{\($0): " }.joined() + value + keys.map { _ in "}" }.joined()
-        }
-        return keys[2] == "serial" ? "tags: [{serial: \(value)}]" : "tags: [{serial: 003R, \(keys[2]): \(value)}]"
+        return keys.map { "{\($0): " }.joined() + value + keys.map { _ in "}" }.joined()
+    }
+
+    /// A file with one item of a list.
+    private static func file(_ list: Substring, _ item: [String: String]) -> String {
+        "\(list): [{" + item.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}]"
     }
 
     /// Both say the same of a file; returns whether they take it. The schema may be stricter about a number in quotes, and
@@ -118,7 +126,7 @@ struct SchemaTests {
         let all: [any CaseIterable.Type] = [
             Settings.Log.Level.self, Settings.Log.Format.self, Settings.MQTT.Version.self,
             Settings.HomeAssistant.Form.self, TagSettings.ConnectPolicy.self,
-            GearSettings.Capability.self,
+            GearSettings.Capability.self, ChordSettings.GestureWord.self,
         ]
         for word in all.flatMap(Self.words) { _ = try agree(Self.yaml(path, word)) }
     }
@@ -136,9 +144,10 @@ struct SchemaTests {
         guard let value = leaf["default"] else { return }
         let isBoolean = leaf["type"] as? String == "boolean"
         let text = isBoolean ? ((value as? Bool) == true ? "true" : "false") : "\(value)"
-        // TLS is there as soon as one of its keys is; a tag as soon as it has a serial.
+        // TLS is there as soon as one of its keys is; an item of a list as soon as it has its required ones.
+        let list = path.split(separator: ".")[0]
         let without =
-            path.hasPrefix("tags") ? "tags: [{serial: 003R}]" : path.hasPrefix("mqtt.tls") ? "mqtt: {tls: }" : ""
+            Self.required[list].map { Self.file(list, $0) } ?? (path.hasPrefix("mqtt.tls") ? "mqtt: {tls: }" : "")
         #expect(
             try readConfiguration(Self.yaml(path, text)).get() == readConfiguration(without).get(), "\(path): \(text)")
     }
@@ -203,6 +212,21 @@ struct SchemaTests {
             "gear.N.capabilities": (
                 taken: ["[led]", "[gesture, haptic]", "led", "'led, touch_data_stream'"],
                 refused: ["[lde]", "blink", "'led,'", "{}"]
+            ),
+            "chords.N.name": (
+                taken: ["tap_in", "a", "a2", "covers", long(32)],
+                refused: ["''", "2a", "_a", "A", "a-b", "a/b", "cover", "brush_in", "unknown", long(33), "[]"]
+            ),
+            "chords.N.of": (
+                taken: ["[cover, cover]", "'cover, brush_in'", "[double_tap, brush_in, brush_out, brush_up]"],
+                refused: [
+                    "[cover]", "cover", "[]", "''", "[cover, covre]", "{}", "'cover,'",
+                    "[cover, cover, cover, cover, cover]",
+                ]
+            ),
+            "chords.N.tags": (
+                taken: ["[sleeve]", "[0001, 003R]", "sleeve", "'0001, 003R'"],
+                refused: ["[]", "''", "[a/b]", "'a,'", "{}"]
             ),
             "metrics.file": (taken: ["x.prom", "/a/x.prom"], refused: ["x.txt", "prom", "''", "[]"]),
         ]

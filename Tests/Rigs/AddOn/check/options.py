@@ -106,6 +106,9 @@ TEXTS = {
     "gear.product_id": ["8a-66-50-f4"],
     "gear.vendor": ["Levi's", "1"],
     "gear.product": ["Trucker Jacket"],
+    "chords.name": ["tap_in", "a2", "x" * 32],
+    "chords.of": ["double_tap, brush_in", " cover ,brush_up,brush_down,brush_out "],
+    "chords.tags": ["003R", "sleeve, 0001"],
     "gear.capabilities": ["gesture, haptic", "led", " led ,gesture,touch_data_stream,haptic "],
 }
 # Options that the bridge accepts only together.
@@ -247,6 +250,8 @@ def values_arrive(rig):
         ({"mqtt": {"username": "own"}}, {"host": "known", "username": "addons"}, {"mqtt.username": "own"}),
         ({"gear": [{"vendor_id": "00-00-00-01", "product_id": "00-00-00-02", "capabilities": "led, haptic"}]}, {},
          {"gear.N.capabilities": "led, haptic"}),
+        ({"chords": [{"name": "a", "of": "cover,brush_in", "exclusive": True, "tags": "0001, sleeve"}]}, {},
+         {"chords.N.of": "cover, brush_in", "chords.N.exclusive": "true", "chords.N.tags": "0001, sleeve"}),
     ]
     for options, service, wanted in cases:
         path = rig.write("config.yaml", configurations(rig, [options], service)[0])

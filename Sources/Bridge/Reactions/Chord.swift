@@ -1,0 +1,59 @@
+public import JacquardProtocol
+import Time
+
+/// Two to four gestures of one tag that are an event of their own if the tag reports them one after the other within a
+/// time (`chords` in the configuration).
+public struct Chord: Hashable, Sendable {
+    /// Its `event_type`. No gesture has this name.
+    public var name: String
+    /// The gestures in order.
+    public var gestures: [Gesture]
+    /// The longest time from the first gesture to the last one, inclusive.
+    public var within: Duration
+    /// Whether its gestures are held back until the chord is complete or can no longer become so.
+    public var isExclusive: Bool
+    /// The tags that it applies to; empty for all tags.
+    public var tags: Set<TagID>
+
+    /// Describes a chord.
+    public init(
+        name: String, of gestures: [Gesture], within: Duration, isExclusive: Bool = false, tags: Set<TagID> = []
+    ) {
+        self.name = name
+        self.gestures = gestures
+        self.within = within
+        self.isExclusive = isExclusive
+        self.tags = tags
+    }
+
+    /// Returns whether it applies to a tag.
+    func applies(to tag: TagID) -> Bool { tags.isEmpty || tags.contains(tag) }
+}
+
+/// A gesture that a tag has reported.
+struct MadeGesture: Hashable, Sendable {
+    let gesture: Gesture
+    /// Its number among the tag's events.
+    let sequence: UInt64
+    let at: Timestamp
+}
+
+/// An event on `T/gesture`.
+enum GestureEvent: Hashable, Sendable {
+    case gesture(MadeGesture)
+    /// A chord, with the sequence numbers of its gestures.
+    case chord(name: String, of: [UInt64], sequence: UInt64, at: Timestamp)
+
+    /// The sequence number of the event.
+    var sequence: UInt64 {
+        switch self {
+        case .gesture(let gesture): gesture.sequence
+        case .chord(_, _, let sequence, _): sequence
+        }
+    }
+
+    /// The name of a chord.
+    var chord: String? {
+        if case .chord(let name, _, _, _) = self { name } else { nil }
+    }
+}

@@ -1,0 +1,98 @@
+public import JacquardProtocol
+import Text
+
+/// One chord of the list `chords`.
+public struct ChordSettings: Hashable, Sendable {
+    /// A gesture, spelled as in `T/gesture`.
+    public enum GestureWord: String, CaseIterable, Sendable {
+        case doubleTap = "double_tap"
+        case brushIn = "brush_in"
+        case brushOut = "brush_out"
+        case cover
+        case brushUp = "brush_up"
+        case brushDown = "brush_down"
+    }
+
+    /// Its name in `T/gesture`: 1 to 32 of `a-z 0-9 _`, beginning with a letter.
+    public var name: String
+    /// Two to four gestures, in order.
+    public var gestures: [GestureWord]
+    /// The longest time from the first gesture to the last.
+    public var within: Duration = .milliseconds(800)
+    /// Whether its gestures are held back until it is complete or can no longer become so.
+    public var isExclusive = false
+    /// The tags that it applies to; nil for all tags.
+    public var tags: [TagID]?
+}
+
+extension ChordSettings {
+    /// The row of `chords`.
+    static var list: ConfigurationKey<Settings> {
+        .list(
+            "chords", \.chords, of: keys, limit: 16, .settings,
+            "Chords: two to four gestures within a time, which are an event of their own.",
+            empty: ChordSettings(name: "", gestures: []), check: { items, _, findings in usable(items, &findings) })
+    }
+
+    /// The rows of an item.
+    private static var keys: [ConfigurationKey<ChordSettings>] {
+        [
+            ConfigurationKey(
+                "name", \.name, .chordName, .settings,
+                "The event_type in the topic jacquard/tag/<id>/gesture. It cannot be the name of a gesture."
+            ).required(ScalarRule<String>.chordName.allowed),
+            ConfigurationKey(
+                "of", \.gestures, .gestures(2...4), .settings, "The gestures in order, without others between them."
+            ).required("2 to 4 of \(ScalarRule<GestureWord>.choice.allowed)"),
+            ConfigurationKey(
+                "within_ms", \.within, .milliseconds(100...5000), .settings,
+                "The longest time from the first gesture to the last, in milliseconds."),
+            ConfigurationKey(
+                "exclusive", \.isExclusive, .boolean, .settings,
+                """
+                true: hold the gestures back until the chord is complete or within_ms have passed, and publish only the \
+                chord if it is complete.
+                """),
+            ConfigurationKey(
+                "tags", \.tags, .tagIDs(1...64), .settings, "The ids of the tags that can make it. Default: all tags."),
+        ]
+    }
+
+    /// Reports names that are not unique, and returns the chords that have a name and gestures.
+    private static func usable(
+        _ items: [ReadItem<ChordSettings>], _ findings: inout ConfigurationFindings
+    ) -> [ChordSettings] {
+        var names: [String: String] = [:]
+        let usable = items.filter { $0.keys.valid.isSuperset(of: ["name", "of"]) }
+        for item in usable {
+            guard let other = names.updateValue(item.keys.path, forKey: item.value.name),
+                let node = item.keys.nodes["name"]
+            else { continue }
+            findings.add(
+                "\(DisplayText.quoted(item.value.name)) is the name of \(other), too",
+                path: DisplayText.path(item.keys.path, "name"), at: node.origin, allowed: "a name for each chord")
+        }
+        return usable.map(\.value)
+    }
+}
+
+extension ScalarRule where Value == String {
+    /// The name of a chord.
+    static var chordName: ScalarRule {
+        let word = word(limit: 32, alphabet: "a-z 0-9 _") {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "_")
+        }
+        return ScalarRule(allowed: "\(word.allowed), with a letter in front, and not the name of a gesture") {
+            text throws(Rejection) in
+            let name = try word.parse(text)
+            guard name.utf8.first.map({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) ?? false else {
+                throw Rejection("does not begin with a letter")
+            }
+            // "unknown" stands for gestures without a name.
+            guard ChordSettings.GestureWord(rawValue: name) == nil, name != "unknown" else {
+                throw Rejection("is the name of a gesture")
+            }
+            return name
+        }
+    }
+}

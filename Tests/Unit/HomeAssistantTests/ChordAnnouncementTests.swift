@@ -1,0 +1,52 @@
+import JSON
+import Testing
+
+@testable import HomeAssistant
+
+@Suite("Chords in Home Assistant")
+struct ChordAnnouncementTests {
+    /// The documents with chords: one of all tags, and one of another tag.
+    private static func documents(
+        _ form: HomeAssistantConfiguration.Form, _ chords: [DiscoveredChord]
+    ) -> DiscoveryDocuments {
+        var discovery = HomeAssistantDiscovery.attic(form)
+        discovery.adopt(
+            Vocabulary(
+                gestures: ["cover"], unknownGesture: "unknown", chords: chords, touchModes: [], effects: [],
+                pairingStates: []))
+        return discovery.documents
+    }
+
+    private static let all = DiscoveredChord(name: "tap_in")
+    private static let other = DiscoveredChord(name: "in_out", tags: ["0001"])
+
+    @Test("are event types and triggers of the tags that can make them")
+    func announcement() throws {
+        let message = try #require(
+            Self.documents(.device, [Self.all, Self.other]).announcement(of: .sleeve).first)
+        let text = message.text
+        #expect(text.contains(#""event_types":["Cover","Tap in","Unknown gesture"]"#))
+        #expect(text.contains(#""subtype":"tap_in""#))
+        #expect(!text.contains("in_out"))
+    }
+
+    @Test("that are removed leave no trigger in the device form")
+    func removedFromDevice() {
+        let (old, new) = (Self.documents(.device, [Self.all, Self.other]), Self.documents(.device, []))
+        let texts = new.announcement(of: .sleeve, replacing: old).map(\.text)
+        #expect(texts.count == 2)
+        #expect(texts.first?.contains(#""trigger_tap_in":{"platform":"device_automation"}"#) == true)
+        #expect(texts.last == new.announcement(of: .sleeve).first?.text)
+        #expect(old.announcement(of: .sleeve, replacing: new) == old.announcement(of: .sleeve))
+    }
+
+    @Test("that are removed leave no trigger in the single form")
+    func removedFromSingle() {
+        let (old, new) = (Self.documents(.single, [Self.all]), Self.documents(.single, []))
+        let messages = new.announcement(of: .sleeve, replacing: old)
+        let topic = "homeassistant/device_automation/jacquard_tag_003R/trigger_tap_in/config"
+        #expect(messages.first == DiscoveryMessage(topic: topic, payload: []))
+        #expect(Array(messages.dropFirst()) == new.announcement(of: .sleeve))
+        #expect(old.withdrawal(ofTag: "003R").contains { $0.topic == topic })
+    }
+}
