@@ -127,7 +127,7 @@ extension JSONNode {
 
 extension [UInt8] {
     /// Appends a text as a JSON string.
-    fileprivate mutating func append(json text: String) {
+    mutating func append(json text: String) {
         append(UInt8(ascii: "\""))
         if text.utf8.contains(where: \.isEscapedInJSON) { append(escaped: text) } else { append(contentsOf: text.utf8) }
         append(UInt8(ascii: "\""))

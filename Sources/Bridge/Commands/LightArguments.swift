@@ -66,7 +66,9 @@ extension CommandArguments {
     fileprivate func effect(
         _ key: String, listed: [LEDEffect], understood: [LEDEffect]
     ) throws(CommandFailure) -> LEDEffect? {
-        try word(key, of: listed.map { Word($0.word, $0) }, synonyms: understood.map { Word($0.word, $0) })
+        // Most commands have no such key, and the lists of words are long.
+        guard self[key] != nil else { return nil }
+        return try word(key, of: listed.map { Word($0.word, $0) }, synonyms: understood.map { Word($0.word, $0) })
     }
 
     /// Reads the frames, which are required for a custom pattern and not allowed for others.

@@ -104,15 +104,9 @@ extension Requester {
         bridge: String,
         at now: Timestamp
     ) -> [UInt8] {
-        JSONText.bytes(
-            of: ResultDocument(
-                id: id,
-                status: status,
-                isFinal: status != .accepted,
-                data: data,
-                error: error,
-                tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds),
-                time: now.text,
-                bridge: bridge))
+        ResultDocument(
+            id: id, status: status, data: data, error: error,
+            tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds), time: now.text, bridge: bridge
+        ).bytes
     }
 }

@@ -56,8 +56,9 @@ extension PendingCommands {
     /// Commands with a long lifetime may use only a part of the queue: those over one minute at most three quarters,
     /// those over ten minutes at most half.
     func checkRoom(for tag: TagID?, within timeToLive: Duration) throws(CommandFailure) {
-        let commands = pending.filter { $0.tag == tag }
-        let count = commands.reduce(0) { $0 + $1.requesters.count }
+        // By index, as in ``deadline``.
+        let commands = pending.indices.filter { pending[$0].tag == tag }
+        let count = commands.reduce(0) { $0 + pending[$1].requesters.count }
         let subject = tag.map { "Tag \($0)" } ?? "The bridge"
         guard count < commandsPerTag else {
             throw CommandFailure(
@@ -68,7 +69,10 @@ extension PendingCommands {
             (Duration.seconds(600), commandsPerTag - commandsPerTag / 2),
         ]
         for (limit, share) in shares where timeToLive > limit {
-            let waiting = commands.reduce(0) { $0 + (!$1.isSent && $1.timeToLive > limit ? $1.requesters.count : 0) }
+            let waiting = commands.reduce(0) { count, index in
+                let isCounted = !pending[index].isSent && pending[index].timeToLive > limit
+                return isCounted ? count + pending[index].requesters.count : count
+            }
             guard waiting < share else {
                 throw CommandFailure(
                     .busy, "\(subject) has \(waiting) commands that wait longer than \(limit.components.seconds) s",
@@ -143,13 +147,13 @@ extension PendingCommands {
 
     /// Makes this bridge publish the results of a command, because its tag is connected here.
     mutating func publishResult(of token: UInt64) {
-        guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
+        guard let index = index(of: token) else { return }
         pending[index].publishesResult = true
     }
 
     /// Marks a command as sent, or a request as begun, and starts its response timeout.
     mutating func sent(_ token: UInt64, respondedWithin limit: Duration = Self.responseLimit, at now: Timestamp) {
-        guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
+        guard let index = index(of: token) else { return }
         pending[index].retryAt = nil
         pending[index].responseDeadline = now.instant + limit
         pending[index].publishesResult = true
@@ -158,7 +162,7 @@ extension PendingCommands {
     /// Queues a command again that could not be sent. If the tag is connected, the command is retried after a short
     /// delay.
     mutating func waitAgain(_ token: UInt64, isConnected: Bool, at now: Timestamp) {
-        guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
+        guard let index = index(of: token) else { return }
         pending[index].responseDeadline = nil
         pending[index].retryAt = isConnected ? now.instant + Self.pause : nil
     }
@@ -195,7 +199,11 @@ extension PendingCommands {
 extension PendingCommands {
     /// Returns a command without removing it.
     func command(_ token: UInt64) -> PendingCommand? {
-        pending.first { $0.token == token }
+        index(of: token).map { pending[$0] }
+    }
+
+    private func index(of token: UInt64) -> Int? {
+        pending.indices.first { pending[$0].token == token }
     }
 
     /// Removes and returns the expired commands.
@@ -215,7 +223,7 @@ extension PendingCommands {
 
     /// Removes and returns a command.
     mutating func remove(_ token: UInt64) -> PendingCommand? {
-        remove { $0.token == token }.first
+        index(of: token).map { pending.remove(at: $0) }
     }
 
     private mutating func remove(where isGone: (PendingCommand) -> Bool) -> [PendingCommand] {

@@ -1,40 +1,53 @@
+import JSON
+
 /// The result of a command.
-struct ResultDocument: Encodable {
+struct ResultDocument {
     /// The three statuses of a result.
-    enum Status: String, Encodable {
+    enum Status: String {
         case ok, error, accepted
     }
 
-    @OrNull var id: String?
+    let id: String?
     let status: Status
-    let isFinal: Bool
     let data: CommandData
-    @OrNull var error: CommandFailure?
+    let error: CommandFailure?
     let tookMilliseconds: Int64
     let time: String
     let bridge: String
 
-    private enum CodingKeys: String, CodingKey {
-        case id, status, data, error, time, bridge
-        case isFinal = "final"
-        case tookMilliseconds = "took_ms"
+    /// The payload.
+    var bytes: [UInt8] {
+        var object = JSONObjectWriter(capacity: 192)
+        object.add("bridge", bridge)
+        data.add(to: &object)
+        if let error { object.add("error", document: error) } else { object.add("error", nil) }
+        object.add("final", status != .accepted)
+        object.add("id", id)
+        object.add("status", status.rawValue)
+        object.add("time", time)
+        object.add("took_ms", tookMilliseconds)
+        return object.finished
     }
 }
 
 /// The data of a result: any document, or an empty object.
-struct CommandData: Encodable, Sendable {
-    private let document: any Encodable & Sendable
+struct CommandData: Sendable {
+    private let document: (any Encodable & Sendable)?
 
     /// Wraps a document.
     init(_ document: some Encodable & Sendable) {
         self.document = document
     }
 
-    /// `{}`
-    static let none = CommandData([String: String]())
+    private init() {
+        document = nil
+    }
 
-    func encode(to encoder: any Encoder) throws {
-        try document.encode(to: encoder)
+    /// `{}`
+    static let none = CommandData()
+
+    fileprivate func add(to object: inout JSONObjectWriter) {
+        if let document { object.add("data", document: document) } else { object.add("data", JSONObjectWriter()) }
     }
 }
 

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -84,29 +85,25 @@ struct LEDState: Sendable {
 }
 
 /// `T/led`: the state of a light in Home Assistant's JSON schema.
-struct LightDocument: Encodable {
-    let state: String
-    let colorMode = "rgb"
-    let color: ColorDocument
-    let brightness: UInt8
-    let effect: String
+struct LightDocument {
+    private let led: LEDState
 
     init(_ led: LEDState) {
-        state = led.isOn ? "ON" : "OFF"
-        color = ColorDocument(r: led.light.color.red, g: led.light.color.green, b: led.light.color.blue)
-        brightness = led.light.brightness
-        effect = led.light.effect.word
+        self.led = led
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case state, color, brightness, effect
-        case colorMode = "color_mode"
+    /// The payload. The colour is not scaled by the brightness.
+    var bytes: [UInt8] {
+        var color = JSONObjectWriter()
+        color.add("b", Int64(led.light.color.blue))
+        color.add("g", Int64(led.light.color.green))
+        color.add("r", Int64(led.light.color.red))
+        var object = JSONObjectWriter(capacity: 128)
+        object.add("brightness", Int64(led.light.brightness))
+        object.add("color", color)
+        object.add("color_mode", "rgb")
+        object.add("effect", led.light.effect.word)
+        object.add("state", led.isOn ? "ON" : "OFF")
+        return object.finished
     }
-}
-
-/// A colour in `T/led`, not scaled by the brightness.
-struct ColorDocument: Encodable {
-    let r: UInt8
-    let g: UInt8
-    let b: UInt8
 }

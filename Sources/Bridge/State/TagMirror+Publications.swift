@@ -36,7 +36,7 @@ extension TagMirror {
     var touchModeFact: Publication { .fact(topics.touchMode, word: touchMode.word) }
 
     /// `T/led` shows the tag's own LED; the gear's LED has no topic.
-    var ledFact: Publication { .fact(topics.led, LightDocument(tagLED)) }
+    var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(tagLED).bytes, kind: .fact) }
 
     var rssiFact: Publication {
         .fact(topics.rssi, word: sighting.rssi.map(String.init) ?? "null", qos: 0)

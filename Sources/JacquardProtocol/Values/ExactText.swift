@@ -26,9 +26,13 @@ public struct ExactText: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// Returns whether both have the same bytes.
     public static func == (left: ExactText, right: ExactText) -> Bool {
-        // Element by element, views of UTF-8 take ten times as long.
+        // Element by element, views of UTF-8 take ten times as long, and `elementsEqual` three times.
         var (left, right) = (left.text, right.text)
-        return left.withUTF8 { left in right.withUTF8 { left.count == $0.count && left.elementsEqual($0) } }
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                left.count == right.count && left.indices.allSatisfy { left[$0] == right[$0] }
+            }
+        }
     }
 
     /// Orders texts by their bytes.

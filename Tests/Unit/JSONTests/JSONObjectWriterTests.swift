@@ -1,0 +1,45 @@
+import JSON
+import Testing
+
+@Suite("JSON object writer")
+struct JSONObjectWriterTests {
+    private struct Color: Encodable {
+        let b: Int64
+        let r: Int64
+    }
+
+    private struct Sample: Encodable {
+        let color: Color
+        let count: Int64
+        let isOn: Bool
+        let name: String
+        let parts: [String]
+    }
+
+    @Test(
+        "writes the bytes of an encoder",
+        arguments: [
+            ("", 0, true), ("a\"b\\c\nd\u{1}é", -1, false), ("plain", Int64.max, true), ("/", Int64.min, false),
+        ])
+    func members(name: String, count: Int64, isOn: Bool) {
+        let sample = Sample(color: Color(b: 1, r: 255), count: count, isOn: isOn, name: name, parts: ["a", name])
+        var color = JSONObjectWriter()
+        color.add("b", sample.color.b)
+        color.add("r", sample.color.r)
+        var object = JSONObjectWriter(capacity: 64)
+        object.add("color", color)
+        object.add("count", count)
+        object.add("isOn", isOn)
+        object.add("name", name)
+        object.add("parts", document: sample.parts)
+        #expect(object.finished == JSONText.bytes(of: sample))
+    }
+
+    @Test("writes an object without members, and null for no text")
+    func empty() {
+        var object = JSONObjectWriter()
+        #expect(object.finished == Array("{}".utf8))
+        object.add("id", nil)
+        #expect(object.finished == Array(#"{"id":null}"#.utf8))
+    }
+}
