@@ -1,70 +1,58 @@
-public import CommandLine
-public import Terminal
-import Text
+import CommandLine
+import Glibc
+import PasswordHash
+import Terminal
 
-/// The commands of `jacquard2mqtt-web`.
-public enum WebProgram {
-    static let config = OptionDescription(
-        name: "--config", value: "FILE",
-        details: [
-            "The bridge's configuration, of which the broker is used", "(default: /etc/jacquard2mqtt/config.yaml).",
-        ])
-    static let web = OptionDescription(
-        name: "--web", value: "FILE",
-        details: ["Address, users and encryption of the page", "(default: /etc/jacquard2mqtt/web.yaml)."])
-    static let runtime = OptionDescription(
-        name: "--runtime", value: "DIR",
-        details: [
-            "The folder for one-time links (default: $RUNTIME_DIRECTORY,",
-            "/run/jacquard2mqtt-web for root, or a folder in $XDG_RUNTIME_DIR).",
-        ])
+/// `open`: prints a one-time link to the running page.
+struct OpenCommand: CommandAction, Hashable {
+    /// The folder of `--runtime`.
+    let runtime: String?
 
-    /// The commands of the program.
-    public static let table = CommandTable<any CommandAction>(
-        program: ProgramDescription(
-            name: "jacquard2mqtt-web", summary: "web page for bridges from Google Jacquard tags to MQTT",
-            details: [
-                "Serves a page that shows the tags of all bridges of a broker, pairs tags,",
-                "sends them commands and explains why a tag is offline. It connects to the",
-                "broker only, and may run on any host that can reach it.",
-            ],
-            sections: [
-                HelpSection(
-                    "FILES",
-                    [
-                        "/etc/jacquard2mqtt/config.yaml    the broker, as for the bridge",
-                        "/etc/jacquard2mqtt/web.yaml       address, users and encryption",
-                    ])
-            ]),
-        commands: [
-            Command(
-                name: "run", summary: "serve the page",
-                details: [
-                    "Serves the page until SIGTERM or SIGINT, by default on", "http://127.0.0.1:8377/.",
-                ],
-                options: [config, web, runtime], examples: ["run", "run --config my.yaml --web web.yaml"]
-            ) { arguments throws(CommandLineError) in
-                ServeCommand(
-                    config: try arguments.value(of: config, path), web: try arguments.value(of: web, path),
-                    runtime: try arguments.value(of: runtime, path))
-            },
-            Command(
-                name: "open", summary: "print a one-time link to the running page",
-                details: [
-                    "For a page on a loopback address without users. The link is valid for ten",
-                    "minutes and one login; a new one makes it invalid.",
-                ],
-                options: [runtime], examples: ["open"]
-            ) { arguments throws(CommandLineError) in OpenCommand(runtime: try arguments.value(of: runtime, path)) },
-            Command(
-                name: "password", summary: "print the hash of a password",
-                details: [
-                    "Reads a password from the terminal or standard input, and prints the",
-                    "line for a user in web.yaml.",
-                ],
-                examples: ["password"]
-            ) { _ throws(CommandLineError) in PasswordCommand() },
-        ])
+    func run(in context: CommandContext) -> ExitCode {
+        let isRoot = geteuid() == 0
+        guard let folder = OneTimeKeys.folder(option: runtime, environment: context.environment, isRoot: isRoot) else {
+            return fail(.wrongUsage, "XDG_RUNTIME_DIR is not set; name the folder of the running page: --runtime DIR")
+        }
+        let keys = OneTimeKeys(folder: folder)
+        guard let address = keys.address else {
+            return fail(.noConnection, "no page is running with the folder \(folder), or this user may not read it")
+        }
+        let key = Secrets.random()
+        guard keys.store(key) else { return fail(.failed, "cannot write to \(folder)") }
+        OutputChannel.standardOutput.write("\(address)#key=\(key)")
+        return .done
+    }
 
-    private static var path: ScalarRule<String> { .text(bytes: 4095) }
+    private func fail(_ code: ExitCode, _ text: String) -> ExitCode {
+        OutputChannel.standardError.write("jacquard2mqtt-web: \(text)")
+        return code
+    }
+}
+
+/// `password`: reads a password and prints its hash.
+struct PasswordCommand: CommandAction, Hashable {
+    func run(in _: CommandContext) -> ExitCode {
+        guard let password = readPassword(), !password.isEmpty else {
+            OutputChannel.standardError.write("jacquard2mqtt-web: the password is empty")
+            return .wrongUsage
+        }
+        guard let hash = PasswordHash.make(password) else {
+            OutputChannel.standardError.write("jacquard2mqtt-web: libcrypt cannot make a hash of this password")
+            return .failed
+        }
+        OutputChannel.standardOutput.write("password: '\(hash)'")
+        return .done
+    }
+
+    /// Reads a line. A terminal does not show it.
+    private func readPassword() -> String? {
+        var settings = termios()
+        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }
+        var hidden = settings
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        OutputChannel.standardError.write("Enter the password. It is not shown.")
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings) }
+        return readLine()
+    }
 }
