@@ -113,6 +113,18 @@ public final class MQTTClient {
         }
     }
 
+    /// Ends a subscription on the current connection; does nothing without one. Messages that the broker has sent before may follow.
+    public func unsubscribe(from filter: MQTTTopicFilter) {
+        subscriptionRetries.unsubscribed(filter)
+        planSubscriptions()
+        guard isConnected else { return }
+        do throws(MQTTError) {
+            try connection?.unsubscribe(from: filter)
+        } catch {
+            log.warning("cannot unsubscribe", [(.error, error.description)])
+        }
+    }
+
     // MARK: Service
 
     private func serve() async {

@@ -72,6 +72,12 @@ extension MosquittoInstance {
         return identifier
     }
 
+    /// Queues the end of a subscription.
+    func unsubscribe(from filter: MQTTTopicFilter) throws(MQTTError) {
+        let status = mosquitto_unsubscribe(pointer, nil, filter.description)
+        guard status == MOSQ_ERR_SUCCESS.rawValue else { throw MQTTError(publishing: status) }
+    }
+
     /// Queues the end; the library closes the socket once it is written.
     func disconnect() {
         _ = mosquitto_disconnect(pointer)

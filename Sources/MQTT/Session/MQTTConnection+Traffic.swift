@@ -22,6 +22,13 @@ extension MQTTConnection {
         planFlush()
     }
 
+    /// Queues the end of a subscription. The broker's answer is not awaited.
+    func unsubscribe(from filter: MQTTTopicFilter) throws(MQTTError) {
+        guard phase == .active else { throw .notConnected }
+        try instance.unsubscribe(from: filter)
+        planFlush()
+    }
+
     /// Handles events of the socket.
     func ready(_ events: DescriptorSource.Events) {
         guard phase != .connecting || isEstablished(events) else { return }

@@ -53,6 +53,11 @@ struct SubscriptionRetries {
         return former == nil ? .refused : .refusedAgain
     }
 
+    /// The filter is not wanted any more.
+    mutating func unsubscribed(_ filter: MQTTTopicFilter) {
+        entries[filter] = nil
+    }
+
     /// The subscriptions to repeat now.
     mutating func due(at now: Instant) -> [Subscription] {
         let filters = entries.filter { $0.value.due.map { $0 <= now } ?? false }.keys

@@ -116,7 +116,7 @@ final class WebService {
         var beginning = page.beginning(of: subscription)
         let stream = HTTPStream { beginning.takeNext() }
         let id = ObjectIdentifier(stream)
-        stream.onEnd = { [weak self] in self?.browsers[id] = nil }
+        stream.onEnd = { [weak self] in self?.ended(id) }
         browsers[id] = Browser(stream: stream, subscription: subscription)
         if let tag = subscription.touch { subscribeTouch(tag) }
         let headers: [(name: String, value: String)] = [
@@ -125,6 +125,13 @@ final class WebService {
         ]
         reply.send(stream, headers: headers + SecurityHeaders.all(isFramed: isFramed))
         if !heartbeat.isArmed { heartbeat.arm(after: Self.heartbeatInterval, accuracy: .seconds(1)) }
+    }
+
+    private func ended(_ id: ObjectIdentifier) {
+        guard let tag = browsers.removeValue(forKey: id)?.subscription.touch,
+            !browsers.values.contains(where: { $0.subscription.touch == tag })
+        else { return }
+        unsubscribeTouch(tag)
     }
 
     private func broadcast(_ text: [UInt8]) {
@@ -197,9 +204,19 @@ final class WebService {
 
     private func subscribeTouch(_ tag: String) {
         guard client.isConnected, touchTags.insert(tag).inserted,
-            let filter = try? MQTTTopicFilter("\(page.mirror.base)/tag/\(tag)/touch")
+            let filter = touchFilter(tag)
         else { return }
         client.subscribe(to: [(filter, .atMostOnce)])
+    }
+
+    /// The last page of the tag is closed.
+    private func unsubscribeTouch(_ tag: String) {
+        guard touchTags.remove(tag) != nil, let filter = touchFilter(tag) else { return }
+        client.unsubscribe(from: filter)
+    }
+
+    private func touchFilter(_ tag: String) -> MQTTTopicFilter? {
+        try? MQTTTopicFilter("\(page.mirror.base)/tag/\(tag)/touch")
     }
 
     private func receivedTouch(_ message: MQTTMessage, of tag: Substring) {

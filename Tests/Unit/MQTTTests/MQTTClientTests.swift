@@ -92,6 +92,19 @@ struct MQTTClientTests {
         }
     }
 
+    @Test("receives nothing more after it has unsubscribed")
+    func unsubscribes() async throws {
+        try await withClient { client, _ in
+            try await client.subscribe("a")
+            try await client.subscribe("b")
+            client.client.unsubscribe(from: try MQTTTopicFilter("a"))
+            try client.client.publish(MQTTMessage(topic: "a", payload: [1], qos: .atLeastOnce), ticket: 1)
+            try client.client.publish(MQTTMessage(topic: "b", payload: [2], qos: .atLeastOnce), ticket: 2)
+            try await until("the other message") { client.messages.contains { $0.topic == "b" } }
+            #expect(!client.messages.contains { $0.topic == "a" })
+        }
+    }
+
     @Test(
         "receives binary and empty payloads as they are",
         arguments: [[], [0], [0, 0xFF, 0xC3, 0x28], Array(repeating: 9, count: 200_000)] as [[UInt8]])

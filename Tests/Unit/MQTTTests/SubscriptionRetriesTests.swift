@@ -45,6 +45,16 @@ struct SubscriptionRetriesTests {
         #expect(retries.answered(subscription, failure, at: now) == .refused)
     }
 
+    @Test("one that is not wanted any more is not repeated")
+    func unsubscribed() throws {
+        var retries = SubscriptionRetries()
+        let subscription = try subscription("a")
+        #expect(retries.answered(subscription, failure, at: start) == .refused)
+        retries.unsubscribed(subscription.filter)
+        #expect(retries.deadline == nil)
+        #expect(retries.answered(subscription, failure, at: start) == .refused)
+    }
+
     @Test("a definite reason is final", arguments: [0x87, 0x8F, 0x9E, 0xA1, 0xA2] as [UInt8])
     func final(reason: UInt8) throws {
         var retries = SubscriptionRetries()
