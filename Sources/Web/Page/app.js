@@ -73,6 +73,7 @@ function update() {
   drawHeader();
   shown?.update?.();
   model.changedTags.clear();
+  model.isNextSecond = false;
 }
 
 // Many messages in a short time are drawn together.
@@ -172,7 +173,7 @@ connection.onSessionLost = () => { connection.session = null; connection.source?
 window.addEventListener("hashchange", () => (location.hash.startsWith("#key=") ? start() : show()));
 document.getElementById("skip").addEventListener("click", event => { event.preventDefault(); main.focus(); });
 // Ages such as "4 s ago". A page in the background does nothing.
-setInterval(() => { if (!document.hidden && connection.session) { for (const id of model.tags.keys()) model.changedTags.add(id); schedule(); } }, 1000);
+setInterval(() => { if (!document.hidden && connection.session) { model.isNextSecond = true; schedule(); } }, 1000);
 document.addEventListener("visibilitychange", schedule);
 
 function retry() {

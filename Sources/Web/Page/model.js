@@ -12,6 +12,8 @@ export class Model {
     this.broker = {connected: false, since_ms: Date.now(), text: ""};
     this.server = {connected: false, since: Date.now()};
     this.changedTags = new Set();
+    // Whether a second has passed, so that ages such as "4 s ago" change.
+    this.isNextSecond = false;
   }
 
   reset() {

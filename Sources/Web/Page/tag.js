@@ -61,7 +61,7 @@ export function tagPage(root, {model, connection, go}, id) {
     const text = "The bond is removed, and the tag's topics are deleted. To use it again, pair it again.";
     if (!await confirmed(`Forget tag ${id}?`, text, "Forget")) return;
     const bridge = model.bridgeOf(id);
-    const answer = await connection.send(`bridge/${bridge}/request/forget`, {id});
+    const answer = await connection.send(`bridge/${bridge}/request/forget`, {tag: id});
     if (answer.ok) go("tags"); else results["connection/set"].show(answer);
   });
   forget.disabled = !connection.may("bridge/x/request/forget");

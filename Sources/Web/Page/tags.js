@@ -16,6 +16,9 @@ const columns = [
   {key: "gesture", title: "Last gesture"},
 ];
 
+// How many rows are made at once; more follow when the end of the table comes into view.
+const rowsAtOnce = 100;
+
 const memory = {filter: "", offlineOnly: false, sort: "id", descending: false};
 
 export function tagsPage(root, {model}) {
@@ -29,39 +32,77 @@ export function tagsPage(root, {model}) {
   });
   const table = make("table", {class: "stack", id: "tags"}, make("thead", {}, make("tr", {}, ...heads)), body);
   const empty = make("p", {class: "quiet"});
+  const end = make("div");
   root.append(make("h1", {}, "Tags"),
     make("div", {class: "bar", role: "search"}, make("label", {}, "Filter", filter), make("label", {}, offline, "offline only"), count),
-    table, empty);
+    table, empty, end);
 
+  // What each tag is sorted and filtered by.
+  const facts = new Map();
+  // The rows that have been made, by id.
   const rows = new Map();
-  let orderKey = null;
-  filter.addEventListener("input", () => { memory.filter = filter.value; applyFilter(); });
-  offline.addEventListener("change", () => { memory.offlineOnly = offline.checked; applyFilter(); });
+  let sorted = [], visible = [], limit = rowsAtOnce, isSorted = false;
+  filter.addEventListener("input", () => { memory.filter = filter.value; limit = rowsAtOnce; showRows(); });
+  offline.addEventListener("change", () => { memory.offlineOnly = offline.checked; limit = rowsAtOnce; showRows(); });
+  const nearEnd = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting || visible.length < limit) return;
+    limit += rowsAtOnce;
+    showRows();
+  }, {rootMargin: "800px"});
+  nearEnd.observe(end);
 
   function sortBy(key) {
     memory.descending = memory.sort === key ? !memory.descending : false;
     memory.sort = key;
-    orderKey = null;
-    update();
+    isSorted = false;
+    sortRows();
+    showRows();
   }
 
   function update() {
-    const now = Date.now();
-    for (const id of model.changedTags) if (rows.has(id)) draw(rows.get(id), now);
-    for (const id of model.tags.keys()) {
-      if (rows.has(id)) continue;
-      const row = makeRow(id);
-      rows.set(id, row);
-      draw(row, now);
-    }
-    for (const [id, row] of rows) {
+    for (const id of model.changedTags) if (model.tags.has(id)) setFacts(id);
+    for (const id of facts.keys()) {
       if (model.tags.has(id)) continue;
-      row.element.remove();
+      facts.delete(id);
       rows.delete(id);
-      orderKey = null;
+      isSorted = false;
     }
-    order();
-    applyFilter();
+    sortRows();
+    const now = Date.now();
+    for (const id of model.isNextSecond ? visible : model.changedTags) if (rows.has(id)) draw(rows.get(id), now);
+    showRows();
+  }
+
+  function setFacts(id) {
+    const tag = model.tags.get(id), known = facts.get(id);
+    const name = tag.info?.name ?? "", bridge = tag.info?.bridge ?? "";
+    const gear = tag.gear?.attached ? tag.gear.product ?? "unknown product" : "";
+    const online = tag.availability === "online";
+    const gesture = model.gestures.get(id)?.[0];
+    const values = {
+      id, name: name.toLowerCase(), state: online ? "" : stateText(tag, 0), battery: tag.battery?.level ?? -1, signal: tag.rssi ?? -999,
+      gear, bridge, reconnects: tag.stats?.reconnects ?? -1, lost: tag.stats?.lost_fragments ?? -1,
+      gesture: gesture ? -Date.parse(gesture.time) : 0,
+    };
+    facts.set(id, {values, online, text: `${id} ${name} ${bridge} ${gear}`.toLowerCase()});
+    // Rows that move while somebody reads them are a nuisance: live columns are sorted only on request.
+    const isLive = ["gesture", "signal"].includes(memory.sort);
+    if (!known || (!isLive && known.values[memory.sort] !== values[memory.sort])) isSorted = false;
+  }
+
+  function sortRows() {
+    if (isSorted) return;
+    isSorted = true;
+    const {sort, descending} = memory;
+    const list = [...facts.values()].sort((one, other) => {
+      const result = compare(one.values[sort], other.values[sort]) || compare(one.values.id, other.values.id);
+      return descending ? -result : result;
+    });
+    sorted = list.map(fact => fact.values.id);
+    heads.forEach((head, index) => {
+      if (columns[index].key === sort) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
   }
 
   function makeRow(id) {
@@ -75,16 +116,14 @@ export function tagsPage(root, {model}) {
     }
     cells.state.classList.add("wide");
     cells.gesture.classList.add("wide");
-    return {id, element, cells, values: {}, text: ""};
+    return {id, element, cells};
   }
 
-  function draw(row, now) {
-    const {cells, id} = row;
+  function draw({cells, id}, now) {
     const tag = model.tags.get(id);
-    if (!tag) return;
     const name = tag.info?.name ?? "";
     replace(cells.name, name, () => [isolated(name)]);
-    const online = tag.availability === "online";
+    const {online, values} = facts.get(id);
     const state = stateText(tag, now);
     replace(cells.state, `${state} ${online}`, () => online
       ? [state]
@@ -92,57 +131,52 @@ export function tagsPage(root, {model}) {
     setText(cells.battery, batteryText(tag.battery));
     cells.battery.classList.toggle("word", isLow(tag.battery));
     setText(cells.signal, typeof tag.rssi === "number" ? String(tag.rssi) : "");
-    const gear = tag.gear?.attached ? tag.gear.product ?? "unknown product" : "";
-    setText(cells.gear, gear);
-    const bridge = tag.info?.bridge ?? "";
-    setText(cells.bridge, bridge);
+    setText(cells.gear, values.gear);
+    setText(cells.bridge, values.bridge);
     setText(cells.reconnects, typeof tag.stats?.reconnects === "number" ? String(tag.stats.reconnects) : "");
     setText(cells.lost, typeof tag.stats?.lost_fragments === "number" ? String(tag.stats.lost_fragments) : "");
     const gesture = model.gestures.get(id)?.[0];
     setText(cells.gesture, gesture ? `${words(gesture.event_type)}, ${age(gesture.time, now)}` : "");
-    row.values = {
-      id, name: name.toLowerCase(), state: online ? "" : state, battery: tag.battery?.level ?? -1, signal: tag.rssi ?? -999,
-      gear, bridge, reconnects: tag.stats?.reconnects ?? -1, lost: tag.stats?.lost_fragments ?? -1,
-      gesture: gesture ? -Date.parse(gesture.time) : 0,
-    };
-    row.online = online;
-    row.text = `${id} ${name} ${bridge} ${gear}`.toLowerCase();
   }
 
-  function order() {
-    const {sort, descending} = memory;
-    const list = [...rows.values()].sort((one, other) => {
-      const result = compare(one.values[sort], other.values[sort]) || compare(one.id, other.id);
-      return descending ? -result : result;
-    });
-    const key = `${sort} ${descending} ${list.map(row => row.id).join()}`;
-    // Rows that move while somebody reads them are a nuisance: live columns are sorted only on request.
-    if (key === orderKey || (orderKey !== null && ["gesture", "signal"].includes(sort) && list.length === body.children.length)) return;
-    orderKey = key;
-    const focus = document.activeElement;
-    body.replaceChildren(...list.map(row => row.element));
-    if (focus && body.contains(focus)) focus.focus();
-    heads.forEach((head, index) => {
-      if (columns[index].key === sort) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-      else head.removeAttribute("aria-sort");
-    });
-  }
-
-  function applyFilter() {
+  // Shows the first rows that match.
+  function showRows() {
     const text = memory.filter.trim().toLowerCase();
-    let visible = 0;
-    for (const row of rows.values()) {
-      const matches = (!text || row.text.includes(text)) && (!memory.offlineOnly || !row.online);
-      if (row.element.hidden === matches) row.element.hidden = !matches;
-      if (matches) visible += 1;
+    const matching = sorted.filter(id => {
+      const fact = facts.get(id);
+      return (!text || fact.text.includes(text)) && (!memory.offlineOnly || !fact.online);
+    });
+    const next = matching.slice(0, limit);
+    const before = new Set(visible), now = Date.now();
+    const elements = next.map(id => {
+      if (!rows.has(id)) rows.set(id, makeRow(id));
+      if (!before.has(id)) draw(rows.get(id), now);
+      return rows.get(id).element;
+    });
+    place(elements);
+    visible = next;
+    setText(count, matching.length === facts.size ? "" : `${matching.length} of ${facts.size} shown`);
+    table.hidden = facts.size === 0;
+    setText(empty, facts.size === 0 && model.isReady ? "No tag is known yet. Pair one, or add its serial to the bridge's configuration." : matching.length === 0 && facts.size > 0 ? "No tag matches." : "");
+  }
+
+  function place(elements) {
+    const present = body.children;
+    let equal = 0;
+    while (equal < present.length && present[equal] === elements[equal]) equal += 1;
+    if (equal === present.length) {
+      if (elements.length > equal) body.append(...elements.slice(equal));
+    } else {
+      const focus = document.activeElement;
+      body.replaceChildren(...elements);
+      if (focus && body.contains(focus)) focus.focus({preventScroll: true});
     }
-    setText(count, visible === rows.size ? "" : `${visible} of ${rows.size} shown`);
-    table.hidden = rows.size === 0;
-    setText(empty, rows.size === 0 && model.isReady ? "No tag is known yet. Pair one, or add its serial to the bridge's configuration." : visible === 0 && rows.size > 0 ? "No tag matches." : "");
+    // Reports again whether the end is in view.
+    if (elements.length !== equal) { nearEnd.unobserve(end); nearEnd.observe(end); }
   }
 
   for (const id of model.tags.keys()) model.changedTags.add(id);
-  return {update};
+  return {update, close: () => nearEnd.disconnect()};
 }
 
 function compare(one, other) {
