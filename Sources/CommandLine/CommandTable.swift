@@ -143,7 +143,7 @@ struct ArgumentParser {
     /// The command `help`, which every table contains.
     static let helpCommand = CommandDescription(
         name: "help", summary: "explain a command", details: ["The same as --help after the command."], options: [],
-        operands: [.optional("COMMAND", .command)], values: [], json: [], examples: ["help", "help led"])
+        operands: [.optional("COMMAND", .command)], values: [], json: [], examples: ["help", "help run"])
 
     /// The allowed first words.
     let commands: [CommandDescription]

@@ -46,6 +46,8 @@ private struct Plan: Sendable {
     let broker: Settings
     let settings: WebSettings
     let socket: ListeningSocket
+    /// Whether the service manager has opened another address than that of the configuration.
+    let isOtherSocket: Bool
     let tls: (key: String, certificate: String)?
     let keys: OneTimeKeys?
     let sink: any LogSink
@@ -58,6 +60,7 @@ private struct Plan: Sendable {
         // Checked first, so that a refused address is never bound.
         if let refusal = settings.refusal(at: passed?.address ?? settings.address) { throw StartError(refusal) }
         socket = try passed ?? ListeningSocket(address: settings.address, port: settings.port)
+        isOtherSocket = passed.map { $0.address != settings.address || $0.port != settings.port } ?? false
         tls = try Self.tls(settings)
         let isLink = settings.users.isEmpty && !settings.isIngress
         let folder = OneTimeKeys.folder(option: runtime, environment: environment, isRoot: geteuid() == 0)
@@ -107,6 +110,9 @@ private struct Plan: Sendable {
         } catch {
             log.error("cannot serve", [(.error, "\(error)")])
             return false
+        }
+        if isOtherSocket {
+            log.warning("address and port of web.yaml are not used: the socket unit has others", [(.endpoint, address)])
         }
         log.notice("serving", [(.version, Version.current), (.endpoint, address)])
         sd_notify(0, "READY=1")

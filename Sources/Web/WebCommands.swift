@@ -1,12 +1,15 @@
 import CommandLine
+import Configuration
 import Glibc
 import PasswordHash
 import Terminal
 
 /// `open`: prints a one-time link to the running page.
 struct OpenCommand: CommandAction, Hashable {
-    /// The folder of `--runtime`.
-    let runtime: String?
+    /// The page's configuration; nil: the default file.
+    var web: String?
+    /// The runtime folder; nil: that of the environment.
+    var runtime: String?
 
     func run(in context: CommandContext) -> ExitCode {
         let isRoot = geteuid() == 0
@@ -14,11 +17,29 @@ struct OpenCommand: CommandAction, Hashable {
             return fail(.wrongUsage, "XDG_RUNTIME_DIR is not set; name the folder of the running page: --runtime DIR")
         }
         let keys = OneTimeKeys(folder: folder)
+        guard keys.address == nil else { return print(keys) }
+        // Only a page that is not running needs the file.
+        switch WebSettings.load(path: web, isPasswordHash: PasswordHash.isValid) {
+        case .failure(let failure):
+            failure.lines.forEach { OutputChannel.standardError.write($0) }
+            return .wrongUsage
+        case .success(let settings):
+            guard settings.users.isEmpty, !settings.isIngress else {
+                return fail(.noConnection, "a page with users, or with ingress, has no one-time links")
+            }
+            // systemd may be waiting for the first connection.
+            _ = PageWaking.wake(address: settings.address, port: settings.port)
+            return print(keys)
+        }
+    }
+
+    private func print(_ keys: OneTimeKeys) -> ExitCode {
         guard let address = keys.address else {
-            return fail(.noConnection, "no page is running with the folder \(folder), or this user may not read it")
+            return fail(
+                .noConnection, "no page is running with the folder \(keys.folder), or this user may not read it")
         }
         let key = Secrets.random()
-        guard keys.store(key) else { return fail(.failed, "cannot write to \(folder)") }
+        guard keys.store(key) else { return fail(.failed, "cannot write to \(keys.folder)") }
         OutputChannel.standardOutput.write("\(address)#key=\(key)")
         return .done
     }

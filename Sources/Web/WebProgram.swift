@@ -34,8 +34,15 @@ public enum WebProgram {
                     [
                         "/etc/jacquard2mqtt/config.yaml    the broker, as for the bridge",
                         "/etc/jacquard2mqtt/web.yaml       address, users and encryption",
-                    ])
-            ]),
+                    ]),
+                HelpSection(
+                    .exitStatus,
+                    [
+                        .init("0", ["done, or ended by SIGTERM or SIGINT"]), .init("1", ["failed"]),
+                        .init("2", ["wrong usage or configuration"]), .init("3", ["no page is running"]),
+                    ]),
+            ],
+            manual: ManualText(seeAlso: ["jacquard2mqtt 1", "systemd.socket 5"])),
         commands: [
             Command(
                 name: "run", summary: "serve the page",
@@ -52,10 +59,13 @@ public enum WebProgram {
                 name: "open", summary: "print a one-time link to the running page",
                 details: [
                     "For a page on a loopback address without users. The link is valid for ten",
-                    "minutes and one login; a new one makes it invalid.",
+                    "minutes and one login; a new one makes it invalid. If systemd starts the",
+                    "page with the first browser, this command starts it.",
                 ],
-                options: [runtime], examples: ["open"]
-            ) { arguments throws(CommandLineError) in OpenCommand(runtime: try arguments.value(of: runtime, path)) },
+                options: [web, runtime], examples: ["open"]
+            ) { arguments throws(CommandLineError) in
+                OpenCommand(web: try arguments.value(of: web, path), runtime: try arguments.value(of: runtime, path))
+            },
             Command(
                 name: "password", summary: "print the hash of a password",
                 details: [

@@ -2,6 +2,9 @@ import Glibc
 import Text
 
 extension WebSettings {
+    /// The keys of the file.
+    static let keys = ["address", "port", "users", "tls", "trusted_origins", "behind_proxy", "ingress"]
+
     /// Reads the file of the page.
     ///
     /// - Parameters:
@@ -39,11 +42,9 @@ private struct WebSettingsReader {
     let folder: ConfigurationFolder
     var findings = ConfigurationFindings()
 
-    private static let keys = ["address", "port", "users", "tls", "trusted_origins", "behind_proxy", "ingress"]
-
     mutating func settings(_ root: ConfigurationNode?, _ isPasswordHash: (String) -> Bool) -> WebSettings {
         var settings = WebSettings()
-        let entries = entries(of: root, path: "", allowed: Self.keys)
+        let entries = entries(of: root, path: "", allowed: WebSettings.keys)
         read(entries["address"], "address", .ipAddress, into: &settings.address)
         var port = Int(settings.port)
         read(entries["port"], "port", .integer(0...65535), into: &port)

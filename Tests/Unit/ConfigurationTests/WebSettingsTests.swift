@@ -42,6 +42,18 @@ struct WebSettingsTests {
         #expect(settings.isBehindProxy && !settings.isIngress)
     }
 
+    @Test("are documented by the example with their defaults")
+    func example() throws {
+        let lines = try ExampleConfiguration.file("config/jacquard2mqtt-web.yaml").split(separator: "\n")
+        let defaults = lines.filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }.map { $0.dropFirst() }
+        #expect(try read(defaults.joined(separator: "\n")).get() == WebSettings())
+        let text = lines.joined(separator: "\n")
+        for key in WebSettings.keys { #expect(text.contains("\(key):"), "\(key)") }
+        let lists = lines.filter { $0.hasPrefix("# users:") || $0.hasPrefix("# tls:") || $0.hasPrefix("#   ") }
+        let settings = try read(lists.map { $0.dropFirst(2) }.joined(separator: "\n")).get()
+        #expect(settings.users.map(\.name) == ["ada"] && settings.keyFile == "/etc/web.key")
+    }
+
     @Test("refuse an address of other hosts without users, and without encryption")
     func refusals() throws {
         var settings = WebSettings()

@@ -286,6 +286,7 @@ struct WebCommandsTests {
     @Test("are run, open and password")
     func parsing() throws {
         #expect(try action("open", "--runtime", "/x") as? OpenCommand == OpenCommand(runtime: "/x"))
+        #expect(try action("open", "--web", "w.yaml") as? OpenCommand == OpenCommand(web: "w.yaml"))
         #expect(try action("password") is PasswordCommand)
         #expect(
             try action("run", "--web", "w", "--config", "c") as? ServeCommand == ServeCommand(config: "c", web: "w"))

@@ -143,8 +143,10 @@ def compose_takes_no_rights(rig):
         require("no-new-privileges:true" in service["security_opt"], f"{name}: new privileges")
         require(not service["user"].startswith("0"), f"{name}: root")
         require(service["mem_limit"] and service["pids_limit"] and service["healthcheck"]["test"], f"{name}: limits")
-        for right in ("privileged", "network_mode", "devices", "cap_add", "pid", "ipc"):
+        for right in ("privileged", "devices", "cap_add", "pid", "ipc"):
             require(right not in service, f"{name}: {right}")
+        # The page is served on the host's loopback address only.
+        require(service.get("network_mode") == ("host" if name == "web" else None), f"{name}: network_mode")
         for port in service.get("ports", []):
             require(port.startswith("127.0.0.1:"), f"{name}: {port} is open to other hosts")
         for volume in service["volumes"]:

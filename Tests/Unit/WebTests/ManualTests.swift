@@ -1,0 +1,27 @@
+import CommandLine
+import TestSupport
+import Testing
+
+@testable import Web
+
+/// `UPDATE_GENERATED=1 swift test --filter ManualTests` writes the files.
+@Suite("Manual page and completion of jacquard2mqtt-web")
+struct ManualTests {
+    @Test("the manual page follows from the table")
+    func manualPage() throws {
+        let path = "deploy/debian/manual/jacquard2mqtt-web.1"
+        let page = WebProgram.table.manualPage(date: try GeneratedFile.date(of: path))
+        #expect(try GeneratedFile.text(of: path, generated: page) == page)
+    }
+
+    @Test(
+        "the completion follows from the table",
+        arguments: [
+            (.bash, "deploy/debian/completion/jacquard2mqtt-web"),
+            (.zsh, "deploy/debian/completion/_jacquard2mqtt-web"),
+        ] as [(Shell, String)])
+    func completion(shell: Shell, path: String) throws {
+        let script = WebProgram.table.completion(for: shell)
+        #expect(try GeneratedFile.text(of: path, generated: script) == script)
+    }
+}
