@@ -1,20 +1,25 @@
 """The start script of the add-on with a simulated supervisor, a broker, and simulated tags."""
 import contextlib
+import http.client
 import http.server
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import threading
 import time
 
+from ingress import Ingress
 from ports import listens, take_port
 from programs import mosquitto_command
 from tools import ADD_ON, require
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 PASSWORD = "Oh5'\"eu: #x"
+NETWORK = None
+"""Why there is no network with the supervisor's address, or None."""
 
 
 class Supervisor:
@@ -78,10 +83,11 @@ class World:
              "protocol": "3.1.1", "addon": "core_mosquitto"}, failures)
         programs = os.path.join(rig.folder, "bin")
         os.makedirs(programs)
-        for name in ("jacquard2mqtt", "jacquard-simulator"):
+        for name in ("jacquard2mqtt", "jacquard2mqtt-web", "jacquard-simulator"):
             # Copies that every user can execute.
             shutil.copy(rig.program(name), programs)
         self.programs = programs
+        self.page_port = take_port()
         # A private bus accepts only its own user, which is nobody if this rig runs as root.
         user = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"] if os.geteuid() == 0 else []
         simulator = rig.start(
@@ -99,7 +105,8 @@ class World:
         environment = {
             **os.environ, "PATH": f"{self.programs}:{os.environ['PATH']}", "DATA": data,
             "RUN": os.path.join(self.rig.folder, "run"), "SUPERVISOR": self.supervisor.address,
-            "SUPERVISOR_TOKEN": TOKEN, "DBUS_SYSTEM_BUS_ADDRESS": self.bus, "ATTEMPTS": "3", **variables}
+            "SUPERVISOR_TOKEN": TOKEN, "DBUS_SYSTEM_BUS_ADDRESS": self.bus, "ATTEMPTS": "3",
+            "PORT": str(self.page_port), **variables}
         self.rig.say("$ start")
         self.environment = environment
         return self.rig.start("add-on", [os.path.join(ADD_ON, "start")], env=environment)
@@ -146,9 +153,10 @@ def gesture_reaches_broker(rig):
             require(secret not in arguments, "a secret is in the list of processes")
             require(secret not in add_on.text, "a secret is in the log")
         files = os.listdir(os.path.join(rig.folder, "run"))
-        require(files == ["config.yaml"], f"left behind: {files}")
-        mode = os.stat(os.path.join(rig.folder, "run", "config.yaml")).st_mode & 0o777
-        require(mode == 0o600, f"the configuration has the mode {mode:o}")
+        require(sorted(files) == ["config.yaml", "web.yaml"], f"left behind: {files}")
+        for name in files:
+            mode = os.stat(os.path.join(rig.folder, "run", name)).st_mode & 0o777
+            require(mode == 0o600, f"{name} has the mode {mode:o}")
         if os.geteuid() == 0:
             with open(f"/proc/{add_on.process.pid}/status", encoding="utf-8") as file:
                 status = file.read()
@@ -159,6 +167,7 @@ def gesture_reaches_broker(rig):
         add_on.process.terminate()
         require(add_on.ends(8) == 0, f"ended with {add_on.process.returncode}")
         state.prints(" offline")
+        deadline(lambda: not listens(world_.page_port), "the page ends with the bridge")
         require(world_.health() == 1, "healthy after the end")
         rig.say("$ kill the broker")
         world_.broker.stop()
@@ -183,6 +192,73 @@ def tags_survive_restart(rig):
         connected.lines.clear()
         world_.add_on({"instance": "attic"})
         connected.prints(" online", 30)
+
+
+def page_is_in_ingress(rig):
+    """The page in Home Assistant: the supervisor's proxy shows it and sends a command; every other address gets nothing."""
+    if NETWORK:
+        print(f"    not tried: {NETWORK}")
+        return
+    with world(rig) as world_:
+        results = world_.subscribe("jacquard/tag/0001/led/result")
+        state = world_.subscribe("jacquard/tag/0001/availability")
+        add_on = world_.add_on({"instance": "attic", "tags": [{"serial": "0001"}]})
+        state.prints(" online", 30)
+        deadline(lambda: listens(world_.page_port), "the page listens")
+        for headers in ({}, {"X-Ingress-Path": "/api/hassio_ingress/x"}):
+            status = asked(world_.page_port, "GET", "/", None, headers)[0]
+            require(status == 403, f"another address: {status}")
+        proxy = Ingress(world_.page_port)
+        try:
+            origin = {"Origin": f"http://127.0.0.1:{proxy.port}"}
+            path = proxy.path
+            require(asked(proxy.port, "GET", f"{path}/")[0] == 200, "no page")
+            status, headers, body = asked(proxy.port, "POST", f"{path}/login", {}, origin)
+            require(status == 200, f"login: {status} {body}")
+            session = {"Cookie": headers["Set-Cookie"].split(";")[0], "X-Token": json.loads(body)["token"]}
+            require("frame-ancestors 'self'" in headers["Content-Security-Policy"], "Home Assistant may not show it")
+            led = {"topic": "jacquard/tag/0001/led/set", "payload": {"color": "#ff0000", "duration_ms": 200}}
+            deadline(lambda: asked(proxy.port, "POST", f"{path}/publish", led, {**origin, **session})[0] == 202, "a command")
+            require('"status":"ok"' in results.prints('"final":true'), results.text)
+            status = asked(proxy.port, "POST", f"{path}/publish", led, {**session, "Origin": "http://evil.example"})[0]
+            require(status == 403, f"another origin: {status}")
+        finally:
+            proxy.stop()
+        rig.say("$ kill the page")
+        running = pages(add_on.process.pid)
+        require(len(running) == 1, f"processes of the page: {running}")
+        os.kill(running[0], signal.SIGKILL)
+        deadline(lambda: not listens(world_.page_port), "the page has ended")
+        deadline(lambda: listens(world_.page_port), "the page is started again", 20)
+        require(world_.health() == 0, "the bridge has ended, too")
+
+
+def asked(port, method, path, body=None, headers=None):
+    """Sends a request; returns status, headers and body."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    data = None if body is None else json.dumps(body)
+    connection.request(method, path, data, {"Content-Type": "application/json", **(headers or {})})
+    response = connection.getresponse()
+    answer = response.status, dict(response.getheaders()), response.read()
+    connection.close()
+    return answer
+
+
+def pages(add_on):
+    """The processes of the page among the descendants of the add-on."""
+    children, found = {}, []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{entry}/stat", encoding="utf-8") as file:
+            name, _, rest = file.read().partition(") ")
+            children.setdefault(int(rest.split()[1]), []).append((int(entry), name))
+    rest = [add_on]
+    while rest:
+        for process, name in children.get(rest.pop(), []):
+            rest.append(process)
+            # The kernel keeps 15 characters of a name.
+            if name.endswith("(jacquard2mqtt-w"):
+                found.append(process)
+    return found
 
 
 def own_broker_needs_no_supervisor(rig):
@@ -214,4 +290,4 @@ def mistakes_are_explained(rig):
         fails([], r"not a JSON object")
 
 
-CASES = [gesture_reaches_broker, tags_survive_restart, own_broker_needs_no_supervisor, mistakes_are_explained]
+CASES = [gesture_reaches_broker, page_is_in_ingress, tags_survive_restart, own_broker_needs_no_supervisor, mistakes_are_explained]
