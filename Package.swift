@@ -23,20 +23,23 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-/// How the daemon is linked for use, so that as little of it as possible is in memory: the article Performance has figures.
-let linking: [LinkerSetting] = [
-    .unsafeFlags(
-        [
-            "-use-ld=lld",
-            // Relocations in the packed form; it needs glibc 2.36.
-            "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-            // Exports no symbols to libraries, so that the linker can leave out unused functions.
-            "-Xlinker", "--no-export-dynamic",
-            // What runs stands side by side: the kernel maps 64 kB around each page that is touched.
-            "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/deploy/functions.order",
-            "-Xlinker", "--no-warn-symbol-ordering",
-        ], .when(configuration: .release))
-]
+/// How a program is linked for use, so that as little of it as possible is in memory: the article Performance has figures. `order` is a
+/// file of `deploy` with the functions that run in daily use.
+func linking(order: String) -> [LinkerSetting] {
+    [
+        .unsafeFlags(
+            [
+                "-use-ld=lld",
+                // Relocations in the packed form; it needs glibc 2.36.
+                "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+                // Exports no symbols to libraries, so that the linker can leave out unused functions.
+                "-Xlinker", "--no-export-dynamic",
+                // What runs stands side by side: the kernel maps 64 kB around each page that is touched.
+                "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/deploy/\(order)",
+                "-Xlinker", "--no-warn-symbol-ordering",
+            ], .when(configuration: .release))
+    ]
+}
 
 /// A module of `Sources`; its dependency list is the arrows that the build enforces.
 func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
@@ -130,10 +133,10 @@ let package = Package(
 
         .executableTarget(
             name: "jacquard2mqtt", dependencies: ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
-            swiftSettings: settings, linkerSettings: linking),
+            swiftSettings: settings, linkerSettings: linking(order: "functions.order")),
         .executableTarget(
             name: "jacquard2mqtt-web", dependencies: ["Terminal", "Web"], swiftSettings: settings,
-            linkerSettings: linking),
+            linkerSettings: linking(order: "web-functions.order")),
         .executableTarget(
             name: "jacquard-simulator", dependencies: ["Simulator", "Terminal"], swiftSettings: settings),
 
