@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
 import subprocess
 import time
 
-from ports import take_port
-from stage import Failure, listens, wait_until
+from ports import listens, take_port
+from programs import wait_for
+from stage import Failure
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 TAB, ENTER, SPACE = "\ue004", "\ue007", " "
@@ -23,7 +25,7 @@ class Driver:
         self.port = take_port()
         self.process = subprocess.Popen(
             ["chromedriver", "--port=%d" % self.port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until("chromedriver listens", lambda: listens(self.port))
+        wait_for("chromedriver listens", lambda: listens(self.port))
         self.browsers = []
 
     def browser(self):
@@ -42,7 +44,7 @@ class Driver:
 
     def stop(self):
         for browser in self.browsers:
-            browser.quit()
+            browser.close()
         self.process.terminate()
         self.process.wait()
 
@@ -81,13 +83,13 @@ class Browser:
         """Waits until the page shows a text."""
         begin = time.monotonic()
         try:
-            wait_until("the page shows %r" % text, lambda: text in self.text(), seconds)
-        except Failure as failure:
+            wait_for("the page shows %r" % text, lambda: text in self.text(), seconds)
+        except TimeoutError as failure:
             raise Failure("%s; it shows:\n%s" % (failure, self.text()))
         return time.monotonic() - begin
 
     def wait_for_script(self, script, what, seconds=15):
-        return wait_until(what, lambda: self.run(script), seconds)
+        return wait_for(what, lambda: self.run(script), seconds)
 
     def element(self, selector):
         return self.call("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
@@ -162,8 +164,6 @@ class Browser:
                 addresses.append(message["params"]["request"]["url"])
         return addresses
 
-    def quit(self):
-        try:
+    def close(self):
+        with contextlib.suppress(Failure, OSError):
             self.call("DELETE", "")
-        except (Failure, OSError):
-            pass

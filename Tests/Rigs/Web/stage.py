@@ -6,19 +6,18 @@ import contextlib
 import http.client
 import json
 import os
+import pathlib
 import re
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 
-PROJECT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-sys.path.insert(0, os.path.join(PROJECT, "Tests", "Support"))
+PROJECT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(PROJECT / "Tests" / "Support"))
 
-from ports import listens, take_port  # noqa: E402
+from ports import take_port  # noqa: E402
+from programs import Bridge, Mosquitto, Program, Simulator, wait_for  # noqa: E402
 
 
 class Failure(Exception):
@@ -30,91 +29,63 @@ def require(condition, text):
         raise Failure(text)
 
 
-def wait_until(what, condition, seconds=30):
-    """Waits until the condition returns something, and returns that."""
-    end = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise Failure("%s: not within %g s" % (what, seconds))
-        time.sleep(0.02)
+def find(program, pattern):
+    """The first match in what a program has printed."""
+    return re.search(pattern, program.printed(), re.M)
 
 
-class Process:
-    """A program whose output is collected by line."""
+def prints(program, pattern, seconds=20):
+    """Waits until a program has printed something, and returns the match."""
+    def look():
+        found = find(program, pattern)
+        if not found and program.process.poll() is not None:
+            raise Failure("%s has ended:\n%s" % (program.name, program.printed()[-2000:]))
+        return found
+    return wait_for("%s prints %s" % (program.name, pattern), look, seconds)
 
-    def __init__(self, command, environment=None):
-        self.command = command
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, **(environment or {})}, bufsize=1, errors="replace")
-        self.lines = []
-        threading.Thread(target=self._read, daemon=True).start()
 
-    def _read(self):
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip("\n"))
+class Page(Program):
+    """The page's server, which serves when this returns."""
 
-    @property
-    def pid(self):
-        return self.process.pid
+    def __init__(self, stage, settings, port, program):
+        self.port = port
+        self.runtime = os.path.join(stage.folder, "runtime-%d" % port)
+        path = stage.write("web-%d.yaml" % port, "port: %d\n%s" % (port, settings))
+        super().__init__(stage.folder, "web-%d" % port, [
+            program, "run", "--config", stage.config, "--web", path, "--runtime", self.runtime])
 
-    def find(self, pattern, start=0):
-        """The first line that matches, and what it matches."""
-        for line in list(self.lines[start:]):
-            match = re.search(pattern, line)
-            if match:
-                return match
-        return None
-
-    def wait_for(self, pattern, start=0, seconds=30):
-        def look():
-            found = self.find(pattern, start)
-            if not found and self.process.poll() is not None:
-                raise Failure("%s has ended:\n%s" % (self.command[0], "\n".join(self.lines[-20:])))
-            return found
-        return wait_until("%s prints %s" % (self.command[0], pattern), look, seconds)
-
-    def say(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def stop(self, number=signal.SIGTERM):
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+    def start(self):
+        before = self.printed().count(" serving") if self.log.exists() else 0
+        super().start()
+        prints(self, r"(?s)(.* serving){%d}" % (before + 1))
 
 
 class Stage:
     """All processes, in a temporary folder."""
 
-    def __init__(self, programs, tags=3, serials="0001,0002,003R", configured="0001,0002", gestures=None):
-        self.programs = programs
+    def __init__(self, programs, tags=3, serials="0001,0002,003R", configured="0001,0002", options=()):
+        self.programs = pathlib.Path(programs).resolve()
         self.folder = tempfile.mkdtemp(prefix="jacquard-web-")
         os.chmod(self.folder, 0o755)
         self.started = []
-        self.broker_port = take_port()
-        self.web_port = take_port()
-        self.start_broker()
-        options = ["--tags", str(tags), "--serials", serials, "--quick", "--json"]
-        if gestures:
-            options += ["--gestures-every", str(gestures)]
-        self.simulator = self.start(self.program("jacquard-simulator"), *options)
-        self.simulator.wait_for("^ready$|\"ready\"")
-        self.bus = self.simulator.wait_for("DBUS_SYSTEM_BUS_ADDRESS=([^\" ]+)").group(1)
+        # The log shows what the page is subscribed to.
+        self.broker = self.add(Mosquitto(self.folder, [
+            "allow_anonymous true", "log_type error", "log_type warning", "log_type notice", "log_type subscribe",
+            "log_type unsubscribe"]))
+        self.simulator = self.add(Simulator(
+            self.folder, "--tags", str(tags), "--serials", serials, "--json", *options, build=self.programs))
         listed = "".join("  - serial: '%s'\n" % serial for serial in configured.split(",") if serial)
-        self.config = self.write("config.yaml", "instance: attic\nmqtt:\n  host: 127.0.0.1\n  port: %d\n%s" % (
-            self.broker_port, "tags:\n" + listed if listed else ""))
-        self.start_bridge()
+        text = "instance: attic\nmqtt:\n  host: 127.0.0.1\n  port: %d\n%s" % (self.broker.port, "tags:\n" + listed if listed else "")
+        self.bridge = self.add(Bridge(self.folder, self.simulator.address, text, build=self.programs))
+        self.config = os.path.join(self.folder, "bridge.yaml")
+        self.web_port = take_port()
+
+    def add(self, program):
+        self.started.append(program)
+        return program
 
     def program(self, name):
-        return os.path.join(self.programs, name)
+        return str(self.programs / name)
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -122,47 +93,19 @@ class Stage:
             file.write(text)
         return path
 
-    def start(self, *command, environment=None):
-        process = Process(list(command), environment)
-        self.started.append(process)
-        return process
+    def start_web(self, settings="", port=None, program=None):
+        """Starts the page with lines of web.yaml."""
+        return self.add(Page(self, settings, port or self.web_port, program or self.program("jacquard2mqtt-web")))
 
-    def start_broker(self):
-        text = "listener %d 127.0.0.1\nallow_anonymous true\npersistence false\n" % self.broker_port
-        path = self.write("mosquitto.conf", text)
-        os.chmod(path, 0o644)
-        self.broker = self.start("mosquitto", "-c", path)
-        wait_until("the broker listens", lambda: listens(self.broker_port))
-
-    def start_bridge(self):
-        state = os.path.join(self.folder, "state")
-        self.bridge = self.start(
-            self.program("jacquard2mqtt"), "run", "--config", self.config, "--state", state,
-            environment={"DBUS_SYSTEM_BUS_ADDRESS": self.bus})
-
-    def start_web(self, settings="", port=None, extra=(), program=None):
-        """Starts the page with lines of web.yaml and returns the process."""
-        port = port or self.web_port
-        path = self.write("web-%d.yaml" % port, "port: %d\n%s" % (port, settings))
-        web = self.start(
-            program or self.program("jacquard2mqtt-web"), "run", "--config", self.config, "--web", path,
-            "--runtime", self.runtime(port), *extra)
-        web.wait_for("serving")
-        return web
-
-    def runtime(self, port):
-        return os.path.join(self.folder, "runtime-%d" % port)
-
-    def link(self, port=None):
+    def link(self, page):
         """A one-time link."""
-        port = port or self.web_port
         return subprocess.run(
-            [self.program("jacquard2mqtt-web"), "open", "--runtime", self.runtime(port)], check=True,
-            capture_output=True, text=True).stdout.strip()
+            [self.program("jacquard2mqtt-web"), "open", "--runtime", page.runtime], check=True, capture_output=True,
+            text=True).stdout.strip()
 
     def publish(self, topic, payload, retain=False):
         subprocess.run(
-            ["mosquitto_pub", "-p", str(self.broker_port), "-t", topic, "-m", payload] + (["-r"] if retain else []),
+            ["mosquitto_pub", "-p", str(self.broker.port), "-t", topic, "-m", payload] + (["-r"] if retain else []),
             check=True)
 
     def stop(self):
@@ -214,3 +157,32 @@ class Client:
 
     def use(self, link):
         return self.login({"key": link.split("#key=")[1]})
+
+
+class Stream:
+    """A browser's stream of events without a browser: counts bytes, reads all or nothing."""
+
+    def __init__(self, client, path="/events"):
+        self.socket = socket.create_connection(("127.0.0.1", client.port))
+        self.socket.sendall(("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: %s\r\n\r\n" % (path, client.port, client.cookie)).encode())
+        self.socket.settimeout(10)
+
+    def read_until(self, text):
+        """Reads until a text, and returns everything."""
+        data = b""
+        while text not in data:
+            part = self.socket.recv(65536)
+            require(part, "the stream has ended")
+            data += part
+        return data
+
+    def has_ended(self):
+        """Whether the server has closed its side; reads nothing."""
+        own = ":%04X" % self.socket.getsockname()[1]
+        with open("/proc/net/tcp", encoding="utf-8") as file:
+            states = [line.split()[3] for line in file if line.split()[2].endswith(own)]
+        # 01: established.
+        return states != ["01"]
+
+    def close(self):
+        self.socket.close()

@@ -1,0 +1,42 @@
+"""Pictures for the documentation."""
+
+from __future__ import annotations
+
+import os
+
+from using import PAGES
+
+
+def screenshots(run):
+    """All pages at two widths, light and dark."""
+    if not run.options.screenshots:
+        return
+    folder = run.options.screenshots
+    os.makedirs(folder, exist_ok=True)
+    page, stage = run.page, run.stage
+    run.login()
+    for line in ("attach 0001 jacket", "battery 0002 14", "out-of-range 0002"):
+        stage.simulator.type(line)
+    run.show("tags")
+    page.wait_for("1 offline")
+    run.show("tag/0001")
+    for name in ("brush_in", "double_tap", "cover"):
+        stage.simulator.type("gesture 0001 " + name)
+        page.wait_for(name.replace("_", " "))
+    for scheme in ("light", "dark"):
+        page.scheme(scheme)
+        for width in (1280, 390):
+            page.width(width, 800)
+            for address, text in PAGES.items():
+                address = address.replace("why/0001", "why/0002")
+                run.show(address)
+                page.wait_for(text)
+                if address == "why/0002":
+                    page.wait_for_script("return !document.body.innerText.includes('Asking the bridge')", "the bridge's answer")
+                page.screenshot(os.path.join(folder, "%s-%d-%s.png" % (address.split("/")[0], width, scheme)))
+    page.scheme("light")
+    page.width(1280)
+    stage.simulator.type("in-range 0002")
+
+
+CASES = [screenshots]

@@ -1,0 +1,124 @@
+"""The page's server: behind a proxy, in Home Assistant, and when a part of it is killed."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+
+from browser import ENTER
+from ingress import Ingress
+from ports import listens, take_port
+from programs import Program, wait_for
+from stage import require
+
+
+def proxy(run):
+    """Behind nginx with TLS, below a path prefix."""
+    stage = run.stage
+    port, front = take_port(), take_port()
+    hashed = subprocess.run([stage.program("jacquard2mqtt-web"), "password"], input="right\n", check=True, capture_output=True, text=True).stdout
+    stage.start_web("behind_proxy: true\nusers:\n  - name: ada\n    role: admin\n    %s" % hashed, port)
+    folder = stage.folder
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder + "/n.key", "-out", folder + "/n.crt"], check=True, capture_output=True)
+    configuration = stage.write("nginx.conf", """
+        daemon off; pid %(f)s/nginx.pid; error_log stderr; events {}
+        http { access_log off; client_body_temp_path %(f)s/b; proxy_temp_path %(f)s/p; fastcgi_temp_path %(f)s/f; uwsgi_temp_path %(f)s/u; scgi_temp_path %(f)s/s;
+        server { listen 127.0.0.1:%(front)d ssl; ssl_certificate %(f)s/n.crt; ssl_certificate_key %(f)s/n.key;
+        location /home/jacquard/ { proxy_pass http://127.0.0.1:%(port)d/; proxy_http_version 1.1; proxy_set_header Host $http_host;
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_buffering off; proxy_read_timeout 1h; } } }
+        """ % {"f": folder, "front": front, "port": port})
+    stage.add(Program(folder, "nginx", ["/usr/sbin/nginx", "-c", configuration, "-e", "stderr"]))
+    wait_for("nginx listens", lambda: listens(front))
+    browser = run.driver.browser()
+    browser.open("https://127.0.0.1:%d/home/jacquard/" % front)
+    browser.wait_for("Password")
+    browser.type("input[name=user]", "ada")
+    browser.type("input[name=password]", "wrong" + ENTER)
+    browser.wait_for("is wrong")
+    browser.run("document.querySelector('input[name=password]').value = ''")
+    browser.type("input[name=password]", "right" + ENTER)
+    browser.wait_for("ada (admin)")
+    browser.wait_for("connected")
+    cookies = browser.call("GET", "/cookie")
+    require([(c["path"], c["secure"], c["httpOnly"], c["sameSite"]) for c in cookies] == [("/home/jacquard", True, True, "Strict")], "cookie: %s" % cookies)
+    browser.run("location.hash = 'tag/0001'")
+    browser.wait_for("Last 24 hours")
+    browser.click_text("Play")
+    browser.wait_for("ok, answered in")
+    browser.click_text("Log out")
+    browser.wait_for("Password")
+
+
+def recovery(run):
+    """The broker, the page's server and the bridge are killed: the page shows it within 2 s, and recovers by itself."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("tags")
+    begin = time.monotonic()
+    stage.broker.kill()
+    page.wait_for("The broker is not connected", 5)
+    shown = time.monotonic() - begin
+    require("0001" in page.text(), "the last facts are gone")
+    require(page.run("return document.getElementById('main').classList.contains('old')"), "old facts are not grey")
+    stage.broker.start()
+    begin = time.monotonic()
+    page.wait_for_script("return document.getElementById('alert').hidden", "the broker is back", 20)
+    print("  broker killed: shown after %.2f s; back after %.2f s" % (shown, time.monotonic() - begin))
+    require(shown < 2, "the page needed %.1f s" % shown)
+    page.wait_for("attic ok", 20)
+
+    begin = time.monotonic()
+    run.web.kill()
+    page.wait_for("does not answer", 5)
+    shown = time.monotonic() - begin
+    run.web.start()
+    begin = time.monotonic()
+    # Sessions are in memory only: the browser has to log in again.
+    page.wait_for("one-time link", 20)
+    print("  page's server killed: shown after %.2f s; asks for a login %.2f s after its start" % (shown, time.monotonic() - begin))
+    require(shown < 2, "the page needed %.1f s" % shown)
+    run.login()
+
+    begin = time.monotonic()
+    stage.bridge.kill()
+    page.wait_for("attic offline", 5)
+    shown = time.monotonic() - begin
+    stage.bridge.start()
+    begin = time.monotonic()
+    page.wait_for("attic ok", 30)
+    print("  bridge killed: shown after %.2f s; back after %.2f s" % (shown, time.monotonic() - begin))
+    require(shown < 2, "the page needed %.1f s" % shown)
+
+
+def ingress(run):
+    """In Home Assistant: below the path of an add-on, from the supervisor's address, without a login."""
+    stage = run.stage
+    if run.network:
+        print("  not tried: %s" % run.network)
+        return
+    port = take_port()
+    stage.start_web("ingress: true\n", port)
+    proxy = Ingress(port)
+    browser = run.driver.browser()
+    try:
+        browser.requests()
+        browser.open(proxy.address)
+        browser.wait_for("attic")
+        run.show("tag/0001", browser)
+        browser.wait_for("Last 24 hours")
+        browser.click_text("Play")
+        browser.wait_for("ok, answered in")
+        cookies = browser.call("GET", "/cookie")
+        require([(c["path"], c["httpOnly"], c["sameSite"]) for c in cookies] == [(proxy.path, True, "Strict")], "cookie: %s" % cookies)
+        outside = {address for address in browser.requests() if not address.startswith((proxy.address, "data:"))}
+        require(not outside, "requests outside of the add-on's path: %s" % outside)
+        # The first request finds that there is no session yet.
+        messages = [message for message in browser.console() if "/session - Failed to load" not in message]
+        require(not messages, "the console has messages: %s" % messages)
+    finally:
+        browser.close()
+        proxy.stop()
+
+
+CASES = [proxy, ingress, recovery]

@@ -1,0 +1,200 @@
+"""The page as people use it: pages, commands, names, console, accessibility."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+
+from browser import ENTER, SPACE
+from programs import wait_for
+from stage import find, require
+
+TREES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trees.json")
+HOSTILE = ["<img src=x onerror=alert(1)>", "\u202eevil\u202c", "\U0001F9E5 jacket", "a&amp;b\"'`"]
+# A text of each page that is drawn last.
+PAGES = {
+    "tags": "Last gesture", "tag/0001": "Battery:", "pair": "Hold the button", "events": "bridge events", "log": "Start the log",
+    "fleet": "attic", "why/0001": "What the bridge finds"}
+
+
+def led_lines(stage, tag):
+    return [line for line in stage.simulator.printed().splitlines()
+            if '"event":"led"' in line and '"%s"' % tag in line and "#ff8000" in line]
+
+
+def pair_and_use(run):
+    """Pairs a tag, sees a gesture and flashes the LED. Only the serial is typed."""
+    begin = time.monotonic()
+    page, stage = run.page, run.stage
+    run.login()
+    page.click_text("Pair")
+    page.type("#serial", "003R")
+    page.click_text("Start")
+    page.wait_for("Paired.", 60)
+    before = len(led_lines(stage, "003R"))
+    page.click_text("Try the LED")
+    page.wait_for("ok, answered in")
+    wait_for("the tag plays", lambda: len(led_lines(stage, "003R")) > before)
+    page.click_text("Open tag 003R")
+    page.wait_for("Last 24 hours")
+    page.run("""window.seen = null; new MutationObserver(() => {
+        if (!window.seen && document.querySelector("#gestures")?.innerText.includes("double tap")) window.seen = Date.now();
+    }).observe(document.getElementById("main"), {subtree: true, childList: true, characterData: true})""")
+    stage.simulator.type("gesture 003R double_tap")
+    sent = time.time()
+    seen = page.wait_for_script("return window.seen", "the gesture") / 1000
+    print("  paired, LED, gesture: %.1f s; the gesture was on screen %.0f ms after the tag made it" % (
+        time.monotonic() - begin, (seen - sent) * 1000))
+    require(seen - sent < 0.5, "the gesture took %.0f ms" % ((seen - sent) * 1000))
+    for text in ("connected", "Short", "Facts"):
+        page.wait_for(text)
+    page.run("location.reload()")
+    page.wait_for("double tap")
+
+
+def keyboard_only(run):
+    """Forgets a tag, pairs it again and flashes its LED without a mouse."""
+    page, stage = run.page, run.stage
+    run.login()
+    page.wait_for("003R")
+    page.tab_to("003R")
+    page.keys(ENTER)
+    page.wait_for("Last 24 hours")
+    page.tab_to("Forget\u2026")
+    page.keys(ENTER)
+    page.wait_for("The bond is removed")
+    page.tab_to("Forget")
+    page.keys(ENTER)
+    page.wait_for_script("return document.querySelector('h1').innerText === 'Tags' && !document.body.innerText.includes('003R')", "003R is forgotten")
+    page.tab_to("Pair")
+    page.keys(ENTER)
+    page.wait_for("Hold the button")
+    page.tab_to("Serial")
+    page.keys("003R", ENTER)
+    page.wait_for("Paired.", 60)
+    page.tab_to("Open tag 003R")
+    page.keys(ENTER)
+    page.wait_for("Last 24 hours")
+    page.tab_to("Play")
+    before = len(led_lines(stage, "003R"))
+    page.keys(SPACE)
+    page.wait_for("ok, answered in")
+    wait_for("the tag plays", lambda: len(led_lines(stage, "003R")) > before)
+
+
+def all_commands(run):
+    """Commands of the tag's page, and results that are errors."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("tag/0001")
+    page.wait_for("Last 24 hours")
+    page.click("input[value=continuous]")
+    page.wait_for("waiting for touch data")
+    wait_for("the tag's touch mode", lambda: find(stage.simulator, '"mode":"continuous"'))
+    touch = r"jacquard/tag/0001/touch"
+    # mosquitto logs each filter of a subscription, and each one that is unsubscribed.
+    wait_for("the page is subscribed to the touch topic", lambda: len(re.findall(touch, stage.broker.printed())) == 1)
+    stage.simulator.type("touch 0001")
+    page.wait_for("lines touched")
+    run.show("tags")
+    wait_for("the page has unsubscribed", lambda: len(re.findall(touch, stage.broker.printed())) == 2)
+    run.show("tag/0001")
+    wait_for("the page is subscribed again", lambda: len(re.findall(touch, stage.broker.printed())) == 3)
+    stage.simulator.type("touch 0001")
+    page.wait_for("lines touched")
+    page.click("input[value=gesture]")
+    page.type("input[aria-label='New name']", "Cuff")
+    page.click_text("Rename")
+    page.wait_for("0001 Cuff")
+    page.click_text("Disconnect")
+    page.wait_for("Connect\n")
+    page.click_text("Connect")
+    page.wait_for("Disconnect\n")
+    stage.simulator.type("detach 0002")
+    run.show("tag/0002")
+    page.wait_for("none attached")
+    page.click_text("Short")
+    page.wait_for("error:")
+
+
+def why(run):
+    """The reason why a tag is offline, within a second of its loss."""
+    page, stage = run.page, run.stage
+    run.login()
+    stage.simulator.type("battery 0002 14")
+    page.wait_for("14 %, low")
+    stage.simulator.type("out-of-range 0002")
+    wait_for("the bridge notices", lambda: "offline" in subprocess.run(
+        ["mosquitto_sub", "-p", str(stage.broker.port), "-t", "jacquard/tag/0002/availability", "-C", "1"],
+        capture_output=True, text=True).stdout)
+    took = page.wait_for("1 offline", 2)
+    require(took < 1, "the page needed %.1f s" % took)
+    page.click_text("Why?")
+    page.wait_for("Why is 0002 offline?")
+    page.wait_for("last battery level 14 %")
+    page.wait_for("powered on")
+    stage.simulator.type("in-range 0002")
+    page.wait_for("0002 is connected", 40)
+
+
+def hostile_names(run):
+    """Names from the radio are shown as text."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("tags")
+    for index, name in enumerate(HOSTILE):
+        stage.publish("jacquard/tag/evil%d/info" % index, json.dumps({"name": name, "bridge": "attic"}), retain=True)
+    for name in HOSTILE:
+        page.wait_for_script("return [...document.querySelectorAll('bdi')].some(e => e.textContent === %s)" % json.dumps(name), name)
+    require(page.run("return document.querySelectorAll('main img').length") == 0, "a name became an image")
+    for index in range(len(HOSTILE)):
+        stage.publish("jacquard/tag/evil%d/info" % index, "", retain=True)
+    page.wait_for_script("return !document.body.innerText.includes('evil0')", "the tags are gone")
+
+
+def quiet_console(run):
+    """No error in the console, no request to another host, on any page."""
+    run.page.console(), run.page.requests()
+    run.login()
+    for page, text in PAGES.items():
+        run.show(page)
+        run.page.wait_for(text)
+    messages = run.page.console()
+    require(not messages, "the console has messages: %s" % messages)
+    others = {address for address in run.page.requests() if not address.startswith(("http://127.0.0.1:%d/" % run.stage.web_port, "data:"))}
+    require(not others, "requests to other hosts: %s" % others)
+
+
+def accessibility(run):
+    """The accessibility tree of each page; one h1; every control has a name; nothing is wider than the window."""
+    run.login()
+    trees = {}
+    for page, text in PAGES.items():
+        run.show(page)
+        run.page.wait_for(text)
+        require(run.page.run("return document.querySelectorAll('h1').length") == 1, "%s does not have one h1" % page)
+        lines = [re.sub(r"[0-9:.,-]+( dBm| %)?", "N", line) for line in run.page.tree()]
+        controls = [line for line in lines if line in ("button", "textbox", "searchbox", "checkbox", "radio", "combobox", "spinbutton", "link", "ColorWell")]
+        require(not controls, "%s has controls without a name: %s" % (page, controls))
+        trees[page] = sorted(set(line for line in lines if line.split()[0] in (
+            "button", "textbox", "searchbox", "checkbox", "radio", "combobox", "spinbutton", "ColorWell", "columnheader", "navigation", "banner", "main")))
+        for width in (1280, 390, 320):
+            run.page.width(width)
+            scroll = run.page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            require(scroll <= 0, "%s is %d pixels too wide at %d" % (page, scroll, width))
+        run.page.width(1280)
+    if run.options.record:
+        with open(TREES, "w", encoding="utf-8") as file:
+            json.dump(trees, file, indent=1, sort_keys=True)
+            file.write("\n")
+    with open(TREES, encoding="utf-8") as file:
+        expected = json.load(file)
+    for page, lines in trees.items():
+        require(lines == expected[page], "%s has another accessibility tree:\n-%s\n+%s" % (
+            page, sorted(set(expected[page]) - set(lines)), sorted(set(lines) - set(expected[page]))))
+
+
+CASES = [pair_and_use, keyboard_only, all_commands, why, hostile_names, quiet_console, accessibility]
