@@ -18,7 +18,7 @@ def first_day(run):
     browser = run.driver.browser()
     try:
         link = prints(script, r"^ +(http://127\.0\.0\.1:\d+/#key=\w+)$", 60).group(1)
-        require(script.printed().lstrip().startswith("http"), "the link is not the first thing printed")
+        require(script.printed().lstrip().startswith("http"), "the link is not the first thing printed: %s" % script.printed()[:300])
         browser.open(link)
         # The tags of the configuration are there; one more is not paired yet.
         serial = prints(script, r"^\* .*the tag (\w+) is not paired", 60).group(1)

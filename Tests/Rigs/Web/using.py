@@ -171,6 +171,9 @@ def quiet_console(run):
 def accessibility(run):
     """The accessibility tree of each page; one h1; every control has a name; nothing is wider than the window."""
     run.login()
+    run.show("events")
+    run.stage.simulator.type("gesture 0001 cover")
+    run.page.wait_for("cover")
     trees = {}
     for page, text in PAGES.items():
         run.show(page)
