@@ -86,6 +86,7 @@ struct ReloadTests {
             }
             try await until("the report of the simulator") { world.told("connected").count == 1 }
             #expect(world.isConnected("0001"))
+            #expect(world.daemon.printed.contains("a tag has other settings tag=0001"))
         }
     }
 

@@ -29,14 +29,14 @@ extension BridgeService {
     private func make(_ change: ConfigurationChange) async {
         switch change {
         case .tagRemoved(let id):
-            reloadLog.notice("a tag is not listed any more", [(.tag, id.text)])
+            reloadLog.notice("a tag was removed from the configuration", [(.tag, id.text)])
             handle(.tagRemoved(id))
         case .settings: reloadLog.notice("settings have changed")
         case .gear:
             reloadLog.notice("gear configuration changed")
             manager.catalogue = configuration.catalogue
         case .tagChanged(let tag):
-            reloadLog.notice("a tag is listed otherwise", [(.tag, tag.id.text)])
+            reloadLog.notice("a tag has other settings", [(.tag, tag.id.text)])
             handle(.tagChanged(tag.entry))
         case .tagAdded(let tag): add(tag)
         case .logLevel(let level):
