@@ -33,6 +33,8 @@ struct FactMirror: Sendable {
     /// The topics whose facts were in flight when the broker closed a connection: one may be the cause. Almost always
     /// empty; read for every publication.
     private var suspects: Set<ExactText> = []
+    /// The suspects that are sent after all other facts.
+    private var postponed: Set<ExactText> = []
 
     /// Stores a fact.
     ///
@@ -84,11 +86,14 @@ struct FactMirror: Sendable {
 
     /// Marks all facts as queued and returns their topics in order: it is unknown what the broker has stored.
     mutating func queueAll() -> [String] {
-        order.compactMap { topic in
+        let topics = order.compactMap { topic -> String? in
             guard let topic, facts[topic]?.progress != .dropped else { return nil }
             facts[topic]?.progress = .waiting
             return topic.text
         }
+        guard !postponed.isEmpty else { return topics }
+        let isLate = { [postponed] (topic: String) in postponed.contains(ExactText(topic)) }
+        return topics.filter { !isLate($0) } + topics.filter(isLate)
     }
 
     /// Renumbers the topics without the cleared ones.
@@ -111,12 +116,27 @@ extension FactMirror {
 
     /// Clears the mark, because the broker has acknowledged the fact.
     mutating func clearSuspicion(_ topic: String) {
-        if !suspects.isEmpty { suspects.remove(ExactText(topic)) }
+        guard !suspects.isEmpty else { return }
+        suspects.remove(ExactText(topic))
+        postponed.remove(ExactText(topic))
+    }
+
+    /// Whether there are facts of other topics.
+    func hasOthers(than topic: String) -> Bool {
+        facts.count > (facts[ExactText(topic)] == nil ? 0 : 1)
+    }
+
+    /// Sends the suspect after the other facts on the next connection.
+    mutating func postpone(_ topic: String) {
+        // All of them have had their turn.
+        if postponed.count + 1 >= facts.count { postponed = [] }
+        postponed.insert(ExactText(topic))
     }
 
     /// Drops the topic's fact after the broker closed two connections because of it. The topic's next fact is suspect
     /// from the start.
     mutating func drop(_ topic: String) {
+        postponed.remove(ExactText(topic))
         facts[ExactText(topic)]?.progress = .dropped
     }
 }

@@ -10,6 +10,10 @@ public import Time
 /// that were in flight when the broker closed a connection are therefore suspects: on the next connection each is sent
 /// alone, with nothing else in flight. If the broker closes the connection again, the one in flight is the cause and is
 /// dropped. All others are delivered.
+///
+/// A broker that has acknowledged nothing on a connection closes it for another reason: a node of a cluster that is
+/// losing its cluster does so for every publication. Then nothing is dropped, and a suspect fact is sent after the
+/// others on the next connection, so that they show which of the two reasons it is.
 public struct Outbox: Sendable {
     /// A publication to pass to the client now.
     public struct Delivery: Hashable, Sendable {
@@ -48,6 +52,8 @@ public struct Outbox: Sendable {
     private var unacknowledged = Queue<Unacknowledged>()
     private var lastTicket: UInt64 = 0
     private var isConnected = false
+    /// Whether the broker has acknowledged a publication on this connection.
+    private var hasAcknowledged = false
     private var lost = Dropped()
     /// Number of acknowledged deliveries since the start.
     public private(set) var acknowledgements = 0
@@ -127,6 +133,7 @@ public struct Outbox: Sendable {
     public mutating func connected(receiveMaximum: Int = .max, at now: Instant) -> [Delivery] {
         if isConnected { disconnected(at: now) }
         isConnected = true
+        hasAcknowledged = false
         self.receiveMaximum = max(1, receiveMaximum)
         backlog.connected(factTopics: facts.queueAll(), at: now)
         return drain(at: now)
@@ -158,6 +165,7 @@ public struct Outbox: Sendable {
     public mutating func acknowledged(_ ticket: UInt64, at now: Instant) -> [Delivery] {
         if let acknowledged = removeUnacknowledged(ticket) {
             acknowledgements += 1
+            hasAcknowledged = true
             facts.clearSuspicion(acknowledged.topic)
             if acknowledged.isClearing { facts.cleared(acknowledged.topic) }
         }
@@ -190,7 +198,7 @@ extension Outbox {
     }
 
     /// Handles a delivery that was in flight when the broker closed the connection: marks it as suspect, or drops it if
-    /// it was alone.
+    /// it was alone, and the broker takes others.
     ///
     /// - Returns: the message to send again.
     private mutating func interrupted(_ delivery: Unacknowledged) -> Waiting? {
@@ -201,6 +209,10 @@ extension Outbox {
             }
             message.isSuspect = true
             return message
+        }
+        guard hasAcknowledged || !facts.hasOthers(than: delivery.topic) else {
+            if delivery.message == nil { facts.postpone(delivery.topic) }
+            return delivery.message
         }
         if delivery.message == nil { facts.drop(delivery.topic) }
         backlog.refused(delivery.topic)

@@ -98,6 +98,42 @@ struct OutboxClosingTests {
         #expect(connection.outbox.connected(at: start).count == 2)
     }
 
+    @Test("include none if the broker closes each connection before it acknowledges anything")
+    func failingBroker() {
+        var outbox = Outbox()
+        for topic in ["state", "info", "level"] { _ = outbox.submit(.fact(topic, word: "1"), at: start) }
+        _ = outbox.submit(result("1"), at: start)
+        var first: [String] = []
+        for _ in 0..<20 {
+            first += outbox.connected(at: start).prefix(1).map(\.publication.topic)
+            outbox.disconnected(isClosedByBroker: true, at: start)
+        }
+        #expect(outbox.dropped.total == 0)
+        // Each fact has its turn to be the first one.
+        #expect(Set(first) == ["state", "info", "level"])
+        var delivered: [String] = []
+        var deliveries = outbox.connected(at: start)
+        while !deliveries.isEmpty {
+            let delivery = deliveries.removeFirst()
+            delivered.append(delivery.publication.topic)
+            if let ticket = delivery.ticket { deliveries += outbox.acknowledged(ticket, at: start) }
+        }
+        #expect(Set(delivered) == ["state", "info", "level", "result"])
+        #expect(delivered.last == "result")
+    }
+
+    @Test("are found when they are the first fact")
+    func firstFact() {
+        var connection = Connection(bad: ["state bad"], at: start)
+        for (topic, word) in [("state", "bad"), ("info", "1"), ("level", "87")] {
+            _ = connection.outbox.submit(.fact(topic, word: word), at: start)
+        }
+        connection.run()
+        #expect(connection.closings == 3)
+        #expect(connection.delivered.suffix(2) == ["info 1", "level 87"])
+        #expect(connection.outbox.takeLosses().closing == ["state"])
+    }
+
     @Test("publications in flight at a network failure are not suspects")
     func network() {
         var outbox = Outbox()
