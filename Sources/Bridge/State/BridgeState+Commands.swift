@@ -18,7 +18,7 @@ extension BridgeState {
             former.received(info: message.payload, ofBridge: instance)
             dropCommands(ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance))
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
-            return peers.isOverwritten(ownState: message.payload) ? publish([stateFact.reminder]) : []
+            return peers.isOverwritten(ownState: message.payload) ? stateOverwritten(at: now) : []
         case .peerState(let instance):
             dropCommands(ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance))
         }

@@ -25,6 +25,18 @@ extension BridgeState {
         return publish([adapterFact] + events + healthChanged(at: now))
     }
 
+    /// Handles the version of the MQTT protocol and the node of a new connection; nil: the broker has one address.
+    mutating func brokerProtocol(_ version: Int, _ node: String?, at now: Timestamp) -> [BridgeAction] {
+        if node == nil { stateReminders.stop() } else { stateReminders.start(at: now.instant) }
+        return publish(versionChanged { ($0.protocolVersion, $0.brokerNode) = (version, node) })
+    }
+
+    /// Handles a will that has overwritten the bridge's state.
+    mutating func stateOverwritten(at now: Timestamp) -> [BridgeAction] {
+        if stack.brokerNode != nil { stateReminders.start(at: now.instant) }
+        return publish([stateFact.reminder])
+    }
+
     /// Handles a changed version of the Bluetooth stack or the MQTT protocol.
     mutating func versionChanged(_ change: (inout StackFacts) -> Void) -> [Publication] {
         change(&stack)

@@ -20,6 +20,7 @@ public struct BridgeState: Sendable {
     var tags: TagTable
     var pendingCommands: PendingCommands
     var peers: PeerBridges
+    var stateReminders = StateReminders()
     var former: FormerTopics
     var departures = Departures()
     var health = HealthMonitor()
@@ -137,8 +138,7 @@ extension BridgeState {
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
         case .scanEnded: publish(scanEnded(because: "ended by Bluetooth", at: now))
         case .brokerConnected: brokerConnected(at: now)
-        case .brokerProtocol(let version, let node):
-            publish(versionChanged { ($0.protocolVersion, $0.brokerNode) = (version, node) })
+        case .brokerProtocol(let version, let node): brokerProtocol(version, node, at: now)
         case .message(let message): received(message, at: now)
         case .subscriptionRefused(let filter): healthEvent(at: now) { $0.refused(subscription: filter) }
         case .subscriptionGranted(let filter): healthEvent(at: now) { $0.granted(subscription: filter) }
@@ -186,10 +186,12 @@ extension BridgeState {
         let records = due.flatMap { tags[$0].store() }
         let retried = pendingCommands.takeTagsToRetry(at: now.instant).compactMap(tags.position).sorted()
         let foundTags = found.isDue(at: now.instant) ? foundFact : []
+        let state = stateReminders.takeDue(at: now.instant) ? [stateFact.reminder] : []
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
         let idle = due.flatMap { restIfIdle($0, at: now) }
         let departed = finish(departures.takeDue(at: now.instant), at: now) + clearFormerTopics(at: now)
-        return releaseDueGestures(at: now) + expired + publish(accepted + facts + foundTags + discoveryDue(at: now))
+        return releaseDueGestures(at: now) + expired
+            + publish(accepted + facts + foundTags + state + discoveryDue(at: now))
             + again + idle
             + endScanInTime(at: now) + departed + records
     }
@@ -199,6 +201,7 @@ extension BridgeState {
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: discovery?.life.deadline.map(Instant.init(sinceBoot:)))
         earliest.lower(to: former.deadline)
+        earliest.lower(to: stateReminders.deadline)
         earliest.lower(to: found.deadline)
         earliest.lower(to: departures.deadline)
         earliest.lower(to: tags.deadline)
