@@ -49,6 +49,8 @@ struct SessionPlanner {
 
     /// A connection that lasts this long resets the pauses.
     static let lasting = Duration.seconds(60)
+    /// A connection that lasts this long begins a new round of the nodes: after it, the next node is tried at once.
+    static let useful = Duration.seconds(10)
     /// The period at the start of an outage in which ``earlyPause`` limits the pauses.
     static let earlyOutage = Duration.seconds(120)
     /// The longest pause early in an outage.
@@ -127,10 +129,8 @@ struct SessionPlanner {
         }
         choice.connectionEnded()
         let hasLasted = now - since >= Self.lasting
-        if hasLasted {
-            delay.reset()
-            nodes.restart()
-        }
+        if hasLasted { delay.reset() }
+        if now - since >= Self.useful { nodes.restart() }
         // MQTT 3.1.1 cannot report a session that was taken over, and mosquitto 2.0 closes the connection without a
         // reason with MQTT 5, too.
         shortConnections = hasLasted || error.code != .connectionLost ? 0 : shortConnections + 1

@@ -146,6 +146,17 @@ struct NodePlannerTests {
         #expect(pauses == [0, 0, 0.5, 0, 0, 1].map { .seconds($0) })
     }
 
+    @Test("a connection of ten seconds is followed by the next node at once, although that has failed in this round")
+    func useful() {
+        for (duration, pause) in [(Duration.seconds(10), Duration.zero), (.seconds(9), .milliseconds(500))] {
+            var planner = planner(.v5)
+            for _ in 0..<2 { _ = planner.ended(with: unreachable, at: start, random: 0) }
+            planner.accepted(at: start)
+            #expect(planner.ended(with: lost, at: start + duration, random: 0).retryIn == pause)
+            #expect(planner.plan(at: start).node == 0)
+        }
+    }
+
     @Test("wrong credentials are tried at one node for each pause")
     func credentials() {
         var planner = planner(.v5)
