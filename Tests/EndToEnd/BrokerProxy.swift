@@ -14,6 +14,8 @@ final class BrokerProxy: Sendable {
         case swallows
         /// They arrive eight at a time, two milliseconds apart.
         case trickles
+        /// A CONNECT of MQTT 5 is answered with these bytes, and its connection is closed. Others arrive.
+        case refusesVersion5([UInt8])
     }
 
     /// The port that the daemon connects to.
@@ -100,16 +102,30 @@ final class BrokerProxy: Sendable {
     private func carry(from source: CInt, to sink: CInt) {
         var bytes = [UInt8](repeating: 0, count: 65536)
         while true {
-            let isSlow = state.withLock { $0.mode } == .trickles
+            let isSlow = if case .trickles = state.withLock({ $0.mode }) { true } else { false }
             let count = read(source, &bytes, isSlow ? 8 : bytes.count)
             guard count > 0 else { return }
             switch state.withLock({ $0.mode }) {
             case .swallows: continue
             case .trickles: usleep(2000)
+            case .refusesVersion5(let answer):
+                guard Self.level(of: bytes[..<count]) == 5 else { break }
+                _ = send(source, answer, answer.count, CInt(MSG_NOSIGNAL))
+                return
             case .passes: break
             }
             guard send(sink, bytes, count, CInt(MSG_NOSIGNAL)) == count else { return }
         }
+    }
+}
+
+extension BrokerProxy {
+    /// The protocol level of a CONNECT packet; nil for anything else.
+    private static func level(of bytes: ArraySlice<UInt8>) -> UInt8? {
+        guard bytes.first == 0x10, let name = bytes.firstRange(of: [0x00, 0x04] + Array("MQTT".utf8)) else {
+            return nil
+        }
+        return name.upperBound < bytes.endIndex ? bytes[name.upperBound] : nil
     }
 }
 
