@@ -72,28 +72,45 @@ def openhab():
     return received, sent
 
 
+TELEGRAF = ("config/telegraf.conf", "config/telegraf-fleet.conf")
+
+
 def telegraf():
-    """The received topics."""
-    configuration = tomllib.loads(read("config/telegraf.conf"))
-    received = set()
-    for consumer in configuration["inputs"]["mqtt_consumer"]:
-        received.update(consumer["topics"])
-        for parsing in consumer["topic_parsing"]:
-            require(parsing["topic"] in consumer["topics"], f"telegraf.conf: {parsing['topic']} is not subscribed")
-            require(
-                len(parsing["tags"].split("/")) == len(parsing["topic"].split("/")), f"telegraf.conf: {parsing['tags']}")
+    """The received topics, each with a key that is read; None for a word."""
+    received = {}
+    for name in TELEGRAF:
+        for consumer in tomllib.loads(read(name))["inputs"]["mqtt_consumer"]:
+            keys = [field["path"] for part in consumer.get("json_v2", []) for field in part["field"]]
+            require(keys or consumer["data_format"] == "value", f"{name}: {consumer['topics']} has no fields")
+            received.update({topic: keys or None for topic in consumer["topics"]})
+            for parsing in consumer["topic_parsing"]:
+                require(parsing["topic"] in consumer["topics"], f"{name}: {parsing['topic']} is not subscribed")
+                require(
+                    len(parsing["tags"].split("/")) == len(parsing["topic"].split("/")), f"{name}: {parsing['tags']}")
     return received
+
+
+def fleet_metrics():
+    """The metrics that Telegraf offers to Prometheus with telegraf-fleet.conf: measurement and field."""
+    configuration = tomllib.loads(read("config/telegraf-fleet.conf"))
+    words = {
+        mapping["field"]: mapping["dest"] for part in configuration["processors"]["enum"] for mapping in part["mapping"]}
+    metrics = set()
+    for consumer in configuration["inputs"]["mqtt_consumer"]:
+        fields = [field["path"] for part in consumer.get("json_v2", []) for field in part["field"]] or ["value"]
+        metrics.update(f"{consumer['name_override']}_{words.get(field, field)}" for field in fields)
+    return metrics
 
 
 def examples_work_with_a_bridge(rig):
     """Each topic that Node-RED, openHAB and Telegraf receive is published, with the keys that they read; each command that they send
     gets the result `ok`."""
     received, sent = openhab()
-    for more in ({topic: None for topic in node_red()[0] | telegraf()}, ):
-        received.update({topic: path for topic, path in more.items() if topic not in received})
+    for more in {topic: None for topic in node_red()[0]}, telegraf():
+        received.update({topic: path for topic, path in more.items() if not received.get(topic)})
     sent.update(node_red()[1])
     with world(rig) as world_:
-        client = world_.subscribe("jacquard/tag/#", "-q", "1")
+        client = world_.subscribe("jacquard/#", "-q", "1")
         add_on = world_.add_on({"instance": "attic", "tags": [{"serial": "0001", "id": EXAMPLE_TAG}]})
         add_on.prints("connected")
         client.prints(f"tag/{EXAMPLE_TAG}/availability online", 30)
@@ -112,26 +129,31 @@ def examples_work_with_a_bridge(rig):
 
         for topic, path in received.items():
             deadline(lambda: message(topic) is not None, f"a message at {topic}", 20)
-            if path:
-                require(path in json.loads(message(topic)), f"{topic} has no {path}: {message(topic)}")
+            for key in [path] if isinstance(path, str) else path or []:
+                require(key in json.loads(message(topic)), f"{topic} has no {key}: {message(topic)}")
 
 
 def alerts_use_known_metrics(rig):
-    """The alerts have names of metrics that the bridge or node_exporter writes; promtool accepts them if it is installed."""
-    rules = yaml.safe_load(read("config/prometheus/jacquard.rules.yaml"))
+    """The alerts and the dashboard of the fleet have names of metrics that the bridge, node_exporter or Telegraf writes; promtool
+    accepts the files, and the alerts of the fleet fire as expected, if it is installed."""
     documented = set(re.findall(r"jacquard_\w+", read("Sources/Daemon/Documentation.docc/Operations.md")))
-    count = 0
-    for group in rules["groups"]:
-        for rule in group["rules"]:
-            count += 1
+    for name, known in ("jacquard.rules.yaml", documented), ("fleet.rules.yaml", fleet_metrics()):
+        rules = [rule for group in yaml.safe_load(read(f"config/prometheus/{name}"))["groups"] for rule in group["rules"]]
+        require(rules, f"{name}: no alerts")
+        for rule in rules:
             require(rule["annotations"]["summary"], f"{rule['alert']}: no summary")
-            unknown = set(re.findall(r"jacquard_\w+", rule["expr"])) - documented
+            unknown = set(re.findall(r"jacquard_\w+", rule["expr"])) - known
             require(not unknown, f"{rule['alert']}: unknown metrics {unknown}")
-    require(count > 0, "no alerts")
+    used = {
+        metric for panel in json.loads(read("config/grafana/fleet.json"))["panels"] for target in panel["targets"]
+        for metric in re.findall(r"jacquard_\w+", target["expr"])}
+    require(used and used <= fleet_metrics(), f"config/grafana/fleet.json: unknown metrics {used - fleet_metrics()}")
     if promtool := shutil.which("promtool"):
-        path = os.path.join(PROJECT, "config", "prometheus", "jacquard.rules.yaml")
-        result = subprocess.run([promtool, "check", "rules", path], capture_output=True, text=True)
-        require(result.returncode == 0, result.stdout + result.stderr)
+        for words in (
+                ["check", "rules", "config/prometheus/jacquard.rules.yaml"], ["check", "config", "config/prometheus/fleet.yaml"],
+                ["test", "rules", "Tests/Rigs/Fleet/fleet.rules.test.yaml"]):
+            result = subprocess.run([promtool, *words], cwd=PROJECT, capture_output=True, text=True)
+            require(result.returncode == 0, result.stdout + result.stderr)
 
 
 def compose_takes_no_rights(rig):
