@@ -116,7 +116,7 @@ let package = Package(
             "Logging", "MQTT", "Terminal", "Text", "Time"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
-            "DBus",
+            "DBus", "Doctor",
             "EventLoop", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
             "Time"),
 
@@ -179,8 +179,8 @@ let package = Package(
             "BridgeClient", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "EventLoop", "JSON", "Logging",
             "MQTT", "Terminal"),
         tests(
-            "Doctor", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging", "Terminal"
-        ),
+            "Doctor", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging",
+            "Terminal", "Time"),
         tests(
             "Daemon", "Bluetooth", "Bridge", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging",
             "MQTT",

@@ -1,3 +1,4 @@
+import Bridge
 import Configuration
 import DBus
 import Glibc

@@ -26,6 +26,9 @@ struct BluetoothFacts: Sendable {
     /// The adapters, by name.
     var adapters: [Adapter] = []
 
+    /// Whether each device has a bond with this host, by address; nil if BlueZ did not answer.
+    var bonds: [String: Bool]?
+
     /// Whether BlueZ answered.
     var isAnswered: Bool { busError == nil && isServiceRunning && callError == nil }
 }
@@ -36,10 +39,11 @@ struct BluetoothProbe: Sendable {
     let busAddress: String
     /// For log records of the library.
     let log: Logger
+    /// The time limit of each call.
+    var patience = Duration.seconds(5)
 
     private static let bus = "org.freedesktop.DBus"
     private static let bluez = "org.bluez"
-    private static let patience = Duration.seconds(5)
     /// The paths in Debian 12 and in older releases.
     private static let programs = ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd"]
 
@@ -63,14 +67,15 @@ struct BluetoothProbe: Sendable {
         do throws(DBusError) {
             let owner = try await connection.call(
                 .call(to: Self.bus, "/org/freedesktop/DBus", Self.bus, "NameHasOwner", [.string(Self.bluez)]),
-                within: Self.patience)
+                within: patience)
             facts.isServiceRunning = owner.arguments.first?.flag == true
             // A call would start the service, but a check must not change anything.
             guard facts.isServiceRunning else { return }
             let objects = try await connection.call(
                 .call(to: Self.bluez, "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"),
-                within: Self.patience)
+                within: patience)
             facts.adapters = Self.adapters(objects.arguments.first)
+            facts.bonds = Self.bonds(objects.arguments.first)
         } catch {
             facts.callError = error
         }
@@ -84,5 +89,16 @@ struct BluetoothProbe: Sendable {
                 isPowered: values["Powered"]?.flag ?? false)
         }
         return found.sorted { $0.name < $1.name }
+    }
+
+    private static func bonds(_ objects: DBusValue?) -> [String: Bool] {
+        let found = (objects?.textKeyed ?? [:]).values.compactMap { interfaces -> (String, Bool)? in
+            guard let values = interfaces.textKeyed?["org.bluez.Device1"]?.textKeyed,
+                let address = values["Address"]?.text
+            else { return nil }
+            return (address, values["Paired"]?.flag ?? false)
+        }
+        // A device that two adapters know has a bond if one of them has it.
+        return Dictionary(found) { $0 || $1 }
     }
 }

@@ -107,10 +107,6 @@ enum FirmwareCheck {
         guard let problems = health?["problems"]?.elements else {
             return Finding(.firmware, .skipped, "no bridge has reported it yet")
         }
-        let bad = problems.filter { $0["code"] == "bad_firmware" }.compactMap { $0["text"]?.string }
-        guard !bad.isEmpty else { return Finding(.firmware, .ok, "no tag is known to have a bad one") }
-        return Finding(
-            .firmware, .warning, bad.joined(separator: "; "),
-            remedies: ["there are no updates any more: expect lost connections, and prefer another tag"])
+        return .firmware(ofBadTags: problems.filter { $0["code"] == "bad_firmware" }.compactMap { $0["text"]?.string })
     }
 }

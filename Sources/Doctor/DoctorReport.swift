@@ -1,3 +1,4 @@
+import Bridge
 import CommandLine
 import JSON
 import Terminal
@@ -11,11 +12,7 @@ struct DoctorReport: Hashable, Sendable {
     var hint = CommandHint(config: nil, commands: [])
 
     /// The worst verdict; `ok` if every check was skipped.
-    var status: Finding.Verdict {
-        let order = Finding.Verdict.allCases
-        let worst = findings.compactMap { order.firstIndex(of: $0.verdict) }.max() ?? 0
-        return max(worst, 1) < order.count ? order[max(worst, 1)] : .failed
-    }
+    var status: Finding.Verdict { .worst(of: findings) }
 
     /// `failed` if a check failed.
     var exitCode: ExitCode { status == .failed ? .failed : .done }

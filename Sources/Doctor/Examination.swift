@@ -1,4 +1,5 @@
 import BlueZ
+import Bridge
 import Configuration
 import EventLoop
 import Logging
@@ -16,6 +17,29 @@ struct Machine: Sendable {
     var containerMarks = ["/.dockerenv", "/run/.containerenv"]
     /// The time of day, in seconds since 1970.
     var unixSeconds: @Sendable () -> Int64 = { WallClock.unixMilliseconds / 1000 }
+}
+
+extension Machine {
+    /// The findings about the bus and BlueZ.
+    func findings(
+        _ facts: BluetoothFacts, at busAddress: String, _ adapter: Settings.Bluetooth.Adapter
+    ) -> [Finding] {
+        [
+            SystemBusCheck.finding(
+                busAddress, facts.busError, isInContainer: SystemBusCheck.isInContainer(containerMarks)),
+            BluetoothServiceCheck.finding(facts),
+            BluetoothPolicyCheck.finding(facts),
+            AdapterCheck.finding(facts, adapter),
+        ]
+    }
+
+    /// The findings about the kernel's radios. Reads files.
+    var radioFindings: [Finding] {
+        [
+            RadioSwitchCheck.finding(RadioSwitchCheck.probe(radios)),
+            SharedChipCheck.finding(SharedChipCheck.probe(devices)),
+        ]
+    }
 }
 
 /// Runs all checks: each probe collects facts, and each check turns facts into a finding.
@@ -55,16 +79,8 @@ struct Examination: Sendable {
     private func bluetooth() async -> [Finding] {
         let facts = await BluetoothProbe(busAddress: busAddress, log: log).facts()
         let version = await BlueZVersion.output(of: machine.bluetoothTool)
-        return [
-            SystemBusCheck.finding(
-                busAddress, facts.busError, isInContainer: SystemBusCheck.isInContainer(machine.containerMarks)),
-            BluetoothServiceCheck.finding(facts),
-            BluetoothPolicyCheck.finding(facts),
-            BlueZVersionCheck.finding(version),
-            AdapterCheck.finding(facts, configuration?.bluetooth.adapter ?? .automatic),
-            RadioSwitchCheck.finding(RadioSwitchCheck.probe(machine.radios)),
-            SharedChipCheck.finding(SharedChipCheck.probe(machine.devices)),
-        ]
+        return machine.findings(facts, at: busAddress, configuration?.bluetooth.adapter ?? .automatic)
+            + [BlueZVersionCheck.finding(version)] + machine.radioFindings
     }
 
     @LoopActor
@@ -110,6 +126,15 @@ struct Examination: Sendable {
 }
 
 extension Check {
+    /// The checks of the command `doctor`. The others are those of a running bridge.
+    static let ofCommand = allCases.filter {
+        switch $0 {
+        case .broker, .discovery, .duplicateSerials, .tags, .connectionPolicy, .received, .bond, .link, .lastError:
+            false
+        default: true
+        }
+    }
+
     /// The checks that need a valid configuration.
     static let ofBroker: [Check] = [
         .brokerName, .brokerReach, .brokerTLS, .brokerLogin, .brokerVersion, .brokerPermissions, .homeAssistant,

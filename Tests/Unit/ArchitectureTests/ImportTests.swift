@@ -46,7 +46,7 @@ struct ImportTests {
         ],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",
-            "EventLoop", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
+            "Doctor", "EventLoop", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
             "Synchronization", "Terminal", "Text", "Time",
         ],
         "jacquard2mqtt": ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],

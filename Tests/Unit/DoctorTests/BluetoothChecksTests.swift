@@ -1,3 +1,4 @@
+import Bridge
 import BrokerAccess
 import DBus
 import Terminal
