@@ -25,6 +25,8 @@ public struct BridgeTopics: Hashable, Sendable {
     public let advertisement: String
     /// `G/event`: pairing stages and other events of the bridge.
     public let event: String
+    /// `G/log`: log records while they are requested.
+    public let log: String
     /// `G/tags`, retained: the number of tags.
     let tags: String
     /// `G/pairing`, retained: progress of the latest pairing.
@@ -46,6 +48,7 @@ public struct BridgeTopics: Hashable, Sendable {
         scan = bridge + "/scan"
         advertisement = bridge + "/advertisement"
         event = bridge + "/event"
+        log = bridge + "/log"
         tags = bridge + "/tags"
         pairing = bridge + "/pairing"
         found = bridge + "/found"

@@ -26,6 +26,8 @@ struct SecrecyTests {
             try await world.connected()
             try await world.request("health")
             try await world.request("log_level", "trace")
+            try await world.request("log", #"{"level":"trace"}"#)
+            try await world.request("doctor")
             try await world.succeeds("jacquard/tag/0001/led/set", "flash")
             try await world.reload(
                 WorldPlan(

@@ -219,7 +219,7 @@ extension TagMirror {
 
 extension Timestamp {
     /// The elapsed time as text.
-    fileprivate func ago(at now: Timestamp) -> String {
+    func ago(at now: Timestamp) -> String {
         let seconds = max(0, (now.instant - instant).components.seconds)
         return switch seconds {
         case ..<120: "\(seconds) s ago"

@@ -30,7 +30,7 @@ protocol BridgeRequest: Sendable {
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep
 
     /// Returns the effects of a failure or an unknown result. The result follows them.
-    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect]
+    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect]
 
     /// Returns the effects of a refusal before the request began. The result follows them.
     static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect]
@@ -62,6 +62,12 @@ enum BridgeRequestEffect: Sendable {
     case forgotten(TagEntry, token: UInt64)
     /// The process was measured.
     case measured(HealthMeasurement)
+    /// The driver examines the host for this request, unless an examination is in progress.
+    case examine(token: UInt64)
+    /// The examination for this request has ended; nil if it has failed.
+    case examined(RequestResponse?, token: UInt64)
+    /// Log records are published from now on; nil: no longer.
+    case log((level: LogThreshold, tag: TagID?, duration: Duration)?)
 }
 
 /// The data of a successful request.
@@ -72,6 +78,10 @@ enum BridgeRequestResult: Sendable {
     case scan
     /// The document of `G/health`, after the effects.
     case health
+    /// The findings of the driver and of the bridge.
+    case doctor(HostReport, TagID?)
+    /// Which log records are published, after the effects.
+    case log
 }
 
 extension BridgeRequest {
@@ -80,7 +90,7 @@ extension BridgeRequest {
 
     func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {}
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
-    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
+    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] { [] }
     static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
 }
 
@@ -88,8 +98,10 @@ extension BridgeRequest {
 enum BridgeRequestTable {
     /// In the order of error texts.
     static let rows: [any BridgeRequest.Type] = [
+        DoctorRequest.self,
         ForgetRequest.self,
         HealthRequest.self,
+        LogRequest.self,
         LogLevelRequest.self,
         PairRequest.self,
         PairSerialRequest.self,

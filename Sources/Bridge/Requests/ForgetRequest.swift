@@ -39,7 +39,7 @@ struct ForgetRequest: BridgeRequest {
         .underWay([.forgetting(entry.id, false), .forgotten(entry, token: token)])
     }
 
-    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] {
+    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] {
         [.forgetting(entry.id, false)]
     }
 }

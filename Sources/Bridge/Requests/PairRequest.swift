@@ -70,7 +70,7 @@ struct PairRequest: BridgeRequest {
         return .done(.data(CommandData(PairedDocument(entry, sighting))), [.paired(entry, sighting)])
     }
 
-    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] {
+    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] {
         [.pairing(.failed(entry, failure))]
     }
 

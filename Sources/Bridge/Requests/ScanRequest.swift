@@ -51,7 +51,7 @@ struct ScanRequest: BridgeRequest {
         }
     }
 
-    func failed(_ failure: CommandFailure) -> [BridgeRequestEffect] {
+    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] {
         switch intent {
         case .scan: [.scan(.startFailed)]
         case .stop: [.scan(.stopFailed)]

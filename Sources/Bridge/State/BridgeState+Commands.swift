@@ -148,7 +148,7 @@ extension BridgeState {
     }
 
     /// Returns whether another bridge is connected to a tag.
-    private func isConnectedElsewhere(_ position: Int) -> Bool {
+    func isConnectedElsewhere(_ position: Int) -> Bool {
         !tags[position].isConnected && peers.isConnected(to: tags[position].entry.id.text)
     }
 

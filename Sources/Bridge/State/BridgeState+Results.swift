@@ -79,7 +79,7 @@ extension BridgeState {
             guard let position = tags.position(of: id) else { break }
             request.failed(on: &tags[position])
             tags[position].link.commandEnded(at: now.instant)
-        case .bridge(let request): effects = perform(request.failed(failure), at: now)
+        case .bridge(let request): effects = perform(request.failed(failure, token: command.token), at: now)
         }
         return effects + publish(pendingCommands.fail(command, failure, at: now))
     }
@@ -169,6 +169,9 @@ extension BridgeState {
         case .data(let data): data
         case .scan: CommandData(ScanDocument(scan))
         case .health: CommandData(healthDocument(at: now))
+        case .doctor(let report, let tag):
+            CommandData(DoctorDocument(findings(report, tag: tag, at: now), tag: tag))
+        case .log: CommandData(LogRequestDocument(logStream))
         }
     }
 
@@ -188,6 +191,9 @@ extension BridgeState {
             return []
         case .forgotten(let entry, let token): return forgotten(entry, token: token, at: now)
         case .measured(let measurement): return measured(measurement, at: now)
+        case .examine(let token): return examine(token)
+        case .examined(let response, let token): return examined(response, for: token, at: now)
+        case .log(let selection): return followLog(selection, at: now)
         }
     }
 }

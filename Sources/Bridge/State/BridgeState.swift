@@ -30,6 +30,9 @@ public struct BridgeState: Sendable {
     /// The tags found by the latest requested scan.
     var found = FoundTags()
     var pairing = PairingProgress()
+    var examinations = Examinations()
+    /// The publication of log records; nil without a request.
+    var logStream: LogStream?
     var discovery: HomeAssistantDiscovery?
     let tagContext: TagMirror.Context
     var gestures: GestureEncoder
@@ -138,13 +141,16 @@ extension BridgeState {
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
         case .scanEnded: publish(scanEnded(because: "ended by Bluetooth", at: now))
         case .brokerConnected: brokerConnected(at: now)
+        case .brokerDisconnected: endLog(at: now)
         case .brokerProtocol(let version, let node): brokerProtocol(version, node, at: now)
         case .message(let message): received(message, at: now)
         case .subscriptionRefused(let filter): healthEvent(at: now) { $0.refused(subscription: filter) }
         case .subscriptionGranted(let filter): healthEvent(at: now) { $0.granted(subscription: filter) }
         case .messageRefused(let topic, let reason):
-            healthEvent(at: now) { $0.refused(messageTo: topic, reason, at: now.instant) }
+            (topic == topics.log ? endLog(at: now) : [])
+                + healthEvent(at: now) { $0.refused(messageTo: topic, reason, at: now.instant) }
         case .messagesLost(let losses): lost(losses, at: now)
+        case .logged(let entries, let omitted): publish(logged(entries, omitted: omitted, at: now))
         }
     }
 
@@ -193,7 +199,7 @@ extension BridgeState {
         return releaseDueGestures(at: now) + expired
             + publish(accepted + facts + foundTags + state + discoveryDue(at: now))
             + again + idle
-            + endScanInTime(at: now) + departed + records
+            + endScanInTime(at: now) + logDue(at: now) + departed + records
     }
 
     private var nextDeadline: Instant? {
@@ -204,6 +210,7 @@ extension BridgeState {
         earliest.lower(to: stateReminders.deadline)
         earliest.lower(to: found.deadline)
         earliest.lower(to: departures.deadline)
+        earliest.lower(to: logStream?.deadline)
         earliest.lower(to: tags.deadline)
         earliest.lower(to: chords.deadline)
         return earliest

@@ -12,6 +12,11 @@ struct HealthMonitor: Sendable {
     private var rejectedTopics = RejectedTopics()
     private var isStalled = false
 
+    /// The current problems.
+    var current: [Problem] { Array(problems.keys) }
+    /// The number of connections to the broker after the first one.
+    var brokerReconnects: Int { measurement?.brokerReconnects ?? 0 }
+
     /// How long lost and refused messages count as a problem.
     static let memory = Duration.seconds(600)
     /// Maximum time for the broker to acknowledge a message: the minute between two measurements, minus the tolerance

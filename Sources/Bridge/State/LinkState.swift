@@ -28,6 +28,8 @@ struct LinkState: Sendable {
     private(set) var since: Timestamp
     /// Why the last attempt failed; nil after a successful one.
     private(set) var failure: TagConnectionError?
+    /// When the last attempt failed.
+    private(set) var failedAt: Timestamp?
     /// Whether the tag should be connected, and whether the driver was instructed to connect it.
     private(set) var intent: ConnectionIntent
     private var wasEverConnected = false
@@ -72,6 +74,7 @@ extension LinkState {
     /// second.
     mutating func changed(to new: TagConnection, at now: Timestamp) -> Change {
         let isProgress = new.state.word == connection.state.word
+        if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
         connection = new
         failure = new.error ?? (isConnected ? nil : failure)
         if isProgress { return progress.admits(at: now.instant) ? .progress : .none }

@@ -25,10 +25,14 @@ public enum BridgeAction: Equatable, Sendable {
     case forget(TagID, token: UInt64)
     /// Measure the process now; answered by ``RequestResponse/measured(_:)``.
     case measure(token: UInt64)
+    /// Examine the host, within two seconds; answered by ``RequestResponse/examined(_:)``.
+    case examine(token: UInt64)
     /// Subscribe to these topics too, if there is a connection; the next connection subscribes to all of them.
     case subscribe([String])
     /// Set the log level.
     case setLogLevel(LogThreshold)
+    /// Report log records of this level and above (``BridgeEvent/logged(_:omitted:)``); nil: no longer.
+    case followLog(LogThreshold?)
     /// Add a known tag; its facts and discovery documents have been published.
     case addTag(TagEntry)
     /// Remove a known tag. Its discovery documents are removed immediately, its facts a second later.
@@ -51,6 +55,8 @@ public enum RequestResponse: Hashable, Sendable {
     case paired(address: String, name: String?)
     /// The measurements of the process.
     case measured(HealthMeasurement)
+    /// The findings about the host.
+    case examined(HostReport)
 }
 
 /// Why an action with a token failed.

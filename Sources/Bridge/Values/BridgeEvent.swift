@@ -14,6 +14,8 @@ public enum BridgeEvent: Equatable, Sendable {
     case requestEnded(token: UInt64, Result<RequestResponse, RequestError>)
     /// The process was measured. Report this about once a minute, because some problems end with time.
     case measured(HealthMeasurement)
+    /// Log records, in order, and the number of those that the driver has omitted.
+    case logged([LogEntry], omitted: Int)
 
     // MARK: The configuration
 
@@ -64,6 +66,8 @@ public enum BridgeEvent: Equatable, Sendable {
 
     /// The broker is connected and the subscriptions are made.
     case brokerConnected
+    /// The connection to the broker has ended.
+    case brokerDisconnected
     /// The protocol level of the broker connection: 5, or 4 for MQTT 3.1.1; and the node, if the broker has several.
     case brokerProtocol(Int, node: String? = nil)
     /// The broker has delivered a message.

@@ -1,6 +1,7 @@
 import Bluetooth
 import Bridge
 import Configuration
+import Doctor
 import EventLoop
 import Jacquard
 import JacquardProtocol
@@ -21,8 +22,10 @@ extension BridgeService {
             answer(token, .success(.done))
         case .pair(let serial, let timeout, let token): pair(serial, timeout, token)
         case .forget(let id, let token): forget(id, token)
+        case .examine(let token): examine(token)
         case .measure(let token): answer(token, .success(.measured(measurement)))
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
+        case .followLog(let level): followLog(level)
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
         case .addTag(let entry): add(entry)
         case .removeTag(let id):
@@ -42,6 +45,25 @@ extension BridgeService {
 
     private func withIdentity(_ id: TagID, _ body: (TagIdentity) -> Void) {
         if let identity = registry.identity(id) { body(identity) }
+    }
+
+    /// Examines the host while the loop goes on.
+    private func examine(_ token: UInt64) {
+        EventLoop.shared.begin {
+            let report = await self.doctor.report(adapter: self.configuration.bluetooth.adapter)
+            self.handle(.requestEnded(token: token, .success(.examined(report))))
+        }
+    }
+
+    private func followLog(_ level: LogThreshold?) {
+        sink.listen(at: level.flatMap { LogLevel(rawValue: $0.rawValue) }) { [weak self] in
+            EventLoop.shared.begin { self?.reportLog() }
+        }
+    }
+
+    private func reportLog() {
+        let (records, omitted) = sink.takeRecords()
+        handle(.logged(records.map { LogEntry($0) }, omitted: omitted))
     }
 
     private func scan(_ allowsDuplicates: Bool, _ token: UInt64) {

@@ -12,6 +12,7 @@ extension BridgeService {
         case .connected(let session): connected(session)
         case .disconnected(let error, _):
             outbox.disconnected(isClosedByBroker: error.mayBeCausedByMessage, at: .now)
+            handle(.brokerDisconnected)
         case .rejected(let ticket, let error): rejected(ticket, error)
         case .subscriptionGranted(let filter): handle(.subscriptionGranted(filter: filter.description))
         case .subscriptionRefused(let filter, _):

@@ -77,6 +77,7 @@ extension BridgeService {
         }
         // Nothing may follow the will: what is queued goes to the new broker.
         outbox.disconnected(at: .now)
+        handle(.brokerDisconnected)
         await client.stop()
         guard !isStopping else { return }
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))

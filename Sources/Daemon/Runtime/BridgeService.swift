@@ -2,6 +2,7 @@ import BlueZ
 import Bluetooth
 import Bridge
 import Configuration
+import Doctor
 import EventLoop
 import Jacquard
 import JacquardProtocol
@@ -16,13 +17,14 @@ import Time
 @LoopActor
 final class BridgeService {
     let log: Logger
-    let sink: any LogSink
+    let sink: LogTap
     let central: BlueZCentral
     let manager: JacquardManager
     /// Replaced when the settings of the broker connection change.
     var client: MQTTClient
     let store: TagStore
     let runs: RunStore
+    let doctor: HostDoctor
     /// The current configuration.
     var configuration: Settings
     var bridge: BridgeState
@@ -58,16 +60,18 @@ final class BridgeService {
     ///   - store: the known tags, already read.
     ///   - runs: stores the instance names under which the bridge has run.
     ///   - former: the former instance names.
+    ///   - doctor: examines the host.
     ///   - busAddress: of the bus that BlueZ is on.
     ///   - boot: identifies this start.
     ///   - sink: the destination of log lines, with their level.
     init(
-        _ configuration: Settings, store: TagStore, runs: RunStore, former: [FormerInstance], busAddress: String,
-        boot: String, sink: any LogSink
+        _ configuration: Settings, store: TagStore, runs: RunStore, former: [FormerInstance],
+        doctor: HostDoctor, busAddress: String, boot: String, sink: LogTap
     ) {
         self.sink = sink
         self.store = store
         self.runs = runs
+        self.doctor = doctor
         self.configuration = configuration
         log = Logger("daemon", to: sink)
         let records = configuration.records(of: store.tags)

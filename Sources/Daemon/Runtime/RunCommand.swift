@@ -3,6 +3,7 @@ import BrokerAccess
 import CommandLine
 import Configuration
 import DBus
+import Doctor
 import EventLoop
 import Glibc
 import Logging
@@ -39,8 +40,10 @@ struct RunCommand: CommandAction, Hashable {
     ) -> ExitCode {
         // A write to a closed connection returns an error instead.
         signal(SIGPIPE, SIG_IGN)
-        let sink = CalmSink(
-            Self.sink(loaded.configuration.log, environment), answering: [ConfigurationReload.logLabel], now: { .now })
+        let sink = LogTap(
+            CalmSink(
+                Self.sink(loaded.configuration.log, environment), answering: [ConfigurationReload.logLabel],
+                now: { .now }))
         let folder = StateFolder(option: state, environment: environment)
         let lock = StateLock.take(in: folder)
         guard Self.mayUse(folder, lock, Logger("daemon", to: sink)) else { return .failed }
@@ -72,7 +75,7 @@ struct RunCommand: CommandAction, Hashable {
     @LoopActor
     private static func serve(
         _ loaded: LoadedConfiguration, _ source: ConfigurationSource, _ folder: StateFolder, _ bus: String,
-        _ sink: any LogSink
+        _ sink: LogTap
     ) async {
         let log = Logger("daemon", to: sink)
         let end = TerminationSignals()
@@ -94,8 +97,11 @@ struct RunCommand: CommandAction, Hashable {
         }
         let runs = RunStore(folder, log: log.labelled("state"))
         let former = await runs.begin(loaded.configuration.instance, boot: boot)
+        let doctor = HostDoctor(
+            busAddress: bus, stateFolder: folder.path, load: { source.load() }, log: log.labelled("doctor"))
         let service = BridgeService(
-            loaded.configuration, store: store, runs: runs, former: former, busAddress: bus, boot: boot, sink: sink)
+            loaded.configuration, store: store, runs: runs, former: former, doctor: doctor, busAddress: bus, boot: boot,
+            sink: sink)
         await service.start()
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()

@@ -186,6 +186,15 @@ extension AdapterFacts.State {
     }
 }
 
+extension LogEntry {
+    /// A record of the logger, as the bridge publishes it.
+    init(_ record: LogRecord) {
+        self.init(
+            level: LogThreshold(rawValue: record.level.rawValue) ?? .info, label: record.label, message: record.message,
+            fields: record.metadata.map { Field($0.key.name, $0.value) })
+    }
+}
+
 extension LogLevel {
     /// The configuration's word for it is the logger's.
     init(_ level: Settings.Log.Level) {

@@ -68,7 +68,7 @@ private struct BridgePlay {
             "led/set", "haptic/set", "name/set", "touch_mode/set", "battery/get", "rssi/get", "info/get", "config/get",
             "config/set", "connection/set", "sleep/set", "dance/set",
         ]
-        let requests = ["scan", "pair", "forget", "tags", "health", "log_level", "dance"]
+        let requests = ["scan", "pair", "forget", "tags", "health", "log_level", "doctor", "log", "dance"]
         let topic =
             switch input.byte() % 4 {
             case 0: "jacquard/bridge/attic/request/" + input.pick(requests)
@@ -96,6 +96,7 @@ private struct BridgePlay {
         case .pair(_, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
         case .measure(let token):
             end(token, .measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)))
+        case .examine(let token): end(token, .examined(HostReport(findings: [])))
         default: break
         }
     }
@@ -111,7 +112,7 @@ private struct BridgePlay {
         for action in actions {
             switch action {
             case .publish(let publication): published(publication)
-            case .perform, .scan, .stopScan, .pair, .forget, .measure: pendingActions.append(action)
+            case .perform, .scan, .stopScan, .pair, .forget, .measure, .examine: pendingActions.append(action)
             default: break
             }
         }

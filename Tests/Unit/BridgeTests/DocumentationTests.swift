@@ -62,6 +62,19 @@ struct DocumentationTests {
         scene.send("bridge/attic/request/tags", "")
         scene.send("bridge/attic/request/pair", "0001")
         scene.handle(.pairing(serial: "0001", .found(address: stranger.address)))
+        scene.send("bridge/attic/request/doctor", "003R")
+        scene.done(
+            .examined(
+                HostReport(
+                    findings: [
+                        Finding(.systemBus, .ok, "reachable at unix:path=/run/dbus/system_bus_socket"),
+                        Finding(.adapter, .ok, "hci0 F0:00:00:00:00:01 is on"),
+                    ], bonds: [stranger.address: false, "F0:00:00:00:00:02": true])))
+        scene.send("bridge/attic/request/log", "")
+        scene.handle(
+            .logged(
+                [LogEntry(level: .info, label: "tag", message: "connected", fields: [.init("tag", "003R")])], omitted: 0
+            ))
         return scene
     }
 
@@ -101,7 +114,7 @@ struct DocumentationTests {
         let published = Set(
             [try life(), lifeWithDiscovery(), lifeWithChords()].flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 29)
+        #expect(examples.count == 31)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }
@@ -109,7 +122,8 @@ struct DocumentationTests {
     @Test("shows every topic")
     func topics() throws {
         let shown = Set(examples(in: "text").map { $0.prefix { $0 != " " } })
-        for topic in Set(try life().publications.map(\.topic)) where !topic.hasSuffix("/response/scan") {
+        for topic in Set(try life().publications.map(\.topic))
+        where !["/response/scan", "/response/log"].contains(where: topic.hasSuffix) {
             #expect(shown.contains(topic[...]))
         }
     }
@@ -122,7 +136,7 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 34)
+        #expect(examples.count == 36)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))

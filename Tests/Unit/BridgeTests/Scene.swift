@@ -148,9 +148,11 @@ extension BridgeAction {
     var token: UInt64? {
         switch self {
         case .perform(_, _, let token), .scan(_, let token), .stopScan(let token),
-            .pair(_, _, let token), .forget(_, let token), .measure(let token):
+            .pair(_, _, let token), .forget(_, let token), .measure(let token), .examine(let token):
             token
-        case .publish, .connect, .disconnect, .subscribe, .setLogLevel, .addTag, .removeTag, .forgetInstance, .remember:
+        case .publish, .connect, .disconnect, .subscribe, .setLogLevel, .followLog, .addTag, .removeTag,
+            .forgetInstance,
+            .remember:
             nil
         }
     }

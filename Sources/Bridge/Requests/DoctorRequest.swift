@@ -1,0 +1,107 @@
+import JSON
+import JacquardProtocol
+
+/// `request/doctor`: finds problems of the host and the bridge, and with a tag the first broken link of the chain from the
+/// broker to the tag. The tag is a bare word or the key `tag`.
+///
+/// The driver examines the host. Requests that arrive meanwhile share its report.
+struct DoctorRequest: BridgeRequest {
+    static let name = "doctor"
+
+    private let tag: TagID?
+
+    /// Longer than the driver takes.
+    var responseLimit: Duration { .seconds(5) }
+
+    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+        let arguments =
+            switch payload {
+            case .empty: CommandArguments([:])
+            case .text(let text): CommandArguments(["tag": .string(try CommandPayload.singleWord(text))])
+            case .object(let object): CommandArguments(object)
+            }
+        guard let text = try arguments.text("tag", longest: TagID.longest) else {
+            tag = nil
+            return
+        }
+        tag = bridge.tags[try bridge.tagPosition(text)].entry.id
+    }
+
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+        .underWay([.examine(token: token)])
+    }
+
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+        guard case .examined(let report) = response else { return .failed(.neverEnded) }
+        return .done(.doctor(report, tag), [.examined(response, token: token)])
+    }
+
+    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] { [.examined(nil, token: token)] }
+}
+
+/// The requests that wait for the driver's examination of the host. One examination serves all of them.
+struct Examinations: Sendable {
+    /// The first one started the examination.
+    private var tokens: [UInt64] = []
+
+    /// Adds a request.
+    ///
+    /// - Returns: whether to start the examination.
+    mutating func add(_ token: UInt64) -> Bool {
+        tokens.append(token)
+        return tokens.count == 1
+    }
+
+    /// Handles the end of a request.
+    ///
+    /// - Returns: the other requests, if it is the one that started the examination.
+    mutating func end(_ token: UInt64) -> [UInt64] {
+        guard tokens.first == token else {
+            tokens.removeAll { $0 == token }
+            return []
+        }
+        defer { tokens = [] }
+        return Array(tokens.dropFirst())
+    }
+}
+
+/// The data of the result of `request/doctor`.
+struct DoctorDocument: Encodable {
+    /// The worst verdict.
+    let status: Finding.Verdict
+    let checks: [Finding]
+    /// The requested tag.
+    @OrNull var tag: String?
+    /// The names of the checks from the broker to the tag, in order; empty without a tag.
+    let chain: [Check]
+    /// The first failed check of the chain.
+    @OrNull var broken: Check?
+
+    init(_ findings: [Finding], tag: TagID?) {
+        status = .worst(of: findings)
+        checks = findings
+        self.tag = tag?.text
+        let chain = tag == nil ? [] : Check.chain(in: findings)
+        self.chain = chain.map(\.check)
+        broken = chain.first { $0.verdict == .failed }?.check
+    }
+}
+
+extension Check: Encodable {
+    /// The links from the broker to a tag.
+    private static let links: [Check] = [
+        .broker, .bridge, .systemBus, .bluetoothService, .bluetoothPolicy, .radioSwitch, .adapter, .discovery,
+        .connectionPolicy, .received, .bond, .link,
+    ]
+    /// The links that are left out unless they failed.
+    private static let quietLinks: Set<Check> = [
+        .systemBus, .bluetoothService, .bluetoothPolicy, .radioSwitch, .discovery,
+    ]
+
+    /// Returns the findings about the links from the broker to a tag, in this order.
+    static func chain(in findings: [Finding]) -> [Finding] {
+        links.compactMap { link in
+            findings.first { $0.check == link && ($0.verdict == .failed || !quietLinks.contains(link)) }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import JacquardProtocol
+import Time
+
+// MARK: Examining the host
+
+extension BridgeState {
+    /// Starts an examination of the host for a request, unless one is in progress.
+    mutating func examine(_ token: UInt64) -> [BridgeAction] {
+        examinations.add(token) ? [.examine(token: token)] : []
+    }
+
+    /// Completes the requests that waited for the same examination; without a report each ends by its own deadline.
+    mutating func examined(_ response: RequestResponse?, for token: UInt64, at now: Timestamp) -> [BridgeAction] {
+        let others = examinations.end(token)
+        guard let response else { return [] }
+        return others.flatMap { requestEnded($0, .success(response), at: now) }
+    }
+
+    /// Returns the findings of the driver and those of the bridge, in the order of the checks.
+    ///
+    /// - Parameters:
+    ///   - report: what the driver found.
+    ///   - id: the tag to examine; nil: all tags.
+    ///   - now: the current time.
+    /// - Returns: the findings.
+    func findings(_ report: HostReport, tag id: TagID?, at now: Timestamp) -> [Finding] {
+        var findings = report.findings + [brokerFinding, bridgeFinding, firmwareFinding, discoveryFinding]
+        findings.append(duplicatesFinding)
+        if let id, let position = tags.position(of: id) {
+            let isElsewhere = isConnectedElsewhere(position)
+            findings += TagFindings(tags[position], report.bonds, isConnectedElsewhere: isElsewhere, now: now).all
+        } else if let id {
+            findings.append(Finding(.tags, .failed, "tag \(id) was forgotten", remedies: ["pair it again"]))
+        } else {
+            findings += tagsFindings(report.bonds, at: now)
+        }
+        let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
+        return findings.sorted { order[$0.check, default: 0] < order[$1.check, default: 0] }
+    }
+}
+
+// MARK: The bridge
+
+extension BridgeState {
+    /// The texts of the current problems with these codes.
+    private func problems(_ codes: Set<Problem.Code>) -> [String] {
+        health.current.filter { codes.contains($0.key.code) }.map(\.text).sorted()
+    }
+
+    private var brokerFinding: Finding {
+        if let text = problems([.brokerStalled]).first {
+            return Finding(.broker, .failed, text, remedies: ["look at the broker's log, or restart the broker"])
+        }
+        let troubles = problems([.brokerRefuses, .eventsDropped])
+        guard troubles.isEmpty else {
+            return Finding(
+                .broker, .warning, troubles.joined(separator: "; "),
+                remedies: ["run jacquard2mqtt doctor as the bridge's user: it tries each topic"])
+        }
+        let version = stack.protocolVersion.map { $0 == 5 ? " with MQTT 5" : " with MQTT 3.1.1" } ?? ""
+        let node = stack.brokerNode.map { " to \($0)" } ?? ""
+        let count = health.brokerReconnects
+        let reconnects = count == 0 ? "" : ", \(count) reconnects since the start"
+        return Finding(.broker, .ok, "connected\(version)\(node)\(reconnects)")
+    }
+
+    private var bridgeFinding: Finding {
+        let since = "\(configuration.instance) is online since \(startedAt.text), version \(configuration.version)"
+        let troubles = problems([.stateNotSaved, .metricsNotWritten])
+        guard troubles.isEmpty else {
+            return Finding(
+                .bridge, .warning, ([since] + troubles).joined(separator: "; "),
+                remedies: ["make room on the disk, and let the bridge's user write these files"])
+        }
+        return Finding(.bridge, .ok, since)
+    }
+
+    private var firmwareFinding: Finding { .firmware(ofBadTags: problems([.badFirmware])) }
+
+    private var duplicatesFinding: Finding {
+        let texts = problems([.duplicateSerial])
+        guard texts.isEmpty else {
+            return Finding(
+                .duplicateSerials, .warning, texts.joined(separator: "; "),
+                remedies: ["jacquard2mqtt tags", "set address and id of each of your tags in the configuration"])
+        }
+        return Finding(.duplicateSerials, .ok, "no serial of a tag is received from two devices")
+    }
+
+    private var discoveryFinding: Finding {
+        let state = stack.bluetooth ?? .unknown
+        guard state == .poweredOn else {
+            return Finding(
+                .discovery, .failed, "the bridge cannot scan: Bluetooth is \(state.text)",
+                remedies: ["sudo rfkill unblock bluetooth", "bluetoothctl power on"])
+        }
+        if let text = problems([.scanSilent]).first {
+            return Finding(
+                .discovery, .failed, text,
+                remedies: ["sudo systemctl restart bluetooth", "set bluetooth.reset_adapter to true"])
+        }
+        if let adapter = stack.adapters?.first(where: \.isDiscovering) {
+            return Finding(.discovery, .ok, "\(adapter.id) is scanning")
+        }
+        guard tags.contains(where: { $0.link.intent.isWanted && !$0.link.connection.state.isLinked }) else {
+            return Finding(.discovery, .ok, "not scanning: there is no tag to wait for")
+        }
+        return Finding(
+            .discovery, .warning, "not scanning now: a scan pauses while a tag is being connected",
+            remedies: ["ask again in ten seconds"])
+    }
+}
+
+// MARK: All tags
+
+extension BridgeState {
+    /// The number of tags that a finding names.
+    private static let mostNamed = 20
+
+    private func tagsFindings(_ bonds: [String: Bool]?, at now: Timestamp) -> [Finding] {
+        let all = tags.indices.map { position in
+            TagFindings(tags[position], bonds, isConnectedElsewhere: isConnectedElsewhere(position), now: now)
+        }
+        return [
+            connectedFinding,
+            Self.summary(
+                .bond, of: all.map(\.bond), tags.map(\.entry.id), "every tag that is known to BlueZ has a bond",
+                remedies: ["jacquard2mqtt pair SERIAL"]),
+            Self.summary(
+                .lastError, of: all.map(\.lastError), tags.map(\.entry.id), "no tag has failed to connect",
+                remedies: ["jacquard2mqtt why ID"]),
+        ]
+    }
+
+    private var connectedFinding: Finding {
+        guard !tags.isEmpty else {
+            return Finding(.tags, .ok, "the bridge has no tag", remedies: ["jacquard2mqtt pair SERIAL"])
+        }
+        let wanted = tags.indices.filter { tags[$0].link.intent.isWanted && !isConnectedElsewhere($0) }
+        let missing = wanted.filter { !tags[$0].isConnected }.map { tags[$0].entry.id.text }
+        guard let first = missing.first else {
+            return Finding(.tags, .ok, "\(tags.count) known, and each one that should be connected is")
+        }
+        return Finding(
+            .tags, .warning, "\(missing.count) of \(tags.count) are not connected: \(Self.list(missing))",
+            remedies: ["jacquard2mqtt why \(first)"])
+    }
+
+    /// Joins findings about several tags to one.
+    private static func summary(
+        _ check: Check, of findings: [Finding], _ ids: [TagID], _ good: String, remedies: [String]
+    ) -> Finding {
+        let bad = zip(ids, findings).filter { $1.verdict == .warning || $1.verdict == .failed }
+        guard let first = bad.first else { return Finding(check, .ok, good) }
+        let texts = bad.map { "\($0): \($1.found)" }
+        let remedies = bad.count == 1 ? first.1.remedies : remedies
+        return Finding(check, .warning, list(texts, separator: "; "), remedies: remedies)
+    }
+
+    private static func list(_ texts: [String], separator: String = ", ") -> String {
+        let rest = texts.count - mostNamed
+        return texts.prefix(mostNamed).joined(separator: separator) + (rest > 0 ? " and \(rest) more" : "")
+    }
+}

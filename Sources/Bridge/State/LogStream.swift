@@ -1,0 +1,185 @@
+import JSON
+import JacquardProtocol
+import Time
+
+/// A log record of the program.
+public struct LogEntry: Hashable, Sendable {
+    /// A variable of a record.
+    public struct Field: Hashable, Sendable {
+        /// Its name.
+        public let name: String
+        /// Its value.
+        public let value: String
+
+        /// Creates a variable.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The severity.
+    public let level: LogThreshold
+    /// The part of the program.
+    public let label: String
+    /// The fixed text.
+    public let message: String
+    /// The variables in their order; for a repeated name the last one counts.
+    public let fields: [Field]
+
+    /// Creates a record.
+    public init(level: LogThreshold, label: String, message: String, fields: [Field] = []) {
+        self.level = level
+        self.label = label
+        self.message = message
+        self.fields = fields
+    }
+}
+
+/// Selects the log records to publish: those of one tag or all, at most 50 a second, until a time.
+struct LogStream: Sendable {
+    /// Maximum number of messages a second.
+    static let mostPerSecond = 50
+    /// The longest value of a variable in bytes.
+    static let longestValue = 256
+
+    let level: LogThreshold
+    /// The tag whose records are published; nil for all records.
+    let tag: TagID?
+    let until: Timestamp
+
+    private var windowEnd = Instant(sinceBoot: .zero)
+    private var sent = 0
+    private var omitted: UInt64 = 0
+
+    init(_ level: LogThreshold, tag: TagID?, until: Timestamp) {
+        self.level = level
+        self.tag = tag
+        self.until = until
+    }
+
+    /// When the omitted records are published, or the stream ends.
+    var deadline: Instant { omitted > 0 ? min(windowEnd, until.instant) : until.instant }
+
+    /// Returns the document of a record; nil if it is omitted.
+    mutating func take(_ entry: LogEntry, bridge: String, at now: Timestamp) -> LogDocument? {
+        admits(at: now.instant) ? document(of: entry, bridge, now) : nil
+    }
+
+    /// Counts records that were lost before.
+    mutating func lost(_ count: Int) { omitted += UInt64(clamping: count) }
+
+    /// Returns a message with the number of omitted records if it is due.
+    mutating func deadlineReached(bridge: String, at now: Timestamp) -> LogDocument? {
+        guard omitted > 0, deadline <= now.instant else { return nil }
+        sent = 1
+        windowEnd = now.instant + .seconds(1)
+        let entry = LogEntry(level: .notice, label: "log", message: "records omitted")
+        return document(of: entry, bridge, now)
+    }
+
+    private mutating func admits(at now: Instant) -> Bool {
+        if now >= windowEnd {
+            windowEnd = now + .seconds(1)
+            sent = 0
+        }
+        guard sent < Self.mostPerSecond else {
+            omitted += 1
+            return false
+        }
+        sent += 1
+        return true
+    }
+
+    private mutating func document(of entry: LogEntry, _ bridge: String, _ now: Timestamp) -> LogDocument {
+        defer { omitted = 0 }
+        return LogDocument(entry, omitted: omitted, bridge: bridge, at: now)
+    }
+}
+
+/// `G/log`.
+struct LogDocument: Encodable {
+    let bridge: String
+    let fields: [String: String]
+    let label: String
+    let level: LogThreshold
+    let message: String
+    /// The number of records that were omitted before this one.
+    let omitted: UInt64
+    let time: String
+
+    init(_ entry: LogEntry, omitted: UInt64, bridge: String, at now: Timestamp) {
+        self.bridge = bridge
+        fields = Dictionary(entry.fields.map { ($0.name, Self.cut($0.value)) }) { $1 }
+        label = entry.label
+        level = entry.level
+        message = entry.message
+        self.omitted = omitted
+        time = now.text
+    }
+
+    private static func cut(_ value: String) -> String {
+        guard value.utf8.count > LogStream.longestValue else { return value }
+        return String(decoding: value.utf8.prefix(LogStream.longestValue), as: UTF8.self) + "..."
+    }
+}
+
+extension LogThreshold: Encodable {}
+
+// MARK: The bridge
+
+extension BridgeState {
+    /// Starts, replaces or ends the publication of log records.
+    mutating func followLog(
+        _ selection: (level: LogThreshold, tag: TagID?, duration: Duration)?, at now: Timestamp
+    ) -> [BridgeAction] {
+        guard let selection else { return endLog(at: now) }
+        logStream = LogStream(selection.level, tag: selection.tag, until: now + selection.duration)
+        return [.followLog(selection.level)]
+    }
+
+    /// Ends the publication of log records.
+    mutating func endLog(at now: Timestamp) -> [BridgeAction] {
+        guard logStream != nil else { return [] }
+        logStream = nil
+        return [.followLog(nil)]
+    }
+
+    /// Publishes log records. Those about messages to `G/log` itself are ignored, so that a failure to publish them does
+    /// not cause further ones.
+    mutating func logged(_ entries: [LogEntry], omitted: Int, at now: Timestamp) -> [Publication] {
+        guard let stream = logStream else { return [] }
+        let address = stream.tag.flatMap(tags.position).flatMap { tags[$0].sighting.address }
+        let selected = entries.filter { entry in
+            !entry.fields.contains { $0.name == "topic" && $0.value == topics.log }
+                && (stream.tag == nil || entry.concerns(stream.tag, address))
+        }
+        // Records of other tags are not missed.
+        if stream.tag == nil { logStream?.lost(omitted) }
+        return selected.compactMap { entry in
+            logStream?.take(entry, bridge: configuration.instance, at: now).map(logPublication)
+        }
+    }
+
+    /// Publishes the number of omitted records, and ends the publication after its duration.
+    mutating func logDue(at now: Timestamp) -> [BridgeAction] {
+        guard let until = logStream?.until else { return [] }
+        let omitted = logStream?.deadlineReached(bridge: configuration.instance, at: now).map(logPublication)
+        let last = omitted.map { [BridgeAction.publish($0)] } ?? []
+        return last + (until.instant <= now.instant ? endLog(at: now) : [])
+    }
+
+    private func logPublication(_ document: LogDocument) -> Publication {
+        Publication(topic: topics.log, payload: JSONText.bytes(of: document), qos: 0, kind: .stream)
+    }
+}
+
+extension LogEntry {
+    /// Returns whether a variable names the tag or its address.
+    fileprivate func concerns(_ tag: TagID?, _ address: String?) -> Bool {
+        fields.contains {
+            $0.name == "tag" && ExactText($0.value) == tag.map { ExactText($0.text) }
+                || $0.name == "address" && address != nil && $0.value == address
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import JacquardProtocol
+import Time
+
+/// The findings about one tag: whether it may be connected, is received, has a bond, and is connected.
+struct TagFindings {
+    private let tag: TagMirror
+    /// Whether a device has a bond with this host, by address; nil if BlueZ did not answer.
+    private let bonds: [String: Bool]?
+    /// Whether another bridge is connected to the tag.
+    private let isConnectedElsewhere: Bool
+    private let now: Timestamp
+
+    /// How long after its last advertisement a tag counts as received. Tags advertise several times a second.
+    private static let memory = Duration.seconds(60)
+
+    init(_ tag: TagMirror, _ bonds: [String: Bool]?, isConnectedElsewhere: Bool, now: Timestamp) {
+        self.tag = tag
+        self.bonds = bonds
+        self.isConnectedElsewhere = isConnectedElsewhere
+        self.now = now
+    }
+
+    /// The findings from the policy to the last error.
+    var all: [Finding] { [policy, received, bond, link, lastError] }
+
+    private var isLinked: Bool { tag.link.connection.state.isLinked }
+
+    /// Whether the configuration or the user prevents the connection.
+    var policy: Finding {
+        let id = tag.entry.id
+        switch tag.entry.connect {
+        case .never:
+            return Finding(
+                .connectionPolicy, .failed, "disabled in the configuration",
+                remedies: ["set the tag's connect to always or on_demand, then reload the bridge"])
+        case .always where tag.link.intent.isHeld, .onDemand where tag.link.intent.isHeld:
+            return Finding(
+                .connectionPolicy, .failed, "disconnected by the user",
+                remedies: ["publish connect to \(tag.topics.command("connection/set"))"])
+        case .always: return Finding(.connectionPolicy, .ok, "the bridge keeps tag \(id) connected")
+        case .onDemand: return Finding(.connectionPolicy, .ok, "the bridge connects tag \(id) when a command arrives")
+        }
+    }
+
+    /// Whether the bridge receives the tag.
+    var received: Finding {
+        if isLinked { return Finding(.received, .ok, "linked to the adapter") }
+        if isConnectedElsewhere { return Finding(.received, .skipped, "a linked tag sends no advertisements") }
+        guard let lastSeen = tag.lastSeen else {
+            return Finding(
+                .received, .failed, "not received since the bridge started", remedies: remediesOfSilence)
+        }
+        guard now.instant - lastSeen.instant > Self.memory else {
+            let signal = tag.sighting.rssi.map { " at \($0) dBm" } ?? ""
+            return Finding(.received, .ok, "received \(lastSeen.ago(at: now))\(signal)")
+        }
+        return Finding(.received, .failed, "last received \(lastSeen.ago(at: now))", remedies: remediesOfSilence)
+    }
+
+    private var remediesOfSilence: [String] {
+        let battery = tag.battery.map { "; at the last report its battery was at \($0.value.level) %" } ?? ""
+        return [
+            "move the tag: it sleeps after ten idle minutes", "bring it near the adapter",
+            "charge it\(battery)",
+        ]
+    }
+
+    /// Whether the tag has a bond with this host.
+    var bond: Finding {
+        let remedies = ["jacquard2mqtt pair \(tag.entry.serial), and hold the tag's button for three seconds"]
+        if let failure = tag.link.failure, failure.code == .peerRemovedPairingInfo {
+            return Finding(.bond, .failed, "the tag has removed its bond with this host", remedies: remedies)
+        }
+        let listed = tag.sighting.address.flatMap { address in bonds.map { $0[address] ?? false } }
+        switch listed ?? tag.sighting.isPaired {
+        case true?: return Finding(.bond, .ok, "bonded with this host")
+        case false?: return Finding(.bond, .warning, "no bond with this host", remedies: remedies)
+        case nil: return Finding(.bond, .skipped, "not known: the bridge has not received the tag yet")
+        }
+    }
+
+    /// Whether the tag is connected.
+    var link: Finding {
+        let connection = tag.link.connection
+        if isConnectedElsewhere { return Finding(.link, .ok, "connected to another bridge") }
+        switch connection.state {
+        case .connected: return Finding(.link, .ok, "connected since \(tag.link.since.text)")
+        case .connecting, .initializing, .configuring:
+            let step = connection.state.step.map { " \($0)/\(TagConnection.totalSteps)" } ?? ""
+            return Finding(.link, .warning, "\(connection.state.word)\(step), attempt \(max(1, connection.attempt))")
+        case .preparingToConnect, .disconnected: return noLink
+        }
+    }
+
+    private var noLink: Finding {
+        guard policy.verdict != .failed else { return Finding(.link, .skipped, "not tried") }
+        if let failure = tag.link.failure {
+            return Finding(.link, .failed, "not connected: \(failure.text)", remedies: [failure.code.hint])
+        }
+        if tag.entry.connect == .onDemand, !tag.link.intent.isWanted {
+            return Finding(.link, .ok, "not connected, because no command is waiting")
+        }
+        guard received.verdict != .failed else {
+            return Finding(.link, .skipped, "not tried: the bridge waits until it receives the tag")
+        }
+        return Finding(
+            .link, .failed, "not connected since \(tag.link.since.text)",
+            remedies: ["ask again in ten seconds", "jacquard2mqtt run --log-level debug"])
+    }
+
+    /// Why the last connection failed.
+    var lastError: Finding {
+        guard let failure = tag.link.failure else {
+            return Finding(.lastError, .ok, tag.isConnected ? "none: connected" : "none since the start")
+        }
+        let time = tag.link.failedAt.map { ", \($0.ago(at: now))" } ?? ""
+        let name = failure.stackName.map { " (\($0))" } ?? ""
+        let retry: String
+        if let due = tag.link.connection.retryAt {
+            retry = "; next attempt in \(max(0, (due - now.instant).components.seconds)) s"
+        } else if tag.link.connection.state == .preparingToConnect {
+            retry = "; next attempt when it is received"
+        } else {
+            retry = ""
+        }
+        return Finding(
+            .lastError, .warning, "\(failure.code.word)\(time): \(failure.text)\(name)\(retry)",
+            remedies: [failure.code.hint])
+    }
+}

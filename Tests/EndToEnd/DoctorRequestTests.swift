@@ -1,0 +1,121 @@
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("request/doctor and request/log")
+struct DoctorRequestTests {
+    private typealias Finding = [String: Any]
+
+    private static func finding(_ name: String, in data: [String: Any]) throws -> Finding {
+        let checks = try #require(data["checks"] as? [Finding])
+        return try #require(checks.first { $0["name"] as? String == name }, "\(checks)")
+    }
+
+    @Test("doctor finds nothing wrong with a connected tag, within two seconds")
+    func connected() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let result = try await world.request("doctor", #"{"tag":"0001"}"#)
+            #expect(try #require(result["took_ms"] as? Int) < 2_000)
+            let data = try #require(result["data"] as? [String: Any])
+            for name in ["system_bus", "bluetooth_service", "adapter", "broker", "bridge", "received", "link"] {
+                #expect(try Self.finding(name, in: data)["verdict"] as? String == "ok", "\(name)")
+            }
+            #expect(data["broken"] is NSNull)
+            #expect(
+                data["chain"] as? [String] == [
+                    "broker", "bridge", "adapter", "connection_policy", "received", "bond", "link",
+                ])
+        }
+    }
+
+    @Test("doctor names the broken link: an adapter that is off, a silent tag, a tag that was disconnected")
+    func brokenLinks() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
+            var data = try await world.succeeds(World.bridge + "/request/doctor", "0001")
+            #expect(data["broken"] as? String == "connection_policy")
+            try await world.succeeds("jacquard/tag/0001/connection/set", "connect")
+            try await world.simulate("adapter off")
+            try await until("the adapter is off") {
+                world.observer.latest(World.bridge + "/adapter")?.contains("powered_off") == true
+            }
+            data = try await world.succeeds(World.bridge + "/request/doctor", "0001")
+            #expect(data["broken"] as? String == "adapter")
+            let adapter = try Self.finding("adapter", in: data)
+            #expect(adapter["remedies"] as? [String] == ["bluetoothctl power on"])
+        }
+    }
+
+    @Test("doctor answers within two seconds while bluetoothd hangs, and names it; several requests share one run")
+    func hangingService() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            world.simulator.signal(SIGSTOP)
+            defer { world.simulator.signal(SIGCONT) }
+            let ids = (0..<5).map { "d\($0)" }
+            for id in ids { try world.observer.publish(World.bridge + "/request/doctor", #"{"id":"\#(id)"}"#) }
+            try await until("five results") {
+                Set(world.finals(World.bridge + "/response/doctor").compactMap { $0["id"] as? String }) == Set(ids)
+            }
+            for result in world.finals(World.bridge + "/response/doctor") {
+                #expect(try #require(result["took_ms"] as? Int) < 2_000)
+                let data = try #require(result["data"] as? [String: Any])
+                #expect(data["status"] as? String == "failed")
+                #expect(try Self.finding("bluetooth_policy", in: data)["verdict"] as? String == "failed")
+            }
+        }
+    }
+
+    @Test("log publishes the records of a tag at a level below that of the log itself, until it is ended")
+    func log() async throws {
+        try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001\n  - serial: 0002")) { world in
+            try await world.connected(1...2)
+            try await world.request("log_level", "error")
+            let data = try await world.succeeds(
+                World.bridge + "/request/log", #"{"level":"debug","tag":"0001","duration_s":60}"#)
+            #expect(data["level"] as? String == "debug" && data["tag"] as? String == "0001")
+            let lines = world.daemon.printed.count
+            try await world.succeeds("jacquard/tag/0002/connection/set", "disconnect")
+            try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
+            let topic = World.bridge + "/log"
+            try await until("a record") { !world.results(topic).isEmpty }
+            try await world.settled("0001")
+            for record in world.results(topic) {
+                let fields = try #require(record["fields"] as? [String: String])
+                #expect(fields["tag"] == "0001" || fields["address"] == "F0:00:00:00:00:01", "\(record)")
+                #expect(record["bridge"] != nil && record["omitted"] as? Int == 0)
+            }
+            #expect(world.daemon.printed.count == lines)
+            try await world.succeeds(World.bridge + "/request/log", #"{"duration_s":0}"#)
+            let count = world.results(topic).count
+            try await world.succeeds("jacquard/tag/0001/connection/set", "connect")
+            try await world.connected()
+            #expect(world.results(topic).count == count)
+        }
+    }
+
+    @Test("log at the lowest level causes no further records by itself, and ends with the connection")
+    func quiet() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.succeeds(World.bridge + "/request/log", #"{"level":"trace","duration_s":3600}"#)
+            try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
+            let topic = World.bridge + "/log"
+            try await until("a record") { !world.results(topic).isEmpty }
+            try await world.succeeds(World.bridge + "/request/health")
+            let count = world.results(topic).count
+            for _ in 0..<20 { try await world.succeeds(World.bridge + "/request/health") }
+            #expect(world.results(topic).count == count)
+            try await world.stopBroker()
+            try await world.startBroker()
+            try await world.succeeds(World.bridge + "/request/health")
+            world.observer.forget()
+            try await world.succeeds("jacquard/tag/0001/connection/set", "connect")
+            try await world.connected()
+            #expect(world.results(topic).isEmpty)
+        }
+    }
+}
