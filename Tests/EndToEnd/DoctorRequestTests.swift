@@ -110,9 +110,9 @@ struct DoctorRequestTests {
             for _ in 0..<20 { try await world.succeeds(World.bridge + "/request/health") }
             #expect(world.results(topic).count == count)
             try await world.stopBroker()
-            try await world.startBroker()
-            try await world.succeeds(World.bridge + "/request/health")
             world.observer.forget()
+            try await world.startBroker()
+            try await until("the bridge is back") { world.observer.latest(World.bridge + "/state") == "online" }
             try await world.succeeds("jacquard/tag/0001/connection/set", "connect")
             try await world.connected()
             #expect(world.results(topic).isEmpty)
