@@ -3,7 +3,8 @@
 import {make, setText, isolated, button, resultLine, replace} from "./elements.js";
 import {clockTime} from "./model.js";
 
-const levels = ["debug", "info", "notice", "warning", "error"];
+const levels = ["trace", "debug", "info", "notice", "warning", "error"];
+const seconds = 300;
 
 export function logPage(root, {model, connection}) {
   const bridge = make("select");
@@ -16,20 +17,42 @@ export function logPage(root, {model, connection}) {
   let paused = null;
   const pause = make("button", {type: "button", "aria-pressed": "false"}, "Pause");
   const begin = make("button", {class: "main"}, "Start");
-  const form = make("form", {class: "bar"}, make("label", {}, "Bridge", bridge), make("label", {}, "Level", level), make("label", {}, "Tag", tag), begin);
+  const stop = button("Stop", () => end());
+  stop.disabled = true;
+  // The bridge that sends its log, and until when.
+  let running = null;
+  const form = make("form", {class: "bar"}, make("label", {}, "Bridge", bridge), make("label", {}, "Level", level), make("label", {}, "Tag", tag), begin, stop);
   const table = make("table", {class: "stack"}, make("thead", {}, make("tr", {}, ...["Time", "Level", "Part", "Message"].map(text => make("th", {scope: "col"}, text)))), body);
   const empty = make("p", {class: "quiet"}, "Start the log of a bridge. It sends its records for five minutes.");
   root.append(make("h1", {}, "Log"), form, result,
     make("div", {class: "bar"}, make("label", {}, "Filter", filter), pause, button("Clear", () => { model.log = []; if (paused) paused = []; draw(); })), table, empty);
   form.addEventListener("submit", async event => {
     event.preventDefault();
-    const payload = {level: level.value, duration_s: 300};
+    const name = bridge.value;
+    if (running && running.name !== name) end();
+    const payload = {level: level.value, duration_s: seconds};
     if (tag.value.trim()) payload.tag = tag.value.trim();
-    const answer = await connection.send(`bridge/${bridge.value}/request/log`, payload, {timeout: 3000});
-    if (answer.ok) result.show({ok: true, text: "The bridge sends its log for five minutes."});
-    else if (answer.code === "unknown_command" || answer.isTimeout) result.show({ok: false, text: "This version of the bridge cannot send its log. Use: journalctl -u jacquard2mqtt"});
+    const answer = await connection.send(`bridge/${name}/request/log`, payload, {timeout: 3000});
+    if (answer.ok && isClosed) return request(name, {duration_s: 0});
+    if (answer.ok) {
+      running = {name, until: Date.now() + seconds * 1000};
+      stop.disabled = false;
+      result.show({ok: true, text: `The bridge ${name} sends its log for five minutes.`});
+    } else if (answer.code === "unknown_command" || answer.isTimeout) result.show({ok: false, text: "This version of the bridge cannot send its log. Use: journalctl -u jacquard2mqtt"});
     else result.show(answer);
   });
+  let isClosed = false;
+
+  function request(name, payload) { connection.send(`bridge/${name}/request/log`, payload, {timeout: 3000}); }
+
+  function end(text = "The bridge has stopped sending its log.") {
+    if (!running) return;
+    if (running.until > Date.now()) request(running.name, {duration_s: 0});
+    running = null;
+    stop.disabled = true;
+    result.show({ok: true, text});
+  }
+
   pause.addEventListener("click", () => {
     paused = paused ? null : [...model.log];
     pause.setAttribute("aria-pressed", String(paused !== null));
@@ -58,8 +81,10 @@ export function logPage(root, {model, connection}) {
       const names = model.onlineBridges();
       replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
       begin.disabled = names.length === 0;
+      if (running && running.until <= Date.now()) end("The five minutes are over. Start the log again to go on.");
       if (!paused && last !== model.log[0]) { last = model.log[0]; draw(); }
     },
+    close() { isClosed = true; end(); },
   };
 }
 

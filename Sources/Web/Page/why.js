@@ -1,6 +1,6 @@
 // Why a tag is offline: the chain from the broker to the tag, and a remedy for what is broken.
 
-import {make, setText, isolated, replace} from "./elements.js";
+import {make, setText, isolated, replace, button} from "./elements.js";
 import {age, batteryText, clockTime, span, words} from "./model.js";
 
 export function whyPage(root, {model, connection}, id) {
@@ -9,22 +9,37 @@ export function whyPage(root, {model, connection}, id) {
   const last = make("p");
   const doctor = make("ul", {class: "chain"});
   const doctorText = make("p", {class: "quiet"});
-  root.append(heading, chain, last, make("h2", {}, "What the bridge finds"), doctorText, doctor,
+  const others = make("p", {class: "quiet"});
+  const again = button("Check again", () => ask(asked));
+  again.disabled = true;
+  root.append(heading, chain, last, make("h2", {}, "What the bridge finds"), doctorText, doctor, others, make("div", {class: "bar"}, again),
     make("p", {}, make("a", {href: `#tag/${encodeURIComponent(id)}`}, `Open tag ${id}`)));
   let asked = null;
 
   async function ask(bridge) {
     asked = bridge;
     if (!connection.may(`bridge/${bridge}/request/doctor`)) return setText(doctorText, "Your role cannot ask the bridge.");
+    again.disabled = true;
     setText(doctorText, "Asking the bridge.");
-    const answer = await connection.send(`bridge/${bridge}/request/doctor`, {tag: id}, {timeout: 3000});
+    const answer = await connection.send(`bridge/${bridge}/request/doctor`, {tag: id}, {timeout: 5000});
+    again.disabled = false;
     if (!answer.ok) {
       const isOld = answer.code === "unknown_command" || answer.isTimeout;
       return setText(doctorText, isOld ? "This version of the bridge cannot examine itself. Run this on its host: jacquard2mqtt doctor" : answer.text);
     }
-    const findings = answer.data?.findings ?? answer.data?.checks ?? [];
-    setText(doctorText, findings.length === 0 ? "The bridge found nothing." : "");
-    doctor.replaceChildren(...findings.map(finding => item(finding.status ?? finding.result, words(finding.name ?? finding.check ?? finding.code), finding.text ?? "", finding.remedy ?? finding.hint)));
+    showFindings(answer.data ?? {});
+  }
+
+  // The links from the broker to the tag in order, then everything else that is not ok.
+  function showFindings({chain: names = [], broken = null, checks = []}) {
+    const links = names.map(name => checks.find(check => check.name === name)).filter(Boolean);
+    const rest = checks.filter(check => !links.includes(check));
+    const shown = [...links, ...rest.filter(check => check.verdict !== "ok")];
+    const fine = rest.filter(check => check.verdict === "ok").map(check => check.title ?? words(check.name));
+    const link = checks.find(check => check.name === broken);
+    setText(doctorText, link ? `The chain from the broker to the tag breaks here: ${link.title ?? words(link.name)}.` : "No link from the broker to the tag is broken.");
+    setText(others, fine.length > 0 ? `Also ok: ${fine.join(", ")}.` : "");
+    doctor.replaceChildren(...shown.map(check => item(check.verdict, check.title ?? words(check.name), check.found ?? "", ...(check.remedies ?? []))));
   }
 
   function update() {
@@ -81,9 +96,9 @@ export function whyPage(root, {model, connection}, id) {
 }
 
 // A line such as "ok  broker  connected".
-function item(status, name, text, remedy) {
-  const word = {ok: "ok", broken: "not ok", failed: "not ok", fail: "not ok", error: "not ok", problem: "problem", warning: "problem", unknown: "unknown", skipped: "not tried"}[status] ?? String(status ?? "");
+function item(status, name, text, ...remedies) {
+  const word = {ok: "ok", broken: "not ok", failed: "not ok", fail: "not ok", error: "not ok", problem: "problem", warning: "problem", unknown: "unknown", skipped: "not checked"}[status] ?? String(status ?? "");
   return make("li", {}, make("span", {class: word === "not ok" ? "word bad" : word === "problem" ? "word" : "quiet"}, word),
     make("span", {}, isolated(String(name ?? ""))), make("span", {}, isolated(text)),
-    remedy ? make("p", {class: "remedy"}, isolated(String(remedy))) : null);
+    ...remedies.filter(Boolean).map(remedy => make("p", {class: "remedy"}, isolated(String(remedy)))));
 }
