@@ -27,6 +27,8 @@ public struct BridgeTopics: Hashable, Sendable {
     public let event: String
     /// `G/log`: log records while they are requested.
     public let log: String
+    /// `G/beat`: published every ten seconds with `fleet.watch`.
+    let beat: String
     /// `G/tags`, retained: the number of tags.
     let tags: String
     /// `G/pairing`, retained: progress of the latest pairing.
@@ -49,6 +51,7 @@ public struct BridgeTopics: Hashable, Sendable {
         advertisement = bridge + "/advertisement"
         event = bridge + "/event"
         log = bridge + "/log"
+        beat = bridge + "/beat"
         tags = bridge + "/tags"
         pairing = bridge + "/pairing"
         found = bridge + "/found"
@@ -63,8 +66,11 @@ public struct BridgeTopics: Hashable, Sendable {
     /// The topic filters that the bridge subscribes to.
     var filters: [String] {
         ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
-            + ["\(base)/bridge/+/info", stateOfEveryBridge, "\(base)/tag/+/info"]
+            + ["\(base)/bridge/+/info", stateOfEveryBridge, infoOfEveryTag]
     }
+
+    /// A filter that matches the `info` topic of every tag. Its retained messages are read after each connection.
+    var infoOfEveryTag: String { "\(base)/tag/+/info" }
 
     /// A filter that matches the state topic of every bridge with this base topic.
     public var stateOfEveryBridge: String { "\(base)/bridge/+/state" }
@@ -102,6 +108,8 @@ public struct BridgeTopics: Hashable, Sendable {
             return .peerInfo(instance: String(levels[1]))
         case "bridge" where levels.count == 3 && levels[2] == "state":
             return .peerState(instance: String(levels[1]))
+        case "bridge" where levels.count == 3 && levels[2] == "beat":
+            return .beat(instance: String(levels[1]))
         default:
             return nil
         }
@@ -133,6 +141,8 @@ enum TopicSubject: Hashable, Sendable {
     case peerInfo(instance: String)
     /// The `state` topic of a bridge with this base topic, possibly this one.
     case peerState(instance: String)
+    /// The `beat` topic of a bridge with this base topic, possibly this one.
+    case beat(instance: String)
 }
 
 /// The target and name of a command, and the topic of its result.

@@ -158,6 +158,27 @@ extension Settings {
 }
 
 extension Settings {
+    /// Several bridges on one base topic.
+    public struct Fleet: Hashable, Sendable {
+        /// Whether to publish beats, and `offline` for other bridges that no longer publish them.
+        public var watch = false
+    }
+
+    /// The rows of `fleet`.
+    static var fleetKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("fleet", "Several bridges on one base topic."),
+            ConfigurationKey(
+                "fleet.watch", \.fleet.watch, .boolean, .settings,
+                """
+                true: watch other bridges, and publish "offline" for one that died together with its node of the \
+                broker. Set it on all bridges.
+                """),
+        ]
+    }
+}
+
+extension Settings {
     /// Metrics for Prometheus.
     public struct Metrics: Hashable, Sendable {
         /// The file for the textfile collector of node_exporter, which reads `*.prom`; nil: none.

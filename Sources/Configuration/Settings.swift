@@ -23,6 +23,8 @@ public struct Settings: Hashable, Sendable {
     public var defaults = Defaults()
     /// Limits of queues.
     public var limits = Limits()
+    /// Several bridges on one base topic.
+    public var fleet = Fleet()
     /// Metrics for Prometheus.
     public var metrics = Metrics()
 
@@ -37,7 +39,7 @@ public struct Settings: Hashable, Sendable {
                 "The bridge's name in its topics. Default: the host's name in lower case."
             ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
         ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [TagSettings.list, GearSettings.list, ChordSettings.list]
-            + logKeys + defaultsKeys + limitsKeys + metricsKeys
+            + logKeys + defaultsKeys + limitsKeys + fleetKeys + metricsKeys
     }
 }
 

@@ -100,6 +100,7 @@ struct BridgeRequestTests {
                     ("{", "invalid_json"),
                 ]
             ),
+            ("refresh", [("all", "invalid_argument"), ("{", "invalid_json"), ("[]", "invalid_argument")]),
             ("fly", [("", "unknown_command"), ("{}", "unknown_command"), ("{", "unknown_command")]),
         ]
         try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001")) { world in

@@ -14,7 +14,8 @@ struct EveryCommandTests {
     ]
     private static let requests: [(name: String, payload: String)] = [
         ("scan", #"{"duration_s":60,"duplicates":true}"#), ("scan", "stop"), ("tags", ""), ("health", ""),
-        ("log_level", "debug"), ("pair", #"{"serial":"0001","timeout_s":60}"#), ("forget", #"{"id":"0001"}"#),
+        ("log_level", "debug"), ("refresh", ""), ("pair", #"{"serial":"0001","timeout_s":60}"#),
+        ("forget", #"{"id":"0001"}"#),
     ]
 
     @Test("that makes sense is carried out and has exactly one final result")

@@ -13,6 +13,8 @@ struct BridgeInfoDocument: Encodable {
     let tags: [String]
     /// The connected tags. Commands to them are answered by this bridge only.
     let connected: [String]
+    /// Whether the bridge publishes beats; omitted if not.
+    var watch: Bool?
 }
 
 /// One element of `G/adapter`.
@@ -84,6 +86,7 @@ struct EventDocument: Encodable {
         case adapterLost = "adapter_lost"
         case adapterBack = "adapter_back"
         case duplicateSerial = "duplicate_serial"
+        case bridgeSilent = "bridge_silent"
     }
 
     let type: Kind

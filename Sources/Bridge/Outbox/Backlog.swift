@@ -62,9 +62,10 @@ struct Backlog: Sendable {
         if case .message(let waiting) = item { count(waiting, by: -1) }
     }
 
-    /// Handles the end of a connection: facts leave the queue, and unacknowledged messages return to its front.
+    /// Handles the end of a connection: facts and corrections leave the queue, and other unacknowledged messages return
+    /// to its front.
     mutating func disconnected(unacknowledged: [Waiting], at now: Instant) {
-        replaceMessages(unacknowledged + messages, at: now)
+        replaceMessages((unacknowledged + messages).filter { !$0.isCorrection }, at: now)
     }
 
     /// Handles a new connection: all facts are queued first. Expired messages are dropped now rather than when they are
@@ -144,6 +145,7 @@ extension Backlog {
     }
 
     private mutating func drop(_ waiting: Waiting) {
+        if waiting.isCorrection { return }
         if waiting.isResult {
             losses.results += 1
         } else {
@@ -173,6 +175,11 @@ struct Waiting: Hashable, Sendable {
         if case .result = message.kind { true } else { false }
     }
 
+    /// Whether it is a fact of another bridge.
+    var isCorrection: Bool {
+        if case .correction = message.kind { true } else { false }
+    }
+
     /// Estimated memory: the texts and a fixed overhead.
     var bytes: Int {
         message.topic.utf8.count + message.payload.count + (message.correlationData?.count ?? 0) + Self.overhead
@@ -195,7 +202,7 @@ extension Publication {
     /// How long it may be queued; facts, reminders and streams are not queued.
     fileprivate var lifetime: Duration {
         switch kind {
-        case .event(let lifetime), .result(let lifetime): lifetime
+        case .event(let lifetime), .result(let lifetime), .correction(let lifetime): lifetime
         case .fact, .reminder, .stream: .zero
         }
     }

@@ -105,7 +105,7 @@ public struct Outbox: Sendable {
         case .fact: return submitFact(publication)
         case .reminder: return submitReminder(publication)
         case .stream: return submitStream(publication)
-        case .event, .result: break
+        case .event, .result, .correction: break
         }
         let waiting = Waiting(publication, at: now)
         guard hasRoom, waiting.isResult ? backlog.isEmpty : backlog.hasOnlyResults else {

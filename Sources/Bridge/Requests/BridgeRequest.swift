@@ -68,6 +68,8 @@ enum BridgeRequestEffect: Sendable {
     case examined(RequestResponse?, token: UInt64)
     /// Log records are published from now on; nil: no longer.
     case log((level: LogThreshold, tag: TagID?, duration: Duration)?)
+    /// All facts are published again.
+    case refreshed
 }
 
 /// The data of a successful request.
@@ -105,6 +107,7 @@ enum BridgeRequestTable {
         LogLevelRequest.self,
         PairRequest.self,
         PairSerialRequest.self,
+        RefreshRequest.self,
         ScanRequest.self,
         TagsRequest.self,
     ]

@@ -38,3 +38,19 @@ struct LogLevelRequest: BridgeRequest {
         .done(.data(CommandData(["level": level.rawValue])), [.action(.setLogLevel(level))])
     }
 }
+
+/// `request/refresh`: publishes all facts again, also those that the broker has.
+struct RefreshRequest: BridgeRequest {
+    static let name = "refresh"
+
+    /// The minimum interval; requests in between are combined.
+    static let interval = Duration.seconds(10)
+
+    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+        _ = try CommandArguments(emptyOrObject: payload)
+    }
+
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+        .done(.data(.none), [.refreshed])
+    }
+}

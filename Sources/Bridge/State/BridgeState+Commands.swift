@@ -17,10 +17,13 @@ extension BridgeState {
         case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
             dropCommands(ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance))
+            return endOfTagInfo + ringChanged(at: now)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
             return peers.isOverwritten(ownState: message.payload) ? stateOverwritten(at: now) : []
         case .peerState(let instance):
             dropCommands(ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance))
+            return ringChanged(at: now)
+        case .beat(let instance): return beat(of: instance, message, at: now)
         }
         return []
     }

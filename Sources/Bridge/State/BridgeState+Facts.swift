@@ -34,7 +34,7 @@ extension BridgeState {
     /// Handles a will that has overwritten the bridge's state.
     mutating func stateOverwritten(at now: Timestamp) -> [BridgeAction] {
         if stack.brokerNode != nil { stateReminders.start(at: now.instant) }
-        return publish([stateFact.reminder])
+        return publish(overwrittenFacts.map(\.reminder))
     }
 
     /// Handles a changed version of the Bluetooth stack or the MQTT protocol.
@@ -158,7 +158,8 @@ extension BridgeState {
                 mqtt: stack.protocolVersion,
                 node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
-                connected: tags.filter(\.isConnected).map(\.entry.id.text)))
+                connected: tags.filter(\.isConnected).map(\.entry.id.text),
+                watch: watch == nil ? nil : true))
     }
 
     var adapterFact: Publication { .fact(topics.adapter, (stack.adapters ?? []).map(AdapterDocument.init)) }

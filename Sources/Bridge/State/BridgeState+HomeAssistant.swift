@@ -9,6 +9,7 @@ extension BridgeState {
         discovery?.life.brokerConnected(at: now.instant.sinceBoot)
         former.brokerConnected(at: now.instant)
         peers.brokerConnected()
+        watch?.brokerConnected(at: now.instant)
         return healthEvent(at: now) { $0.brokerConnected() }
     }
 
@@ -20,11 +21,12 @@ extension BridgeState {
         let oldChords = configuration.chords
         configuration = new
         pendingCommands.commandsPerTag = new.commandsPerTag
+        let watch = watchChanged(isBrokerConnected: isBrokerConnected, at: now)
         let released = oldChords == new.chords ? [] : chordsChanged()
         guard isDiscoveryChanged else {
-            return released + publish(oldChords == new.chords ? [] : chordAnnouncements())
+            return watch + released + publish(oldChords == new.chords ? [] : chordAnnouncements())
         }
-        return released + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+        return watch + released + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
     }
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is

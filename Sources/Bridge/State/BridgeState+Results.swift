@@ -194,6 +194,7 @@ extension BridgeState {
         case .examine(let token): return examine(token)
         case .examined(let response, let token): return examined(response, for: token, at: now)
         case .log(let selection): return followLog(selection, at: now)
+        case .refreshed: return refreshes.admits(at: now.instant) ? publish(allFactsAgain(at: now)) : []
         }
     }
 }

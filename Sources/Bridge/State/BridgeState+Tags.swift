@@ -198,6 +198,14 @@ extension BridgeState {
         let messages =
             unknown.flatMap { documents.withdrawalInBothForms(ofTag: $0.id.text) }
             + findings.instances.flatMap { documents.withdrawalInBothForms(ofBridge: $0) }
-        return publish(messages.map(Publication.init))
+        return publish(messages.map(Publication.init)) + endOfTagInfo
+    }
+
+    /// Ends the subscription to the `info` topics of all tags when it is no longer needed. A single bridge keeps it.
+    var endOfTagInfo: [BridgeAction] {
+        mutating get {
+            guard !peers.isEmpty, former.takeEndOfTags() else { return [] }
+            return [.unsubscribe([topics.infoOfEveryTag])]
+        }
     }
 }

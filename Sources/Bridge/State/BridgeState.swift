@@ -21,6 +21,10 @@ public struct BridgeState: Sendable {
     var pendingCommands: PendingCommands
     var peers: PeerBridges
     var stateReminders = StateReminders()
+    /// nil unless the configuration enables it.
+    var watch: FleetWatch?
+    /// Limits the repetition of all facts on request.
+    var refreshes = Throttle(every: RefreshRequest.interval)
     var former: FormerTopics
     var departures = Departures()
     var health = HealthMonitor()
@@ -67,6 +71,7 @@ public struct BridgeState: Sendable {
             })
         pendingCommands = PendingCommands(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
         peers = PeerBridges(instance: configuration.instance)
+        watch = configuration.watchesFleet ? FleetWatch(instance: configuration.instance) : nil
         former = FormerTopics(instance: configuration.instance, earlier)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestures = GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.gestureLifetime)
@@ -90,7 +95,7 @@ public struct BridgeState: Sendable {
 
     /// The subscriptions of the bridge.
     public var subscriptions: [(filter: String, qos: UInt8)] {
-        (topics.filters + (discovery?.life.filters ?? [])).map { ($0, 1) }
+        (topics.filters + (discovery?.life.filters ?? []) + beatFilters).map { ($0, 1) }
     }
 
     /// The will message, which the broker publishes when the connection is lost.
@@ -141,7 +146,7 @@ extension BridgeState {
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
         case .scanEnded: publish(scanEnded(because: "ended by Bluetooth", at: now))
         case .brokerConnected: brokerConnected(at: now)
-        case .brokerDisconnected: endLog(at: now)
+        case .brokerDisconnected: brokerDisconnected(at: now)
         case .brokerProtocol(let version, let node): brokerProtocol(version, node, at: now)
         case .message(let message): received(message, at: now)
         case .subscriptionRefused(let filter): healthEvent(at: now) { $0.refused(subscription: filter) }
@@ -196,10 +201,10 @@ extension BridgeState {
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
         let idle = due.flatMap { restIfIdle($0, at: now) }
         let departed = finish(departures.takeDue(at: now.instant), at: now) + clearFormerTopics(at: now)
+        let repeated = refreshes.isDue(at: now.instant) ? allFactsAgain(at: now) : []
         return releaseDueGestures(at: now) + expired
-            + publish(accepted + facts + foundTags + state + discoveryDue(at: now))
-            + again + idle
-            + endScanInTime(at: now) + logDue(at: now) + departed + records
+            + publish(accepted + facts + foundTags + state + discoveryDue(at: now) + repeated) + again + idle
+            + endScanInTime(at: now) + logDue(at: now) + departed + records + beatsDue(at: now)
     }
 
     private var nextDeadline: Instant? {
@@ -208,6 +213,8 @@ extension BridgeState {
         earliest.lower(to: discovery?.life.deadline.map(Instant.init(sinceBoot:)))
         earliest.lower(to: former.deadline)
         earliest.lower(to: stateReminders.deadline)
+        earliest.lower(to: refreshes.due)
+        earliest.lower(to: watch?.deadline)
         earliest.lower(to: found.deadline)
         earliest.lower(to: departures.deadline)
         earliest.lower(to: logStream?.deadline)

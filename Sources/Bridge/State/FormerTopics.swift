@@ -55,6 +55,8 @@ struct FormerTopics: Sendable {
     private var former: [ExactText: [String]]
     private let areTagsKnown: Bool
     private var collectsUntil: Instant?
+    /// Whether the `info` topics of all tags are subscribed to.
+    private var readsTags = false
     private var bytesRead = 0
     /// The serial of each tag, and the bridge named in its `T/info`.
     private var tags: [TagID: (serial: String, bridge: ExactText)] = [:]
@@ -73,7 +75,15 @@ struct FormerTopics: Sendable {
     /// Starts the collection, after a connection and its subscriptions are made.
     mutating func brokerConnected(at now: Instant) {
         collectsUntil = now + Self.pause
-        (bytesRead, tags, found) = (0, [:], [])
+        (bytesRead, tags, found, readsTags) = (0, [:], [], true)
+    }
+
+    /// Returns whether to end the subscription to the `info` topics of all tags, once per connection: after the
+    /// collection, because with many bridges such messages are many.
+    mutating func takeEndOfTags() -> Bool {
+        guard collectsUntil == nil else { return false }
+        defer { readsTags = false }
+        return readsTags
     }
 
     /// Reads the retained document of a tag that the bridge does not know.

@@ -9,12 +9,17 @@ import JacquardProtocol
 struct PeerBridges: Sendable {
     private struct Peer {
         var isOnline = false
+        /// Whether it publishes beats.
+        var sendsBeats = false
         /// The tags that it knows.
         var tags: Set<ExactText> = []
         /// The tags that it is connected to.
         var connected: Set<ExactText> = []
         /// Total size of the ids in bytes.
         var size = 0
+
+        /// Whether its beats are expected.
+        var isInRing: Bool { isOnline && sendsBeats }
     }
 
     private let instance: ExactText
@@ -23,9 +28,11 @@ struct PeerBridges: Sendable {
     private var isOwnStateOnline = false
     private var tagCount = 0
     private var byteCount = 0
+    /// Whether the bridges of the ring have changed since the last call of ``takeRingChange()``.
+    private var isRingChanged = false
 
     /// Maximum number of bridges.
-    static let maxCount = 256
+    static let maxCount = 1_024
     /// Maximum number of tags of all bridges. A bridge that would exceed it counts as one without tags.
     static let maxTags = 16_384
     /// Maximum total size of the ids in bytes.
@@ -37,6 +44,9 @@ struct PeerBridges: Sendable {
         self.instance = ExactText(instance)
     }
 
+    /// Whether no other bridge is known.
+    var isEmpty: Bool { peers.isEmpty }
+
     /// Handles the document of a bridge; an empty or invalid one removes its tags.
     ///
     /// - Returns: the tags that it is connected to, if it is online.
@@ -45,7 +55,9 @@ struct PeerBridges: Sendable {
         guard name != instance, info.count <= Self.longestInfo else { return [] }
         var peer = peers[name] ?? Peer()
         (peer.tags, peer.connected, peer.size) = ([], [], 0)
-        if let document = JSONValue(parsing: info), let tags = Self.ids(document["tags"]) {
+        let document = JSONValue(parsing: info)
+        peer.sendsBeats = document?["watch"]?.flag == true
+        if let document, let tags = Self.ids(document["tags"]) {
             let connected = Self.ids(document["connected"]) ?? []
             peer.tags = Set(tags)
             peer.connected = Set(connected).intersection(peer.tags)
@@ -130,7 +142,8 @@ struct PeerBridges: Sendable {
         }
         self.tagCount = tagCount + peer.tags.count
         self.byteCount = byteCount + peer.size
-        peers[name] = peer.isOnline || !peer.tags.isEmpty ? peer : nil
+        if peer.isInRing != old.isInRing { isRingChanged = true }
+        peers[name] = peer.isOnline || peer.sendsBeats || !peer.tags.isEmpty ? peer : nil
     }
 
     /// Reads a list of ids; nil for anything else.
@@ -139,5 +152,35 @@ struct PeerBridges: Sendable {
         let texts = elements.compactMap(\.string)
         guard texts.count == elements.count else { return nil }
         return texts.filter { TagID($0) != nil }.map { ExactText($0) }
+    }
+}
+
+// MARK: The ring
+
+extension PeerBridges {
+    /// Returns whether the bridges that are online and publish beats have changed since the last call.
+    mutating func takeRingChange() -> Bool {
+        defer { isRingChanged = false }
+        return isRingChanged
+    }
+
+    /// Returns the next bridges by name that are online and publish beats. The first one follows the last one.
+    func ring(of count: Int) -> [ExactText] {
+        let names = peers.filter(\.value.isInRing).keys.sorted()
+        return Array((names.filter { instance < $0 } + names.filter { $0 < instance }).prefix(count))
+    }
+
+    /// Returns whether a bridge is online and publishes beats.
+    func isInRing(_ name: ExactText) -> Bool { peers[name]?.isInRing == true }
+
+    /// Returns the tags of a bridge that no other online one is responsible for: one that is connected to the tag, or,
+    /// if none is, one that knows it.
+    func tags(ofSilent name: ExactText) -> [TagID] {
+        guard let silent = peers[name] else { return [] }
+        let others = peers.filter { $0.key != name && $0.value.isOnline }.values
+        return silent.tags.sorted().filter { tag in
+            silent.connected.contains(tag)
+                ? !others.contains { $0.connected.contains(tag) } : !others.contains { $0.tags.contains(tag) }
+        }.compactMap { TagID($0.text) }
     }
 }

@@ -29,6 +29,9 @@ public enum BridgeAction: Equatable, Sendable {
     case examine(token: UInt64)
     /// Subscribe to these topics too, if there is a connection; the next connection subscribes to all of them.
     case subscribe([String])
+    /// Unsubscribe from these topics, if there is a connection. ``BridgeState/subscriptions`` no longer contains them, or
+    /// contains them for the next connection.
+    case unsubscribe([String])
     /// Set the log level.
     case setLogLevel(LogThreshold)
     /// Report log records of this level and above (``BridgeEvent/logged(_:omitted:)``); nil: no longer.

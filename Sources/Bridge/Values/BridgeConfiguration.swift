@@ -21,6 +21,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
     public var commandsPerTag: Int
     /// The settings of Home Assistant discovery; nil if it is off.
     public var homeAssistant: HomeAssistantConfiguration?
+    /// Whether to publish beats and watch other bridges (`fleet.watch`).
+    public var watchesFleet: Bool
     /// Home Assistant's discovery prefix. Set even if discovery is off, because results are never published below it.
     public var discoveryPrefix: String
 
@@ -35,7 +37,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
         commandsPerTag: Int = 32,
         chords: [Chord] = [],
         homeAssistant: HomeAssistantConfiguration? = nil,
-        discoveryPrefix: String = "homeassistant"
+        discoveryPrefix: String = "homeassistant",
+        watchesFleet: Bool = false
     ) {
         self.baseTopic = baseTopic
         self.instance = instance
@@ -47,6 +50,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         self.chords = chords
         self.homeAssistant = homeAssistant
         self.discoveryPrefix = discoveryPrefix
+        self.watchesFleet = watchesFleet
     }
 }
 

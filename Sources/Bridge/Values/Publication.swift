@@ -8,6 +8,9 @@ public struct Publication: Hashable, Sendable {
         case fact
         /// A fact that is published even if the broker already has it, for subscribers that may have missed it.
         case reminder
+        /// Retained state of another bridge, which this one corrects: queued for at most `lifetime`, and not published
+        /// again on later connections.
+        case correction(lifetime: Duration)
         /// A single occurrence: queued for at most `lifetime` from its submission.
         case event(lifetime: Duration)
         /// The result of a command: queued for at most `lifetime` from its submission.
@@ -49,7 +52,12 @@ public struct Publication: Hashable, Sendable {
     }
 
     /// Whether it has the retain flag.
-    public var isRetained: Bool { kind == .fact || kind == .reminder }
+    public var isRetained: Bool {
+        switch kind {
+        case .fact, .reminder, .correction: true
+        case .event, .result, .stream: false
+        }
+    }
 
     /// Whether it clears a retained topic.
     var isClearing: Bool { isRetained && payload.isEmpty }

@@ -27,6 +27,7 @@ extension BridgeService {
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
         case .followLog(let level): followLog(level)
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
+        case .unsubscribe(let filters): unsubscribe(from: filters)
         case .addTag(let entry): add(entry)
         case .removeTag(let id):
             registry.remove(id)

@@ -46,6 +46,10 @@ extension BridgeService {
             })
     }
 
+    func unsubscribe(from filters: [String]) {
+        for filter in filters.compactMap({ try? MQTTTopicFilter($0) }) { client.unsubscribe(from: filter) }
+    }
+
     /// Handles a message that the client refused, because of its own rules or the broker's limits. The message is not
     /// sent again. If there was no connection, the message is still in the outbox, which handles the end of the
     /// connection next.

@@ -30,7 +30,8 @@ extension Settings {
             commandsPerTag: limits.commandsPerTag,
             chords: chords.map(\.chord),
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
-            discoveryPrefix: homeAssistant.prefix)
+            discoveryPrefix: homeAssistant.prefix,
+            watchesFleet: fleet.watch)
     }
 
     /// For the connections.

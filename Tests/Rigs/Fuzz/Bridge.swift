@@ -68,7 +68,7 @@ private struct BridgePlay {
             "led/set", "haptic/set", "name/set", "touch_mode/set", "battery/get", "rssi/get", "info/get", "config/get",
             "config/set", "connection/set", "sleep/set", "dance/set",
         ]
-        let requests = ["scan", "pair", "forget", "tags", "health", "log_level", "doctor", "log", "dance"]
+        let requests = ["scan", "pair", "forget", "tags", "health", "log_level", "doctor", "log", "refresh", "dance"]
         let topic =
             switch input.byte() % 4 {
             case 0: "jacquard/bridge/attic/request/" + input.pick(requests)

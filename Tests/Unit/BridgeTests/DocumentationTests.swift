@@ -109,12 +109,24 @@ struct DocumentationTests {
         return scene
     }
 
+    /// A life with `fleet.watch`.
+    private func lifeInFleet() -> Scene {
+        var scene = Scene()
+        let configuration = BridgeConfiguration(
+            instance: "attic", version: "0.1.0", tags: [.tag003R], watchesFleet: true)
+        scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: scene.now)
+        scene.handle(.brokerConnected)
+        scene.wait(.seconds(1))
+        return scene
+    }
+
     @Test("shows messages as the bridge publishes them")
     func published() throws {
         let published = Set(
-            [try life(), lifeWithDiscovery(), lifeWithChords()].flatMap { $0.publications.map(\.line) })
+            [try life(), lifeWithDiscovery(), lifeWithChords(), lifeInFleet()]
+                .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 31)
+        #expect(examples.count == 32)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }
@@ -136,7 +148,7 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 36)
+        #expect(examples.count == 37)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))

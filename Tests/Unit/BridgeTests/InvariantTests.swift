@@ -16,7 +16,8 @@ struct InvariantTests {
         "tag/003R/sleep/set", "tag/003R/rssi/get", "tag/003R/connection/set", "tag/003R/config/get", "tag/9999/led/set",
         "tag/0001/led/set", "bridge/attic/request/scan", "bridge/attic/request/pair", "bridge/attic/request/forget",
         "bridge/attic/request/tags", "bridge/attic/request/health", "bridge/attic/request/log_level",
-        "bridge/attic/request/doctor", "bridge/attic/request/log", "bridge/attic/request/reboot",
+        "bridge/attic/request/doctor", "bridge/attic/request/log", "bridge/attic/request/refresh",
+        "bridge/attic/request/reboot",
     ]
     private static let ends: [Result<TagCommandResponse, TagCommandError>] = [
         .success(.done), .success(.battery(BatteryStatus(level: 1, isCharging: true))), .failure(.timeout),

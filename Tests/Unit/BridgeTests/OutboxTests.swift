@@ -45,6 +45,25 @@ struct OutboxTests {
         #expect(outbox.submit(stream, at: start) == [Outbox.Delivery(ticket: nil, publication: stream)])
     }
 
+    @Test("a fact of another bridge is delivered once, and is not kept for later connections")
+    func correction() {
+        let correction = Publication(
+            topic: "other/state", payload: Array("offline".utf8), kind: .correction(lifetime: .seconds(5)))
+        var outbox = connected(window: 1)
+        #expect(lines(outbox.submit(correction, at: start)) == ["other/state offline"])
+        // The first one is unacknowledged, the second one is queued.
+        #expect(outbox.submit(correction, at: start) == [])
+        outbox.disconnected(at: start)
+        #expect(outbox.connected(at: start) == [])
+        // A queued one expires, which is no loss.
+        #expect(lines(outbox.submit(event("1"), at: start)) == ["gesture 1"])
+        #expect(outbox.submit(correction, at: start) == [])
+        #expect(outbox.acknowledged(1, at: time(6)) == [])
+        #expect(outbox.acknowledged(2, at: time(6)) == [])
+        #expect(outbox.queued == 0)
+        #expect(outbox.dropped.total == 0)
+    }
+
     @Test("returns the destination of an unacknowledged delivery, and whether the sender of a command has chosen it")
     func destination() throws {
         var outbox = connected()

@@ -162,7 +162,7 @@ struct PeerBridgesTests {
         #expect(scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text.contains(#""connected":[]"#) == true)
     }
 
-    @Test("stores at most 256 other bridges", arguments: [255, 256])
+    @Test("stores at most 1,024 other bridges", arguments: [1_023, 1_024])
     func most(count: Int) {
         var scene = Scene()
         for number in 0..<count { scene.send("bridge/z\(number)/state", "online") }
@@ -170,7 +170,7 @@ struct PeerBridgesTests {
         scene.send("bridge/aaa/state", "online")
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)
         // The bridge "aaa" is connected to the tag, so its result is the only one, if it is stored.
-        #expect(scene.results.count == (count == 256 ? 1 : 0))
+        #expect(scene.results.count == (count == 1_024 ? 1 : 0))
     }
 
     @Test("stores exactly 256 KiB of ids")

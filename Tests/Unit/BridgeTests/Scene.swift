@@ -150,9 +150,8 @@ extension BridgeAction {
         case .perform(_, _, let token), .scan(_, let token), .stopScan(let token),
             .pair(_, _, let token), .forget(_, let token), .measure(let token), .examine(let token):
             token
-        case .publish, .connect, .disconnect, .subscribe, .setLogLevel, .followLog, .addTag, .removeTag,
-            .forgetInstance,
-            .remember:
+        case .publish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog, .addTag, .removeTag,
+            .forgetInstance, .remember:
             nil
         }
     }

@@ -20,6 +20,16 @@ struct SubscriptionRetriesTests {
         #expect(retries.deadline == nil)
     }
 
+    @Test("a refused one that is no longer wanted is not repeated")
+    func ended() throws {
+        var retries = SubscriptionRetries()
+        _ = retries.answered(try subscription("a"), failure, at: start)
+        _ = retries.answered(try subscription("b"), failure, at: start + .seconds(1))
+        retries.unsubscribed(try MQTTTopicFilter("a"))
+        #expect(retries.deadline == start + .seconds(2))
+        #expect(retries.due(at: start + .seconds(60)) == [try subscription("b")])
+    }
+
     @Test("a refused one is repeated after pauses that double up to a minute, until it is granted")
     func pauses() throws {
         var retries = SubscriptionRetries()

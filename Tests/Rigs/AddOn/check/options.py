@@ -20,6 +20,7 @@ WITHOUT_OPTION = {
     "mqtt.order": "as mqtt.hosts",
     "mqtt.prefer_first": "as mqtt.hosts",
     "log.format": "the supervisor shows text",
+    "fleet": "as mqtt.hosts",
     "metrics": "no other program reads files of the container",
 }
 # Options with a narrower form than their key, and why.
