@@ -17,6 +17,8 @@ public struct Settings: Hashable, Sendable {
     public var gear: [GearSettings] = []
     /// Chords of gestures.
     public var chords: [ChordSettings] = []
+    /// Commands that the bridge itself gives.
+    public var reflexes: [ReflexSettings] = []
     /// Level and format of the log.
     public var log = Log()
     /// Defaults of commands.
@@ -38,7 +40,9 @@ public struct Settings: Hashable, Sendable {
                 "instance", \.instance, .instance, .nextStart,
                 "The bridge's name in its topics. Default: the host's name in lower case."
             ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
-        ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [TagSettings.list, GearSettings.list, ChordSettings.list]
+        ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [
+            TagSettings.list, GearSettings.list, ChordSettings.list, ReflexSettings.list,
+        ]
             + logKeys + defaultsKeys + limitsKeys + fleetKeys + metricsKeys
     }
 }

@@ -1,3 +1,4 @@
+import Bridge
 import BrokerAccess
 import CommandLine
 import Configuration
@@ -30,7 +31,9 @@ struct CheckConfigCommand: CommandAction, Hashable {
         environment: [String: String], defaultPath: String = ConfigurationFile.defaultPath,
         output: (OutputChannel, String) -> Void
     ) -> ExitCode {
-        let result = ConfigurationFile.load(path: config, environment: environment, defaultPath: defaultPath)
+        let result = ConfigurationFile.load(
+            path: config, environment: environment, defaultPath: defaultPath,
+            reflexProblem: ReflexRequest.problem(with:))
         if case .success(let loaded) = result,
             let unknown = keys.first(where: { loaded.configuration.values(of: $0) == nil })
         {

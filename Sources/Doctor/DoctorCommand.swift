@@ -1,3 +1,4 @@
+import Bridge
 import BrokerAccess
 public import CommandLine
 import Configuration
@@ -21,7 +22,8 @@ struct DoctorCommand: CommandAction, Hashable {
 
     func run(in context: CommandContext) -> ExitCode {
         let examination = Examination(
-            loaded: ConfigurationFile.load(path: options.config, environment: context.environment),
+            loaded: ConfigurationFile.load(
+                path: options.config, environment: context.environment, reflexProblem: ReflexRequest.problem(with:)),
             busAddress: SystemBus.address(context.environment),
             stateFolder: StatePath.path(option: state, environment: context.environment),
             log: Logger("doctor", to: MemorySink(level: .error)))

@@ -110,18 +110,21 @@ public struct DiscoveryDocuments: Sendable {
                 entities: Entity.tagEntities(words, ofTag: tag.id)))
     }
 
-    /// Announces a tag whose chords have changed: removes the triggers that only the old documents contain.
-    public func announcement(of tag: DiscoveredTag, replacing old: DiscoveryDocuments) -> [DiscoveryMessage] {
-        let entities = Entity.tagEntities(words, ofTag: tag.id)
-        let keys = Set(entities.map(\.key))
-        let removed = Entity.tagEntities(old.words, ofTag: tag.id).filter { !keys.contains($0.key) }
+    /// Announces a tag, and removes the triggers that were announced before and no longer exist.
+    public func announcement(of tag: DiscoveredTag, removing triggers: Set<String>) -> [DiscoveryMessage] {
+        let removed = triggers.subtracting(self.triggers(ofTag: tag.id)).sorted()
         let announcement = announcement(of: tag)
         guard !removed.isEmpty else { return announcement }
         let objectID = DiscoveryTopics.objectID(ofTag: tag.id)
         switch topics.form {
         case .device: return announcement.map { $0.removing(removed) } + announcement
-        case .single: return topics.announcements(of: objectID, removed).map(DiscoveryMessage.empty) + announcement
+        case .single: return removed.map { .empty(topics.announcement(ofTrigger: $0, objectID)) } + announcement
         }
+    }
+
+    /// The keys of a tag's device triggers.
+    public func triggers(ofTag id: String) -> Set<String> {
+        Set(Entity.tagEntities(words, ofTag: id).filter { $0.kind.platform == .deviceAutomation }.map(\.key))
     }
 
     /// Removes the announcements of the bridge and of tags.
@@ -159,13 +162,13 @@ public struct DiscoveryDocuments: Sendable {
 }
 
 extension DiscoveryMessage {
-    /// The same message of the device form with entities reduced to their platform, which removes them. Home Assistant keeps
-    /// an entity that is only missing from the message.
-    fileprivate func removing(_ entities: [Entity]) -> DiscoveryMessage {
+    /// The same message of the device form with triggers reduced to their platform, which removes them. Home Assistant keeps
+    /// a trigger that is only missing from the message.
+    fileprivate func removing(_ triggers: [String]) -> DiscoveryMessage {
         guard case .object(var document)? = JSONValue(parsing: payload),
             case .object(var components)? = document["components"]
         else { return self }
-        for entity in entities { components[entity.key] = ["platform": .string(entity.kind.platform.rawValue)] }
+        for key in triggers { components[key] = ["platform": .string(EntityKind.Platform.deviceAutomation.rawValue)] }
         document["components"] = .object(components)
         return DiscoveryMessage(topic: topic, payload: JSONText.bytes(of: JSONValue.object(document)))
     }

@@ -20,6 +20,11 @@ struct DiscoveryTopics: Hashable, Sendable {
         }
     }
 
+    /// The topic of a device trigger in the single form.
+    func announcement(ofTrigger key: String, _ objectID: String) -> String {
+        "\(prefix)/\(EntityKind.Platform.deviceAutomation.rawValue)/\(objectID)/\(key)/config"
+    }
+
     /// Filters for announcements of an earlier run: in the other form, or under another prefix of one level.
     func leftoverFilters(_ objectID: String) -> [String] {
         let allPrefixes = ["+/device/\(objectID)/config", "+/+/\(objectID)/+/config"]

@@ -47,6 +47,11 @@ public struct HomeAssistantDiscovery: Sendable {
         documents = DiscoveryDocuments(documents.topics, bridge, words)
     }
 
+    /// Announces a tag, and removes the triggers that an earlier run has announced and that no longer exist.
+    public func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
+        documents.announcement(of: tag, removing: life.formerTriggers(DiscoveryTopics.objectID(ofTag: tag.id)))
+    }
+
     /// Sets the ids of the bridge's tags.
     public mutating func setTags(_ ids: [String]) {
         life.setDevices(

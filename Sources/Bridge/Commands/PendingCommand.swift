@@ -33,6 +33,9 @@ struct PendingCommand: Sendable {
     /// When the command expires, queued or sent.
     var expiresAt: Instant { responseDeadline ?? reachableUntil }
 
+    /// Whether a reflex has given it.
+    var isReflex: Bool { requesters.first?.isReflex ?? false }
+
     /// The target tag; nil for a request to the bridge.
     var tag: TagID? {
         if case .tag(let tag, _) = work { tag } else { nil }
@@ -53,6 +56,8 @@ struct Requester: Hashable, Sendable {
     let id: String?
     /// Whether the `id` identifies repetitions of this command.
     let isIDOwn: Bool
+    /// Whether it is a reflex of the bridge: without a broker it has no result.
+    let isReflex: Bool
     /// When the `accepted` result is due; nil once it was published.
     var acceptedAt: Instant?
 
@@ -71,7 +76,20 @@ struct Requester: Hashable, Sendable {
         receivedAt = now
         self.id = id
         self.isIDOwn = isIDOwn
+        isReflex = false
         acceptedAt = now.instant + Self.patience
+    }
+
+    /// A reflex, whose trigger is the `id` of its result.
+    init(reflex: Reflex, resultTopic: String, at now: Timestamp) {
+        self.resultTopic = resultTopic
+        responseTopic = nil
+        correlationData = nil
+        receivedAt = now
+        id = reflex.trigger.text
+        isIDOwn = false
+        isReflex = true
+        acceptedAt = nil
     }
 
     /// The key of the stored result; nil without a command `id`.
@@ -84,10 +102,14 @@ struct Requester: Hashable, Sendable {
 extension Requester {
     /// How long a result is queued while the broker is away.
     private static let lifetime = Duration.seconds(60)
+    /// The same for the result of a reflex.
+    private static let reflexLifetime = Duration.seconds(5)
 
     /// Returns the publications of a result: on the result topic and on the response topic.
     func publications(_ payload: [UInt8]) -> [Publication] {
-        let kind = Publication.Kind.result(lifetime: Self.lifetime)
+        // Results of reflexes must not delay commands while the broker is slow.
+        let kind: Publication.Kind =
+            isReflex ? .event(lifetime: Self.reflexLifetime) : .result(lifetime: Self.lifetime)
         let result = Publication(topic: resultTopic, payload: payload, kind: kind)
         guard let responseTopic else { return [result] }
         var answer = Publication(

@@ -8,6 +8,9 @@ struct PendingCommands: Sendable {
     /// Maximum number of pending commands per tag, and of pending requests to the bridge.
     var commandsPerTag: Int
 
+    /// Whether the broker is connected. If not, reflexes have no results.
+    var isBrokerConnected = false
+
     private var pending: [PendingCommand] = []
     private var storedResults = StoredResults()
     private var lastToken: UInt64 = 0
@@ -57,7 +60,7 @@ extension PendingCommands {
     /// those over ten minutes at most half.
     func checkRoom(for tag: TagID?, within timeToLive: Duration) throws(CommandFailure) {
         // By index, as in ``deadline``.
-        let commands = pending.indices.filter { pending[$0].tag == tag }
+        let commands = pending.indices.filter { pending[$0].tag == tag && !pending[$0].isReflex }
         let count = commands.reduce(0) { $0 + pending[$1].requesters.count }
         let subject = tag.map { "Tag \($0)" } ?? "The bridge"
         guard count < commandsPerTag else {
@@ -79,6 +82,18 @@ extension PendingCommands {
                     hint: "Give a shorter ttl_ms, or wait for their results")
             }
         }
+    }
+
+    /// The most pending commands of reflexes per tag. They take no room from other commands.
+    static let reflexesPerTag = 4
+
+    /// Throws `busy` if a tag has too many pending commands of reflexes.
+    func checkRoomForReflex(on tag: TagID) throws(CommandFailure) {
+        let count = pending.indices.count { pending[$0].tag == tag && pending[$0].isReflex }
+        guard count >= Self.reflexesPerTag else { return }
+        throw CommandFailure(
+            .busy, "Tag \(tag) has \(Self.reflexesPerTag) commands of reflexes pending, which is the limit",
+            hint: "Give the reflex a longer cooldown_ms")
     }
 
     /// Adds a command that waits for its tag.
@@ -124,11 +139,11 @@ extension PendingCommands {
     /// Delay before retrying a command that a connected tag did not accept.
     private static let pause = Duration.milliseconds(100)
 
-    /// The commands that wait for a tag, in order.
-    func waiting(for tag: TagID) -> [(token: UInt64, request: any TagRequest)] {
+    /// The commands that wait for a tag, in order, and whether a reflex has given each.
+    func waiting(for tag: TagID) -> [(token: UInt64, request: any TagRequest, isReflex: Bool)] {
         pending.indices.compactMap { index in
             guard !pending[index].isSent, case .tag(tag, let request) = pending[index].work else { return nil }
-            return (pending[index].token, request)
+            return (pending[index].token, request, pending[index].isReflex)
         }
     }
 
@@ -256,6 +271,7 @@ extension PendingCommands {
     }
 
     private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Timestamp) -> [Publication] {
+        if requester.isReflex, !isBrokerConnected { return [] }
         if let key = requester.key { storedResults.store(payload, for: key, at: now.instant) }
         return requester.publications(payload)
     }

@@ -52,6 +52,14 @@ enum GestureEvent: Hashable, Sendable {
         }
     }
 
+    /// The `event_type`.
+    var name: String {
+        switch self {
+        case .gesture(let made): GestureName(made.gesture).rawValue
+        case .chord(let name, _, _, _): name
+        }
+    }
+
     /// The name of a chord.
     var chord: String? {
         if case .chord(let name, _, _, _) = self { name } else { nil }

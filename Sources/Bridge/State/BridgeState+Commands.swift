@@ -103,7 +103,8 @@ extension BridgeState {
         }
     }
 
-    private mutating func begin(
+    /// Adds a command of MQTT or a reflex, and sends it if its tag is connected.
+    mutating func begin(
         _ request: any TagRequest,
         of position: Int,
         _ requester: Requester,
@@ -111,7 +112,7 @@ extension BridgeState {
         within timeToLive: Duration,
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
-        if !type(of: request).ignoresHold, isConnectedElsewhere(position) { return [] }
+        if !type(of: request).ignoresHold, !requester.isReflex, isConnectedElsewhere(position) { return [] }
         try tags[position].checkReach(of: request, within: timeToLive, at: now)
         request.accepted(by: &tags[position])
         pendingCommands.add(
@@ -159,7 +160,7 @@ extension BridgeState {
     private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID]) {
         let positions = ids.compactMap(tags.position).filter { !tags[$0].isConnected }
         for position in positions {
-            for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
+            for (token, request, _) in pendingCommands.waiting(for: tags[position].entry.id)
             where request.goal == .connected {
                 _ = pendingCommands.remove(token)
                 request.failed(on: &tags[position])

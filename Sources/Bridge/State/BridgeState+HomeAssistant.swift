@@ -18,11 +18,12 @@ extension BridgeState {
         _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Timestamp
     ) -> [BridgeAction] {
         let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
-        let oldChords = configuration.chords
+        let (oldChords, oldReflexes) = (configuration.chords, configuration.reflexes)
         configuration = new
         pendingCommands.commandsPerTag = new.commandsPerTag
+        if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
         let watch = watchChanged(isBrokerConnected: isBrokerConnected, at: now)
-        let released = oldChords == new.chords ? [] : chordsChanged()
+        let released = oldChords == new.chords ? [] : chordsChanged(at: now)
         guard isDiscoveryChanged else {
             return watch + released + publish(oldChords == new.chords ? [] : chordAnnouncements())
         }
@@ -67,8 +68,10 @@ extension BridgeState {
         guard let old = discovery?.documents else { return [] }
         discovery?.adopt(Vocabulary(configuration))
         guard let discovery, discovery.life.hasAnnounced else { return [] }
-        return tags.flatMap { discovery.documents.announcement(of: $0.discovered, replacing: old) }
-            .map(Publication.init)
+        return tags.flatMap {
+            discovery.documents.announcement(of: $0.discovered, removing: old.triggers(ofTag: $0.entry.id.text))
+        }
+        .map(Publication.init)
     }
 
     /// Removes a tag from Home Assistant.
@@ -88,7 +91,8 @@ extension BridgeState {
         switch action {
         case .publish(let messages): return messages.map(Publication.init)
         case .announceAll(let again):
-            let messages = documents.announcementOfBridge + tags.flatMap { documents.announcement(of: $0.discovered) }
+            let ofTags = tags.flatMap { discovery?.announcement(of: $0.discovered) ?? [] }
+            let messages = documents.announcementOfBridge + ofTags
             let facts = messages.map(Publication.init)
             return again ? facts.map(\.reminder) : facts
         case .repeatTouchModes: return tags.map(\.touchModeFact.reminder)

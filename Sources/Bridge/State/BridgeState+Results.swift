@@ -6,11 +6,11 @@ extension BridgeState {
     /// Sends the queued commands whose goal the tag has reached.
     mutating func sendWaiting(of position: Int, at now: Timestamp) -> [BridgeAction] {
         var actions: [BridgeAction] = []
-        for (token, request) in pendingCommands.waiting(for: tags[position].entry.id)
+        for (token, request, isReflex) in pendingCommands.waiting(for: tags[position].entry.id)
         where request.goal.isReached(by: tags[position]) {
             if let command = request.command {
                 pendingCommands.sent(token, at: now)
-                actions.append(.perform(command, on: tags[position].entry.id, token: token))
+                actions.append(.perform(command, on: tags[position].entry.id, token: token, isFirst: isReflex))
             } else {
                 if request.goal == .connected { pendingCommands.publishResult(of: token) }
                 actions += succeeded(token, .done, at: now)

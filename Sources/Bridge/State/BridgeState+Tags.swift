@@ -12,6 +12,7 @@ extension BridgeState {
             return commandEnded(token, result, of: position, at: now)
         }
         let wasConnected = tags[position].isConnected
+        let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
         let publications = tags[position].handle(event, at: now)
         switch event {
         case .connection:
@@ -20,7 +21,9 @@ extension BridgeState {
                 + sendWaiting(of: position, at: now)
         case .information:
             return publish(publications + healthChanged(at: now) + discoveryFacts(ofTag: position))
-        case .gear, .battery: return publish(publications) + settle(position, at: now)
+        case .gear, .battery:
+            let commands = reflexes(of: position, gearBefore: gearBefore, batteryBefore: batteryBefore, at: now)
+            return commands + publish(publications) + settle(position, at: now)
         default: return publish(publications)
         }
     }
@@ -153,11 +156,12 @@ extension BridgeState {
         _ position: Int, publishing events: [Publication], for request: Departure.Request?, at now: Timestamp
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
-        let released = releaseHeldGestures(of: id)
+        let released = releaseHeldGestures(of: id, at: now)
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
         let tag = tags.remove(at: position)
+        reflexTable.remove(id)
         tagListChanged()
         departures.append(.tag(tag.entry, request), retainedTopics: tag.topics.retained, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact

@@ -41,6 +41,9 @@ public struct BridgeState: Sendable {
     let tagContext: TagMirror.Context
     var gestures: GestureEncoder
     var chords: ChordTable
+    var reflexTable: ReflexTable
+    /// nil before the first connection.
+    var isBrokerConnected: Bool?
     private var isStopped = false
 
     /// When to report ``BridgeEvent/deadlineReached``; nil if nothing is due.
@@ -76,6 +79,7 @@ public struct BridgeState: Sendable {
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestures = GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.gestureLifetime)
         chords = ChordTable(configuration.chords)
+        reflexTable = ReflexTable(configuration.reflexes)
         tagListChanged()
         deadline = nextDeadline
     }
@@ -145,8 +149,8 @@ extension BridgeState {
         case .adapters(let list): adaptersChanged(to: list, at: now)
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
         case .scanEnded: publish(scanEnded(because: "ended by Bluetooth", at: now))
-        case .brokerConnected: brokerConnected(at: now)
-        case .brokerDisconnected: brokerDisconnected(at: now)
+        case .brokerConnected: brokerChanged(isConnected: true, at: now) + brokerConnected(at: now)
+        case .brokerDisconnected: brokerChanged(isConnected: false, at: now) + brokerDisconnected(at: now)
         case .brokerProtocol(let version, let node): brokerProtocol(version, node, at: now)
         case .message(let message): received(message, at: now)
         case .subscriptionRefused(let filter): healthEvent(at: now) { $0.refused(subscription: filter) }
@@ -164,7 +168,7 @@ extension BridgeState {
     private mutating func gesture(_ gesture: Gesture, of id: TagID, at now: Timestamp) -> [BridgeAction] {
         let name = GestureName(gesture)
         guard let count = tags.countGesture(name, of: id, at: now) else { return [] }
-        guard chords.isEmpty else {
+        guard chords.isEmpty, reflexTable.isEmpty else {
             defer { deadline = nextDeadline }
             let made = MadeGesture(gesture: gesture, sequence: count.sequence, at: now)
             return chordGesture(made, of: id, at: now) + publish(count.stats)
@@ -178,7 +182,7 @@ extension BridgeState {
     /// Publications at shutdown: the results of all pending commands, then `offline` for every tag and the bridge.
     private mutating func stop(at now: Timestamp) -> [BridgeAction] {
         isStopped = true
-        let emptied = releaseHeldGestures() + finish(departures.takeAll(), at: now)
+        let emptied = releaseHeldGestures(at: now) + finish(departures.takeAll(), at: now)
         let results = pendingCommands.removeAll().flatMap { command in
             pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }

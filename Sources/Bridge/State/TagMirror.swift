@@ -79,6 +79,12 @@ struct TagMirror: Sendable {
         let statsPayload: StatsPayload
     }
 
+    /// Whether gear is attached; nil until the tag reports it.
+    var isGearAttached: Bool? { gear.map { $0.value != nil } }
+
+    /// The latest battery level in percent; nil until it is known.
+    var batteryLevel: UInt32? { battery.map { UInt32($0.value.level) } }
+
     /// Whether the tag is connected.
     var isConnected: Bool { link.isConnected }
 

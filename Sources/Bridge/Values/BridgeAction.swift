@@ -2,13 +2,13 @@ public import JacquardProtocol
 
 /// An action that ``BridgeState`` requests. The driver performs all actions in order and makes no decisions.
 ///
-/// For an action with a token, the driver reports the result exactly once: for ``perform(_:on:token:)`` by
+/// For an action with a token, the driver reports the result exactly once: for ``perform(_:on:token:isFirst:)`` by
 /// `TagEvent.commandEnded`, for all others by ``BridgeEvent/requestEnded(token:_:)``.
 public enum BridgeAction: Equatable, Sendable {
     /// Submit a message to the ``Outbox``.
     case publish(Publication)
-    /// Send a command to the tag.
-    case perform(TagCommand, on: TagID, token: UInt64)
+    /// Send a command to the tag; `isFirst`: before the commands that wait, except earlier ones with the same right.
+    case perform(TagCommand, on: TagID, token: UInt64, isFirst: Bool = false)
     /// Connect a tag and keep it connected; may be repeated, also while the tag is connected.
     case connect(TagID)
     /// Disconnect a tag, or cancel the attempt, until ``connect(_:)``.

@@ -17,6 +17,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
     public var gestureLifetime: Duration
     /// The chords, in the order in which those of one gesture are published (`chords`).
     public var chords: [Chord]
+    /// The reflexes, in the order in which those of one event give their commands (`reflexes`).
+    public var reflexes: [Reflex]
     /// Maximum number of pending commands per tag (`limits.commands_per_tag`).
     public var commandsPerTag: Int
     /// The settings of Home Assistant discovery; nil if it is off.
@@ -36,6 +38,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         gestureLifetime: Duration = .seconds(5),
         commandsPerTag: Int = 32,
         chords: [Chord] = [],
+        reflexes: [Reflex] = [],
         homeAssistant: HomeAssistantConfiguration? = nil,
         discoveryPrefix: String = "homeassistant",
         watchesFleet: Bool = false
@@ -48,6 +51,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         self.gestureLifetime = gestureLifetime
         self.commandsPerTag = commandsPerTag
         self.chords = chords
+        self.reflexes = reflexes
         self.homeAssistant = homeAssistant
         self.discoveryPrefix = discoveryPrefix
         self.watchesFleet = watchesFleet

@@ -66,7 +66,7 @@ public enum BridgeEvent: Equatable, Sendable {
 
     /// The broker is connected and the subscriptions are made.
     case brokerConnected
-    /// The connection to the broker has ended.
+    /// The connection to the broker has ended, or an attempt to connect has failed.
     case brokerDisconnected
     /// The protocol level of the broker connection: 5, or 4 for MQTT 3.1.1; and the node, if the broker has several.
     case brokerProtocol(Int, node: String? = nil)

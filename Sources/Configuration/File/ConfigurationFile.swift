@@ -24,16 +24,18 @@ public enum ConfigurationFile {
     ///   - path: the file of `--config`; nil: that of `$JACQUARD2MQTT_CONFIG`, and without it the default one.
     ///   - environment: all variables of the process.
     ///   - defaultPath: the file that may be missing.
+    ///   - reflexProblem: returns what is wrong with the command of a reflex, which the bridge knows; nil if nothing is.
     /// - Returns: the configuration, or everything that is wrong with it.
     public static func load(
-        path: String?, environment: [String: String], defaultPath: String = defaultPath
+        path: String?, environment: [String: String], defaultPath: String = defaultPath,
+        reflexProblem: @escaping (String) -> String? = { _ in nil }
     ) -> Result<LoadedConfiguration, ConfigurationErrors> {
         let named = path ?? environment[EnvironmentSetting.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
         let file = named ?? defaultPath
         do throws(FileError) {
-            return read(try FileContents(path: file, limit: sizeLimit), file, environment)
+            return read(try FileContents(path: file, limit: sizeLimit), file, environment, reflexProblem)
         } catch  where error.isMissing && named == nil {
-            return read(nil, file, environment)
+            return read(nil, file, environment, reflexProblem)
         } catch {
             var findings = ConfigurationFindings()
             let reason = error.code == EFBIG ? "larger than \(sizeLimit) bytes" : error.reason(for: file)
@@ -43,13 +45,14 @@ public enum ConfigurationFile {
     }
 
     private static func read(
-        _ contents: FileContents?, _ file: String, _ environment: [String: String]
+        _ contents: FileContents?, _ file: String, _ environment: [String: String],
+        _ reflexProblem: @escaping (String) -> String?
     ) -> Result<LoadedConfiguration, ConfigurationErrors> {
         let passwordFile = PasswordFile(
             folder: ConfigurationFolder(of: file), credentials: environment["CREDENTIALS_DIRECTORY"])
         return ConfigurationReader.read(
             yaml: contents?.bytes ?? [], file: file, environment: environment, hostName: hostName(),
-            readPassword: passwordFile.read, checkFile: checkCertificate
+            readPassword: passwordFile.read, checkFile: checkCertificate, reflexProblem: reflexProblem
         ).map { configuration in
             let notices = notices(contents, configuration) + configuration.notices
             return LoadedConfiguration(configuration: configuration, file: file, notices: notices)

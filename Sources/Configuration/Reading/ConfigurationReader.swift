@@ -11,6 +11,7 @@ enum ConfigurationReader {
     ///   - hostName: this host's name, for the default of `instance`.
     ///   - readPassword: reads the password from the file that `mqtt.password_file` names.
     ///   - checkFile: throws if a certificate or key that `mqtt.tls` names cannot be read.
+    ///   - reflexProblem: returns what is wrong with the command of a reflex; nil if nothing is.
     /// - Returns: the configuration, or all errors in it.
     static func read(
         yaml: [UInt8],
@@ -18,13 +19,15 @@ enum ConfigurationReader {
         environment: [String: String],
         hostName: String,
         readPassword: @escaping (String) throws(Rejection) -> Secret,
-        checkFile: @escaping (String) throws(Rejection) -> Void = { _ throws(Rejection) in }
+        checkFile: @escaping (String) throws(Rejection) -> Void = { _ throws(Rejection) in },
+        reflexProblem: @escaping (String) -> String? = { _ in nil }
     ) -> Result<Settings, ConfigurationErrors> {
         var findings = ConfigurationFindings()
         let written = ConfigurationNodeBuilder.build(yaml, &findings)
         let root = EnvironmentOverlay(environment).applied(to: written, &findings)
         let context = ReadingContext(
-            folder: ConfigurationFolder(of: file), readPassword: readPassword, checkFile: checkFile)
+            folder: ConfigurationFolder(of: file), readPassword: readPassword, checkFile: checkFile,
+            reflexProblem: reflexProblem)
         var reader = KeyReader(context: context, findings: findings)
         var settings = Settings.initial
         settings.instance = InstanceName.derived(from: hostName)

@@ -8,6 +8,8 @@ struct ReadingContext {
     let readPassword: (String) throws(Rejection) -> Secret
     /// Throws if a file that the configuration names cannot be read; the path is absolute or from the working directory.
     let checkFile: (String) throws(Rejection) -> Void
+    /// Returns what is wrong with the command of a reflex; nil if nothing is.
+    let reflexProblem: (String) -> String?
 }
 
 /// The keys that were read into one root: the top of the file, or an item of a list.

@@ -180,6 +180,12 @@ extension ValueType where Value == String {
             })
     }
 
+    /// The command of a reflex.
+    static var reflexRequest: ValueType {
+        let schema: SchemaNode = ["type": "string", "pattern": "^ *(led|haptic) ", "maxLength": 1024]
+        return ValueType(schema, text: { $0 }, in: { .reflexRequest($0.reflexProblem) })
+    }
+
     /// A file for node_exporter.
     static var metricsFile: ValueType {
         let schema: SchemaNode = ["allOf": [.reference("path"), ["pattern": "\\.prom$"]]]

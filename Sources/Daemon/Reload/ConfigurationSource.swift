@@ -1,3 +1,4 @@
+import Bridge
 import Configuration
 
 /// The source of a running bridge's configuration, which is the same at every reload.
@@ -13,7 +14,9 @@ struct ConfigurationSource: Sendable {
     ///
     /// - Returns: the configuration, or all errors in it.
     func load() -> Result<LoadedConfiguration, ConfigurationErrors> {
-        ConfigurationFile.load(path: path, environment: environment).map { loaded in
+        ConfigurationFile.load(
+            path: path, environment: environment, reflexProblem: ReflexRequest.problem(with:)
+        ).map { loaded in
             guard let logLevel else { return loaded }
             var result = loaded
             result.configuration.log.level = logLevel

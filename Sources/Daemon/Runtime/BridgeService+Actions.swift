@@ -12,8 +12,8 @@ extension BridgeService {
     func perform(_ action: BridgeAction, at now: Timestamp) {
         switch action {
         case .publish(let publication): send(outbox.submit(publication, at: now.instant))
-        case .perform(let command, on: let id, let token):
-            withIdentity(id) { manager.enqueue(command, on: $0, token: token) }
+        case .perform(let command, on: let id, let token, let isFirst):
+            withIdentity(id) { manager.enqueue(command, on: $0, token: token, isFirst: isFirst) }
         case .connect(let id): withIdentity(id) { manager.connect($0) }
         case .disconnect(let id): withIdentity(id) { manager.disconnect($0) }
         case .scan(let allowsDuplicates, let token): scan(allowsDuplicates, token)

@@ -29,6 +29,7 @@ extension Settings {
             gestureLifetime: limits.gesturesWhileBrokerAway,
             commandsPerTag: limits.commandsPerTag,
             chords: chords.map(\.chord),
+            reflexes: reflexes.compactMap(\.reflex),
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
             discoveryPrefix: homeAssistant.prefix,
             watchesFleet: fleet.watch)
@@ -90,6 +91,21 @@ extension ChordSettings.GestureWord {
         case .brushUp: .brushUp
         case .brushDown: .brushDown
         }
+    }
+}
+
+extension ReflexSettings {
+    /// For the mapping of tags to topics; never nil for one that was read, which was checked then.
+    fileprivate var reflex: Reflex? {
+        let triggers: [Reflex.Trigger?] = [
+            event.map { .event($0) }, gear.map { .gear(isAttached: $0 == .attached) },
+            batteryBelow.map { .batteryBelow(UInt32(clamping: $0)) },
+            broker.map { .broker(isConnected: $0 == .back) },
+        ]
+        guard let trigger = triggers.compactMap(\.self).first, let request = try? ReflexRequest(request) else {
+            return nil
+        }
+        return Reflex(on: trigger, from: Set(sources ?? []), to: tag, request: request, cooldown: cooldown)
     }
 }
 

@@ -69,11 +69,12 @@ extension JacquardManager {
     ///   - command: the command.
     ///   - identity: the tag; without a connection the command fails with `notConnected`.
     ///   - token: identifies the command in `commandEnded`; below 2^63. Larger tokens are used by ``ConnectedTag``.
-    public func enqueue(_ command: TagCommand, on identity: TagIdentity, token: UInt64) {
+    ///   - isFirst: whether it precedes the commands that wait, except earlier ones with the same right.
+    public func enqueue(_ command: TagCommand, on identity: TagIdentity, token: UInt64, isFirst: Bool = false) {
         guard let driver = tags[identity] else {
             return emit(.commandEnded(token: token, .failure(.notConnected)), of: identity)
         }
-        driver.drive { session, now in session.enqueue(command, token: token, at: now) }
+        driver.drive { session, now in session.enqueue(command, token: token, isFirst: isFirst, at: now) }
     }
 
     private func refuse(_ identity: TagIdentity, _ error: TagConnectionError) {

@@ -55,8 +55,8 @@ struct PacketChannel: Sendable {
     // MARK: Requests
 
     /// Appends a request.
-    mutating func enqueue(_ request: Request, for purpose: RequestPurpose, timeout: Duration) {
-        requests.enqueue(request, for: purpose, timeout: timeout)
+    mutating func enqueue(_ request: Request, for purpose: RequestPurpose, timeout: Duration, isFirst: Bool = false) {
+        requests.enqueue(request, for: purpose, timeout: timeout, isFirst: isFirst)
     }
 
     /// Inserts a request before the others: the second half of an operation.

@@ -17,6 +17,8 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
         let request: Request
         let purpose: Purpose
         let timeout: Duration
+        /// Whether it precedes requests that are not.
+        let isFirst: Bool
     }
 
     /// The highest id.
@@ -33,13 +35,16 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     ///   - request: the request.
     ///   - purpose: returned with the response.
     ///   - timeout: how long the response may take after the request was sent.
-    mutating func enqueue(_ request: Request, for purpose: Purpose, timeout: Duration) {
-        waiting.append(Entry(request: request, purpose: purpose, timeout: timeout))
+    ///   - isFirst: whether it precedes those that wait, except earlier ones with the same right.
+    mutating func enqueue(_ request: Request, for purpose: Purpose, timeout: Duration, isFirst: Bool = false) {
+        let entry = Entry(request: request, purpose: purpose, timeout: timeout, isFirst: isFirst)
+        let place = isFirst ? waiting.firstIndex { !$0.isFirst } : nil
+        waiting.insert(entry, at: place ?? waiting.endIndex)
     }
 
     /// Inserts a request before the others: the second half of an operation.
     mutating func enqueueNext(_ request: Request, for purpose: Purpose, timeout: Duration) {
-        waiting.insert(Entry(request: request, purpose: purpose, timeout: timeout), at: 0)
+        waiting.insert(Entry(request: request, purpose: purpose, timeout: timeout, isFirst: true), at: 0)
     }
 
     /// Removes the next request and makes it the one in flight.

@@ -225,11 +225,14 @@ struct TagLink: Sendable {
     // MARK: Commands
 
     /// Enqueues a command of a connected tag.
-    mutating func enqueue(_ command: TagCommand, token: UInt64, at now: Instant, _ actions: inout Actions) {
+    mutating func enqueue(
+        _ command: TagCommand, token: UInt64, isFirst: Bool, at now: Instant, _ actions: inout Actions
+    ) {
         do throws(TagCommandError) {
             let (request, step) = try command.request(
                 in: RequestContext(tag: tag, tagName: tagName, gear: gear.component))
-            channel.enqueue(request, for: .command(token: token, step), timeout: timing.request)
+            channel.enqueue(
+                request, for: .command(token: token, step), timeout: timing.request, isFirst: isFirst)
             sendNext(at: now, &actions)
         } catch {
             actions.append(.emit(.commandEnded(token: token, .failure(error))))

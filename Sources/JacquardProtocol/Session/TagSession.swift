@@ -151,12 +151,15 @@ public struct TagSession: Sendable {
     /// - Parameters:
     ///   - command: the command. If the component does not support it, nothing is sent.
     ///   - token: identifies the command in `commandEnded`.
+    ///   - isFirst: whether it precedes the commands that wait, except earlier ones with the same right.
     ///   - now: the current time.
     /// - Returns: the actions to perform.
-    public mutating func enqueue(_ command: TagCommand, token: UInt64, at now: Instant) -> [Action] {
+    public mutating func enqueue(
+        _ command: TagCommand, token: UInt64, isFirst: Bool = false, at now: Instant
+    ) -> [Action] {
         guard isConnected else { return [.emit(.commandEnded(token: token, .failure(.notConnected)))] }
         var actions: [Action] = []
-        link.enqueue(command, token: token, at: now, &actions)
+        link.enqueue(command, token: token, isFirst: isFirst, at: now, &actions)
         return actions
     }
 

@@ -85,7 +85,7 @@ private struct BridgePlay {
     private mutating func endAction() {
         guard !pendingActions.isEmpty else { return }
         switch pendingActions.remove(at: Int(input.byte()) % pendingActions.count) {
-        case .perform(_, on: let id, let token):
+        case .perform(_, on: let id, let token, _):
             let results: [Result<TagCommandResponse, TagCommandError>] = [
                 .success(.done), .success(.battery(BatteryStatus(level: 7, isCharging: false))),
                 .success(.configValue(nil)), .failure(.notConnected), .failure(.timeout), .failure(.linkLost),

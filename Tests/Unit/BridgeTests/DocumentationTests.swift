@@ -99,12 +99,16 @@ struct DocumentationTests {
         return scene
     }
 
-    /// A chord.
-    private func lifeWithChords() -> Scene {
+    /// A chord and a reflex.
+    private func lifeWithChords() throws -> Scene {
         let chord = Chord(
             name: "double_tap_then_brush_in", of: [.doubleTap, .brushIn], within: .milliseconds(800))
-        var scene = Scene(chords: [chord])
+        var scene = Scene(
+            chords: [chord], reflexes: [Reflex(on: .event("double_tap"), request: try ReflexRequest("led flash"))])
+        scene.connect()
+        scene.handle(.brokerConnected)
         scene.report(.gesture(.doubleTap))
+        scene.answer()
         scene.report(.gesture(.brushIn))
         return scene
     }
@@ -123,10 +127,10 @@ struct DocumentationTests {
     @Test("shows messages as the bridge publishes them")
     func published() throws {
         let published = Set(
-            [try life(), lifeWithDiscovery(), lifeWithChords(), lifeInFleet()]
+            [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet()]
                 .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 32)
+        #expect(examples.count == 33)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }

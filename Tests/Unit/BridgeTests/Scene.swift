@@ -21,20 +21,23 @@ struct Scene {
     static let beginning = Timestamp(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_795_169_702_114)
 
     init(
-        tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32, chords: [Chord] = []
+        tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32, chords: [Chord] = [],
+        reflexes: [Reflex] = []
     ) {
-        let configuration = Self.configuration(tags: tags, commandsPerTag: commandsPerTag, chords: chords)
+        let configuration = Self.configuration(
+            tags: tags, commandsPerTag: commandsPerTag, chords: chords, reflexes: reflexes)
         state = BridgeState(configuration: configuration, records: records, boot: "9f3c", startedAt: Self.beginning)
         now = Self.beginning
     }
 
     /// The configuration of the bridge `attic`.
     static func configuration(
-        tags: [TagEntry] = [.tag003R], ledOn: Duration = .seconds(10), commandsPerTag: Int = 32, chords: [Chord] = []
+        tags: [TagEntry] = [.tag003R], ledOn: Duration = .seconds(10), commandsPerTag: Int = 32, chords: [Chord] = [],
+        reflexes: [Reflex] = []
     ) -> BridgeConfiguration {
         BridgeConfiguration(
             instance: "attic", version: "0.1.0", tags: tags, ledOn: ledOn, commandsPerTag: commandsPerTag,
-            chords: chords)
+            chords: chords, reflexes: reflexes)
     }
 
     /// A bridge whose tag is connected.
@@ -53,7 +56,7 @@ struct Scene {
             case .publish(let publication):
                 publications.append(publication)
                 lines.append(publication.line)
-            case .perform(let command, _, let token):
+            case .perform(let command, _, let token, _):
                 performed.append(command)
                 tokens.append(token)
             default:
@@ -147,7 +150,7 @@ extension BridgeAction {
     /// Identifies the driver's response; nil if there is none.
     var token: UInt64? {
         switch self {
-        case .perform(_, _, let token), .scan(_, let token), .stopScan(let token),
+        case .perform(_, _, let token, _), .scan(_, let token), .stopScan(let token),
             .pair(_, _, let token), .forget(_, let token), .measure(let token), .examine(let token):
             token
         case .publish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog, .addTag, .removeTag,

@@ -11,7 +11,10 @@ func readConfiguration(
 ) -> Result<Settings, ConfigurationErrors> {
     ConfigurationReader.read(
         yaml: Array(yaml.utf8), file: "/etc/x.yaml", environment: environment, hostName: hostName,
-        readPassword: readPassword)
+        readPassword: readPassword,
+        reflexProblem: { text in
+            ["led ", "haptic "].contains { text.hasPrefix($0) } ? nil : "does not begin with led or haptic"
+        })
 }
 
 /// The lines of all errors; empty if there is none.

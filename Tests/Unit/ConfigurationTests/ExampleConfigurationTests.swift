@@ -32,6 +32,9 @@ struct ExampleConfigurationTests {
         expected.chords = [
             ChordSettings(name: "double_tap_then_brush_in", gestures: [.doubleTap, .brushIn], tags: ["003R"])
         ]
+        expected.reflexes = [
+            ReflexSettings(event: "double_tap", sources: ["003R"], tag: "sleeve", request: "led flash")
+        ]
         #expect(configuration == expected)
     }
 
@@ -92,8 +95,9 @@ struct ExampleConfigurationTests {
         let text = try ExampleConfiguration.uncommented()
             // Keys that cannot stand beside another one have the form of a key in a comment.
             .split(separator: "\n").map { line in
-                ["password_file", "hosts", "srv"].contains { line.hasPrefix("  # \($0): ") }
-                    ? "  \(line.dropFirst(4))" : line
+                ["  # password_file", "  # hosts", "  # srv", "    # gear", "    # battery_below", "    # broker"]
+                    .contains { line.hasPrefix("\($0): ") }
+                    ? line.prefix { $0 == " " } + line.drop { $0 == " " }.dropFirst(2) : line
             }
             .joined(separator: "\n")
         let root = ConfigurationNodeBuilder.build(Array(text.utf8), &findings)

@@ -10,7 +10,7 @@ import time
 
 import report
 from rig import flat, memory
-from scenario import Run
+from scenario import REFLEXES, Run
 
 
 def candidates(options):
@@ -24,9 +24,9 @@ def candidates(options):
     }
 
 
-def with_tags(options, name, command, tags, body):
+def with_tags(options, name, command, tags, body, settings=""):
     with tempfile.TemporaryDirectory(prefix="bench.") as work:
-        run = Run(options, name, command, tags, work)
+        run = Run(options, name, command, tags, work, settings)
         try:
             return body(run)
         except Exception:
@@ -91,6 +91,24 @@ def measure(options, mode):
     return {name: figures for name, figures in rounds.items() if figures}
 
 
+def reflexes(options):
+    """From a gesture to the LED command of its reflex, without a broker, beside the floor, which writes at once."""
+    os.environ["REFLEX"] = "1"
+
+    def body(run):
+        run.start()
+        run.warm_up()
+        return run.reflexes(options.reflex, int(options.reflex * options.seconds))
+
+    for mode in options.mode:
+        options.mode, rounds = mode, {"floor": [], "jacquard2mqtt": []}
+        for number in range(options.rounds):
+            for name in list(rounds)[::1 if number % 2 == 0 else -1]:
+                command = candidates(options)[name]
+                rounds[name].append(with_tags(options, name, command, options.tags, body, REFLEXES))
+        yield mode, {name: report.best(figures) for name, figures in rounds.items()}
+
+
 def endurance(options):
     """So many gestures through QoS 1, in ten parts; the memory after each."""
     options.mode = "acquire"
@@ -125,6 +143,7 @@ def arguments():
     parser.add_argument("--commands", type=int, default=150)
     parser.add_argument("--burst", type=int, default=10000, help="gestures as fast as the candidate takes them")
     parser.add_argument("--endurance", type=int, default=0, metavar="GESTURES", help="only this, with the daemon alone")
+    parser.add_argument("--reflex", type=float, default=0, metavar="RATE", help="only this: gestures a second, with a reflex for each")
     parser.add_argument("--json", help="all rounds, for machines")
     return parser.parse_args()
 
@@ -132,6 +151,10 @@ def arguments():
 def main():
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the rig's processes end with us
+    if options.reflex:
+        for mode, figures in reflexes(options):
+            print(mode, json.dumps(figures), flush=True)
+        return None
     if options.endurance:
         return print(json.dumps(endurance(options)))
     results = {}

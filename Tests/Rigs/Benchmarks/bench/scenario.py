@@ -25,6 +25,9 @@ home_assistant:
   discovery: false
 tags:
 {tags}"""
+REFLEXES = "reflexes:\n" + "".join(
+    f"  - {{on: {name}, cooldown_ms: 0, do: 'led {LED}'}}\n"
+    for name in ("double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"))
 
 
 def percentiles(ns):
@@ -44,7 +47,7 @@ def read(path, layout):
 class Run:
     """One candidate with N tags, from its start to its end; `options` has mode and rig, the folder of its programs."""
 
-    def __init__(self, options, name, command, tags, parent):
+    def __init__(self, options, name, command, tags, parent, settings=""):
         self.options, self.name, self.tags = options, name, tags
         self.work = tempfile.mkdtemp(dir=parent)
         self.state = os.path.join(self.work, "state")
@@ -59,7 +62,7 @@ class Run:
         serials = [f"{i + 1:04d}" for i in range(tags)]
         config = os.path.join(self.work, "config.yaml")
         with open(config, "w") as f:
-            f.write(CONFIGURATION.format(port=self.daemons.port, tags="".join(f'  - serial: "{s}"\n' for s in serials)))
+            f.write(CONFIGURATION.format(port=self.daemons.port, tags="".join(f'  - serial: "{s}"\n' for s in serials)) + settings)
         keys = dict(bus=self.daemons.bus, port=self.daemons.port, mode=options.mode, state=self.state, config=config,
                     base=BASE, instance=INSTANCE, serials=",".join(serials))
         for key, value in keys.items():
@@ -140,6 +143,24 @@ class Run:
         if got:
             out["rate"] = len(got) * 1e9 / max(1, got[-1][0] - made["start_ns"])
         return out
+
+    def reflexes(self, rate, count):
+        """Gestures with a reflex for each, while the broker is gone: until WriteValue at the tag."""
+        self.daemons.parts[-1].stop()
+        time.sleep(0.5)
+        self.dump(self.bluez, "dump-led", "<QQ")
+        cpu = cpu_ns(self.p.pid)
+        self.ask(self.bluez, f"gen {rate} {count}", "generated", timeout=count / rate + 60)
+        time.sleep(1)
+        cpu = cpu_ns(self.p.pid) - cpu
+        sent = [t for t, in self.dump(self.bluez, "dump", "<Q")]
+        nth, late = {}, []
+        for t, tag in self.dump(self.bluez, "dump-led", "<QQ"):
+            nth[tag] = nth.get(tag, -1) + 1
+            k = nth[tag] * self.tags + tag
+            if k < len(sent):
+                late.append(t - sent[k])
+        return {"cpu_us": cpu / 1000 / count, "lost": count - len(late), **percentiles(late)}
 
     def check(self, count, sent, got):
         n, seen, last, late = self.tags, set(), {}, []

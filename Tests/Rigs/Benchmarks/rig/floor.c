@@ -53,7 +53,7 @@ static struct tag *tags;
 static int tag_n, missing, ep;
 static struct path *paths;
 static size_t path_n;
-static bool signals, discovering;
+static bool signals, discovering, reflex; /* reflex: an LED command for each gesture, also without a broker */
 static uint64_t stats_due;
 
 /* ---- MQTT out ---- */
@@ -73,11 +73,13 @@ static void publish(const struct tag *t, const char *name, int qos, bool retain,
 }
 #define FACT(t, name, ...) publish(t, name, 1, true, NULL, text, snprintf(text, sizeof text, __VA_ARGS__))
 
+static void ask_led(struct tag *t, const char *json);
 static void gesture(struct tag *t, unsigned event) {
     static const char *const names[16] = {[1] = "double_tap", [2] = "brush_in", [3] = "brush_out", [7] = "cover", [13] = "brush_up", [14] = "brush_down"};
     char text[256], at[32];
     const char *name = event < 16 && names[event] ? names[event] : "unknown";
     t->kinds[event & 15]++;
+    if (reflex) ask_led(t, "{\"color\":\"#ff0000\",\"pattern\":\"breathing\",\"duration_ms\":2000}");
     int n = snprintf(text, sizeof text, "{\"boot\":\"%s\",\"bridge\":\"%s\",\"event_type\":\"%s\",\"gesture\":%u,\"seq\":%llu,\"time\":\"%s\"}",
                      boot, instance, name, event, (unsigned long long)++t->seq, now_text(at));
     publish(t, "gesture", 1, false, expiry, text, n);
@@ -440,6 +442,7 @@ static void on_message(struct mosquitto *m, void *u, const struct mosquitto_mess
 
 int main(int argc, char **argv) {
     if (argc != 7) return fprintf(stderr, "usage: floor BUS PORT BASE-TOPIC INSTANCE SERIAL,... signal|acquire\n"), 2;
+    reflex = getenv("REFLEX") != NULL;
     base = argv[3], instance = argv[4], signals = !strcmp(argv[6], "signal");
     snprintf(boot, sizeof boot, "%04x", (unsigned)(rig_now() >> 10 & 0xffff));
     for (char *s = strtok(argv[5], ","); s; s = strtok(NULL, ",")) {
@@ -514,6 +517,6 @@ int main(int argc, char **argv) {
             ev.data.ptr = &on_mqtt;
             epoll_ctl(ep, EPOLL_CTL_MOD, mosquitto_socket(mq), &ev);
         }
-        if (!dbus_connection_get_is_connected(bus) || mosquitto_socket(mq) < 0) return 0;
+        if (!dbus_connection_get_is_connected(bus) || (!reflex && mosquitto_socket(mq) < 0)) return 0;
     }
 }

@@ -20,6 +20,7 @@ import traceback
 
 import releases
 import scenarios_blueprints
+import scenarios_chords
 import scenarios_discovery
 import scenarios_entities
 import scenarios_gestures
@@ -33,7 +34,7 @@ async def run(world: World) -> int:
     """Runs the scenarios one after the other; gives the number of those that failed."""
     scenarios = [
         *scenarios_entities.ALL, *scenarios_light.ALL, *scenarios_gestures.ALL, *scenarios_restarts.ALL,
-        *scenarios_blueprints.ALL, *scenarios_discovery.ALL,
+        *scenarios_blueprints.ALL, *scenarios_discovery.ALL, *scenarios_chords.ALL,
     ]
     if world.home.release.knows_device_form:
         scenarios += scenarios_discovery.LAST

@@ -134,9 +134,16 @@ class Bridge(Process):
             [str(program), "run", "--config", str(self._file), "--state", str(folder)],
             {"DBUS_SYSTEM_BUS_ADDRESS": bus_address})
 
-    def configure(self, form: str, prefix: str = "homeassistant", name: str = "Left sleeve") -> None:
+    def configure(
+        self, form: str, prefix: str = "homeassistant", name: str = "Left sleeve", settings: str = ""
+    ) -> None:
         """Writes its configuration; tag 0002 shows the name that it has itself."""
         self._file.write_text(
             f"instance: attic\nmqtt:\n  port: {self._port}\nlog:\n  level: debug\n"
             f"home_assistant:\n  form: {form}\n  prefix: {prefix}\n  status_topic: homeassistant/status\n"
-            f"tags:\n  - serial: \"0001\"\n    name: {name}\n  - serial: \"0002\"\n")
+            f"tags:\n  - serial: \"0001\"\n    name: {name}\n  - serial: \"0002\"\n{settings}")
+
+    def reload(self) -> None:
+        """Makes it read its configuration again."""
+        if self._process:
+            self._process.send_signal(signal.SIGHUP)

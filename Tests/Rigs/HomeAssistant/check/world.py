@@ -25,6 +25,11 @@ TAG, OTHER_TAG, BRIDGE = "jacquard_tag_0001", "jacquard_tag_0002", "jacquard_bri
 NEW_TAG = "jacquard_tag_0003"
 
 
+def title(word: str) -> str:
+    """The name that Home Assistant shows for a gesture or a chord."""
+    return word.replace("_", " ").capitalize()
+
+
 class World:
     """All of them, and what scenarios do with them."""
 
@@ -166,7 +171,7 @@ class World:
         entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         guard = (
             "{{ trigger.from_state and trigger.from_state.state != 'unavailable' and trigger.to_state and "
-            f"trigger.to_state.attributes.event_type == '{NAMES[gesture]}' }}}}")
+            f"trigger.to_state.attributes.event_type == '{title(gesture)}' }}}}")
         await self.home.automate(name, {
             "trigger": [{"platform": "state", "entity_id": entity, "not_to": ["unavailable", "unknown"]}],
             "condition": [{"condition": "template", "value_template": guard}],
@@ -178,7 +183,7 @@ class World:
         entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         await self.home.automate(name, {
             "triggers": [{
-                "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [NAMES[gesture]]},
+                "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [title(gesture)]},
             }],
             "actions": [fires(name), counts("received")],
         })
