@@ -175,7 +175,7 @@ public final class BrokerSession {
             isRetriedAtOnce = pause == .zero
             mailbox.put(.lost(error))
         case .message(let message): mailbox.put(.message(message))
-        case .acknowledged(let ticket): mailbox.put(.taken(ticket))
+        case .acknowledged(let ticket, _): mailbox.put(.taken(ticket))
         case .rejected(let ticket, let error): mailbox.put(.refused(ticket, error))
         case .subscriptionRefused, .subscriptionGranted: break
         }

@@ -209,3 +209,21 @@ extension Settings {
         ]
     }
 }
+
+extension Settings {
+    /// Traces for collectors such as OpenTelemetry.
+    public struct Telemetry: Hashable, Sendable {
+        /// Whether gestures have the user property `traceparent`.
+        public var trace = false
+    }
+
+    /// The rows of `telemetry`.
+    static var telemetryKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("telemetry", "Traces for collectors such as OpenTelemetry."),
+            ConfigurationKey(
+                "telemetry.trace", \.telemetry.trace, .boolean, .settings,
+                "true: gestures have the MQTT 5 user property traceparent (W3C Trace Context). MQTT 3.1.1 has none."),
+        ]
+    }
+}

@@ -29,6 +29,8 @@ public struct Settings: Hashable, Sendable {
     public var fleet = Fleet()
     /// Metrics for Prometheus.
     public var metrics = Metrics()
+    /// Traces for collectors.
+    public var telemetry = Telemetry()
 
     /// All defaults, before those that depend on the host name or on other keys.
     static let initial = Settings(instance: "", mqtt: MQTT(clientID: ""))
@@ -43,7 +45,7 @@ public struct Settings: Hashable, Sendable {
         ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [
             TagSettings.list, GearSettings.list, ChordSettings.list, ReflexSettings.list,
         ]
-            + logKeys + defaultsKeys + limitsKeys + fleetKeys + metricsKeys
+            + logKeys + defaultsKeys + limitsKeys + fleetKeys + metricsKeys + telemetryKeys
     }
 }
 

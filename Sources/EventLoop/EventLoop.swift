@@ -1,6 +1,7 @@
 internal import CSystemd
 internal import Glibc
 internal import Synchronization
+public import Time
 
 /// The event loop of the process, based on `sd_event`. It is the serial executor of ``LoopActor``, and a task executor
 /// that keeps async code on the loop's thread.
@@ -53,6 +54,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Whether the caller runs on the loop's thread.
     public var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// When the loop woke up for the events that it handles now. The clock is read once for each wake-up.
+    public var wakeUpTime: Instant {
+        var microseconds: UInt64 = 0
+        sd_event_now(event, CLOCK_BOOTTIME, &microseconds)
+        return Instant(sinceBoot: .microseconds(Int64(clamping: microseconds)))
+    }
 
     /// Runs the loop on the calling thread until ``stop()``.
     public func run() {

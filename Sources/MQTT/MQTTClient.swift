@@ -1,6 +1,6 @@
 public import EventLoop
 public import Logging
-import Time
+public import Time
 
 /// A client that connects to a broker and reconnects automatically.
 ///
@@ -10,6 +10,9 @@ import Time
 public final class MQTTClient {
     /// The event handler. Called on the loop, never during ``publish(_:ticket:)``. It may call any method.
     public var onEvent: (@LoopActor (MQTTEvent) -> Void)?
+    /// Called with the time of the write after which the socket has accepted everything that was published. Set it before
+    /// ``start()``; it must not publish.
+    public var onWritten: (@LoopActor (Instant) -> Void)?
 
     /// Its nodes are those of the latest lookup, if they are looked up.
     private var configuration: MQTTConfiguration
@@ -68,7 +71,7 @@ public final class MQTTClient {
 
     /// Sends queued messages, waits for missing acknowledgements, and disconnects.
     ///
-    /// The event handler may publish further messages meanwhile, in response to ``MQTTEvent/acknowledged(ticket:)``:
+    /// The event handler may publish further messages meanwhile, in response to ``MQTTEvent/acknowledged(ticket:reason:)``:
     /// they are sent and waited for, too. The broker does not publish the will, unless the time is over first.
     ///
     /// - Parameter time: the time limit.
@@ -89,12 +92,15 @@ public final class MQTTClient {
     ///
     /// - Parameters:
     ///   - message: what to send.
-    ///   - ticket: comes back with ``MQTTEvent/acknowledged(ticket:)`` or ``MQTTEvent/rejected(ticket:_:)``.
+    ///   - ticket: comes back with ``MQTTEvent/acknowledged(ticket:reason:)`` or ``MQTTEvent/rejected(ticket:_:)``.
+    ///   - userProperty: a user property, which is not sent with MQTT 3.1.1.
     /// - Throws: ``MQTTError/Code/notConnected``, ``MQTTError/Code/backlogFull``, or an error of the message. The
     ///   client remains usable.
-    public func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
+    public func publish(
+        _ message: MQTTMessage, ticket: UInt64, userProperty: MQTTUserProperty? = nil
+    ) throws(MQTTError) {
         guard let connection else { throw .notConnected }
-        try connection.publish(message, ticket: ticket)
+        try connection.publish(message, ticket: ticket, userProperty)
     }
 
     /// Subscribes on the current connection; does nothing without one. A refusal is reported as
@@ -217,6 +223,7 @@ public final class MQTTClient {
 
     private func end(of connection: MQTTConnection) async -> MQTTError {
         await withCheckedContinuation { continuation in
+            connection.onWritten = onWritten
             connection.onEvent = { [weak self] event in
                 if case .closed(let error) = event { continuation.resume(returning: error) }
                 self?.handle(event)
@@ -229,7 +236,8 @@ public final class MQTTClient {
         case .message(let message): onEvent?(.message(message))
         case .published(let ticket, let reason) where reason.isFailure:
             onEvent?(.rejected(ticket: ticket, reason.error("the broker refuses the message")))
-        case .published(let ticket, _): onEvent?(.acknowledged(ticket: ticket))
+        case .published(let ticket, let reason):
+            onEvent?(.acknowledged(ticket: ticket, reason: reason.rawValue))
         case .subscription(let subscription, let reason): answered(subscription, reason)
         case .closed: break
         }

@@ -189,7 +189,7 @@ private final class RolePlayer {
         client = MQTTClient(configuration: configuration, log: Logger("role", to: MemorySink()))
         client.onEvent = { [unowned self] event in
             switch event {
-            case .acknowledged(let ticket): answers[ticket] = true
+            case .acknowledged(let ticket, _): answers[ticket] = true
             case .rejected(let ticket, _): answers[ticket] = false
             case .message(let message): heard.append(message.topic)
             case .disconnected(let error, _): self.error = error

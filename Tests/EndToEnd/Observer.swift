@@ -15,8 +15,8 @@ final class Observer {
     private(set) var isSubscribed = false
     private let name = "observer-\(UUID().uuidString)"
 
-    /// Connects and subscribes to all topics.
-    init(port: UInt16) async throws {
+    /// Connects and subscribes, by default to all topics.
+    init(port: UInt16, filters: [String] = ["#"]) async throws {
         client = MQTTClient(
             configuration: MQTTConfiguration(host: "127.0.0.1", port: port, clientIdentifier: name),
             log: Logger("observer", to: MemorySink()))
@@ -24,8 +24,8 @@ final class Observer {
             switch event {
             case .connected:
                 client.subscribe(
-                    to: [(try? MQTTTopicFilter("#"), .atLeastOnce)].compactMap { filter, qos in
-                        filter.map { ($0, qos) }
+                    to: (filters + [name]).compactMap { filter in
+                        (try? MQTTTopicFilter(filter)).map { ($0, .atLeastOnce) }
                     })
                 // The broker handles it after the subscription, and returns it.
                 try? publish(name, "")

@@ -44,7 +44,7 @@ final class World {
             "DBUS_SYSTEM_BUS_ADDRESS": String(address), "JACQUARD2MQTT_CONFIG": configuration,
             "STATE_DIRECTORY": folder.path,
         ]
-        observer = try await Observer(port: broker.port)
+        observer = try await Observer(port: broker.port, filters: plan.observed)
         daemon = try Self.daemon(environment, plan.runner)
         guard plan.isBridgeExpected else { return }
         do {

@@ -12,6 +12,8 @@ struct WorldPlan: Sendable {
     var settings = ""
     /// Further lines of the broker's configuration.
     var broker: [String] = []
+    /// What the observer subscribes to.
+    var observed = ["#"]
     /// How many nodes the broker has, which share nothing.
     var nodes = 1
     /// Whether a proxy stands between the daemon and the broker.

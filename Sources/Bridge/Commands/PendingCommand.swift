@@ -58,6 +58,8 @@ struct Requester: Hashable, Sendable {
     let isIDOwn: Bool
     /// Whether it is a reflex of the bridge: without a broker it has no result.
     let isReflex: Bool
+    /// The number of the command in ``CommandTraces``; 0 for a request to the bridge and a reflex.
+    let trace: UInt64
     /// When the `accepted` result is due; nil once it was published.
     var acceptedAt: Instant?
 
@@ -68,7 +70,7 @@ struct Requester: Hashable, Sendable {
 
     init(
         _ address: CommandAddress, _ message: IncomingMessage, _ responseTopic: ResponseTopic?, id: String?,
-        isIDOwn: Bool = true, at now: Timestamp
+        isIDOwn: Bool = true, trace: UInt64 = 0, at now: Timestamp
     ) {
         resultTopic = address.resultTopic
         self.responseTopic = responseTopic
@@ -77,6 +79,7 @@ struct Requester: Hashable, Sendable {
         self.id = id
         self.isIDOwn = isIDOwn
         isReflex = false
+        self.trace = trace
         acceptedAt = now.instant + Self.patience
     }
 
@@ -89,6 +92,7 @@ struct Requester: Hashable, Sendable {
         id = reflex.trigger.text
         isIDOwn = false
         isReflex = true
+        trace = 0
         acceptedAt = nil
     }
 

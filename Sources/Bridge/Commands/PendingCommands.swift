@@ -13,6 +13,8 @@ struct PendingCommands: Sendable {
 
     private var pending: [PendingCommand] = []
     private var storedResults = StoredResults()
+    /// The stages of the latest commands.
+    var traces = CommandTraces()
     private var lastToken: UInt64 = 0
 
     init(bridge: String, commandsPerTag: Int) {
@@ -39,8 +41,10 @@ struct PendingCommands: Sendable {
 
 extension PendingCommands {
     /// Returns the stored result of a repeated command.
-    func storedResult(for requester: Requester, at now: Timestamp) -> [Publication]? {
-        requester.key.flatMap { storedResults.result(for: $0, at: now.instant) }.map { requester.publications($0) }
+    mutating func storedResult(for requester: Requester, at now: Timestamp) -> [Publication]? {
+        guard let key = requester.key, let result = storedResults.result(for: key, at: now.instant) else { return nil }
+        traces.repeated(requester.trace, .stored)
+        return requester.publications(result)
     }
 
     /// Adds a sender to a pending command with the same key.
@@ -50,6 +54,7 @@ extension PendingCommands {
         guard let key = requester.key, let index = pending.firstIndex(where: { $0.requesters.first?.key == key }) else {
             return false
         }
+        traces.repeated(requester.trace, .pending)
         pending[index].requesters.append(requester)
         return true
     }
@@ -103,6 +108,7 @@ extension PendingCommands {
         at now: Timestamp
     ) {
         lastToken += 1
+        traces.accepted(requester.trace)
         pending.append(
             PendingCommand(
                 token: lastToken, work: .tag(tag, request), publishesResult: publishesResult, requesters: [requester],
@@ -172,12 +178,14 @@ extension PendingCommands {
         pending[index].retryAt = nil
         pending[index].responseDeadline = now.instant + limit
         pending[index].publishesResult = true
+        traces.sent(pending[index].requesters[0].trace, at: now.instant)
     }
 
     /// Queues a command again that could not be sent. If the tag is connected, the command is retried after a short
     /// delay.
     mutating func waitAgain(_ token: UInt64, isConnected: Bool, at now: Timestamp) {
         guard let index = index(of: token) else { return }
+        traces.sent(pending[index].requesters[0].trace, at: nil)
         pending[index].responseDeadline = nil
         pending[index].retryAt = isConnected ? now.instant + Self.pause : nil
     }
@@ -249,25 +257,33 @@ extension PendingCommands {
 
     /// Returns the final results of a successful command, unless another bridge publishes them.
     mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Timestamp) -> [Publication] {
+        for requester in command.requesters { traces.ended(requester.trace, .success, at: now.instant) }
         guard command.publishesResult else { return [] }
         return command.requesters.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
     }
 
     /// Returns the final results of a failed command, unless another bridge publishes them.
     mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
+        for requester in command.requesters {
+            traces.ended(requester.trace, .failure(failure.code), at: now.instant)
+        }
         guard command.publishesResult else { return [] }
-        return command.requesters.flatMap { fail($0, failure, at: now) }
+        return command.requesters.flatMap {
+            finish($0, $0.payload(.error, error: failure, bridge: bridge, at: now), at: now)
+        }
     }
 
     /// Returns the final result of a command that was rejected before it became pending.
     mutating func fail(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        finish(requester, requester.payload(.error, error: failure, bridge: bridge, at: now), at: now)
+        traces.ended(requester.trace, .failure(failure.code), at: now.instant)
+        return finish(requester, requester.payload(.error, error: failure, bridge: bridge, at: now), at: now)
     }
 
     /// Returns the final result of a rejected message. The result is not stored: the same command in a valid message,
     /// without the retain flag or with another response topic, is executed.
-    func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now))
+    mutating func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
+        traces.ended(requester.trace, .failure(failure.code), at: now.instant)
+        return requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now))
     }
 
     private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Timestamp) -> [Publication] {

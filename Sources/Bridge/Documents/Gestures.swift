@@ -75,6 +75,8 @@ struct GestureEncoder: Sendable {
     /// For each name, the bytes before the gesture's number.
     private let prefixes: [[UInt8]]
     private var time = TimeText()
+    /// Creates the `traceparent` of each gesture; nil if it is switched off.
+    var tracing: TraceContext?
 
     private static let sequenceKey = Array(#","seq":"#.utf8)
     private static let timeKey = Array(#","time":""#.utf8)
@@ -98,23 +100,38 @@ struct GestureEncoder: Sendable {
     }
 
     /// Returns the message of one gesture.
+    ///
+    /// - Parameters:
+    ///   - topic: the topic.
+    ///   - name: the gesture.
+    ///   - number: the gesture's number.
+    ///   - tag: the ``TagMirror/number`` of the tag.
+    ///   - sequence: the gesture's `seq`.
+    ///   - now: the current time.
+    /// - Returns: the message.
     mutating func publication(
-        on topic: String, _ name: GestureName, number: UInt32, sequence: UInt64, at now: Timestamp
+        on topic: String, _ name: GestureName, number: UInt32, of tag: UInt16, sequence: UInt64, at now: Timestamp
     ) -> Publication {
-        Publication(
+        var publication = Publication(
             topic: topic, payload: payload(name, number: number, sequence: sequence, at: now),
             kind: .event(lifetime: lifetime), messageExpirySeconds: expirySeconds)
+        publication.gesture = GestureMark(tag: tag, name: UInt8(truncatingIfNeeded: name.index), sequence: sequence)
+        if let tracing { publication.traceParent = tracing.parent(tag: tag, sequence: sequence) }
+        return publication
     }
 
     /// Returns the message of a chord.
     mutating func publication(
-        on topic: String, chord: String, of gestures: [UInt64], sequence: UInt64, at now: Timestamp
+        on topic: String, chord: String, of gestures: [UInt64], by tag: UInt16, sequence: UInt64, at now: Timestamp
     ) -> Publication {
         let document = ChordDocument(
             boot: boot, bridge: bridge, eventType: chord, gestures: gestures, sequence: sequence, time: now.text)
-        return Publication(
+        var publication = Publication(
             topic: topic, payload: JSONText.bytes(of: document), kind: .event(lifetime: lifetime),
             messageExpirySeconds: expirySeconds)
+        publication.gesture = GestureMark(tag: tag, name: GestureMark.chord, sequence: sequence)
+        if let tracing { publication.traceParent = tracing.parent(tag: tag, sequence: sequence) }
+        return publication
     }
 
     /// Returns the payload of one gesture.

@@ -25,6 +25,8 @@ struct Backlog: Sendable {
     /// No queued message expires before this time.
     private var nextExpiry: Instant?
     private(set) var losses = Outbox.Losses()
+    /// The dropped gestures since the last call of ``takeDroppedGestures()``, which follows each call of another method.
+    private var droppedGestures: [(gesture: GestureMark, outcome: GestureTrace.Outcome)] = []
 
     init(_ limits: Limits) {
         self.limits = limits
@@ -47,7 +49,7 @@ struct Backlog: Sendable {
         dropExpiredFront(at: now)
         guard isFull(for: waiting, isConnected) else { return add(waiting) }
         if let nextExpiry, nextExpiry <= now { replaceMessages(messages, at: now) }
-        if isFull(for: waiting, isConnected) { drop(waiting) } else { add(waiting) }
+        if isFull(for: waiting, isConnected) { drop(waiting, as: .dropped) } else { add(waiting) }
     }
 
     /// Returns the first item that has not expired. ``removeFirst()`` removes it.
@@ -87,6 +89,16 @@ struct Backlog: Sendable {
         losses.commands += 1
     }
 
+    /// The queued gestures.
+    var gestures: [GestureMark] { messages.map(\.message.gesture).filter(\.isGesture) }
+
+    /// Returns the gestures that were dropped since the last call.
+    mutating func takeDroppedGestures() -> [(gesture: GestureMark, outcome: GestureTrace.Outcome)] {
+        guard !droppedGestures.isEmpty else { return [] }
+        defer { droppedGestures = [] }
+        return droppedGestures
+    }
+
     /// Returns the losses since the last call.
     mutating func takeLosses() -> Outbox.Losses {
         defer { losses = Outbox.Losses() }
@@ -111,7 +123,7 @@ extension Backlog {
 
     private mutating func addAll(_ messages: [Waiting], at now: Instant) {
         for waiting in messages {
-            if waiting.isExpired(at: now) { drop(waiting) } else { add(waiting) }
+            if waiting.isExpired(at: now) { drop(waiting, as: .expired) } else { add(waiting) }
         }
     }
 
@@ -121,12 +133,12 @@ extension Backlog {
         while case .message(let waiting)? = line.first, waiting.isExpired(at: now) {
             line.removeFirst()
             count(waiting, by: -1)
-            drop(waiting)
+            drop(waiting, as: .expired)
         }
         while let waiting = results.first, waiting.isExpired(at: now) {
             results.removeFirst()
             count(waiting, by: -1)
-            drop(waiting)
+            drop(waiting, as: .expired)
         }
     }
 
@@ -144,8 +156,9 @@ extension Backlog {
         if waiting.isResult { resultBytes += sign * waiting.bytes } else { eventBytes += sign * waiting.bytes }
     }
 
-    private mutating func drop(_ waiting: Waiting) {
+    private mutating func drop(_ waiting: Waiting, as outcome: GestureTrace.Outcome) {
         if waiting.isCorrection { return }
+        if waiting.message.gesture.isGesture { droppedGestures.append((waiting.message.gesture, outcome)) }
         if waiting.isResult {
             losses.results += 1
         } else {
@@ -156,7 +169,7 @@ extension Backlog {
 
 /// A queued or unacknowledged message with its expiry.
 struct Waiting: Hashable, Sendable {
-    let message: Publication
+    var message: Publication
     /// When the message expires.
     let expiry: Instant
     /// Whether it was in flight when the broker closed a connection, and may be the cause.

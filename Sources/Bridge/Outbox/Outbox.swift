@@ -21,6 +21,9 @@ public struct Outbox: Sendable {
         public let ticket: UInt64?
         /// The message.
         public let publication: Publication
+
+        /// Whether ``Outbox/passedOn(_:at:)`` follows.
+        public var isGesture: Bool { publication.gesture.isGesture }
     }
 
     /// How commands are accepted, depending on the size of the queued results.
@@ -48,13 +51,16 @@ public struct Outbox: Sendable {
     private let maxResultBytes: Int
     private var receiveMaximum = Int.max
     private var facts = FactMirror()
-    private var backlog: Backlog
+    var backlog: Backlog
     private var unacknowledged = Queue<Unacknowledged>()
     private var lastTicket: UInt64 = 0
     private var isConnected = false
     /// Whether the broker has acknowledged a publication on this connection.
     private var hasAcknowledged = false
     private var lost = Dropped()
+    var traces = GestureTraces()
+    /// Whether acknowledgements of this connection have a reason (MQTT 5).
+    private var hasReasons = true
     /// Number of acknowledged deliveries since the start.
     public private(set) var acknowledgements = 0
     /// How commands are accepted now.
@@ -99,21 +105,33 @@ public struct Outbox: Sendable {
 
     /// Submits a publication.
     ///
+    /// - Parameters:
+    ///   - publication: the publication.
+    ///   - now: the current time.
+    ///   - arrival: when the gesture arrived, for its trace; evaluated for gestures only.
     /// - Returns: the deliveries to pass to the client now, in this order.
-    public mutating func submit(_ publication: Publication, at now: Instant) -> [Delivery] {
+    public mutating func submit(
+        _ publication: Publication, at now: Instant, arrival: @autoclosure () -> GestureArrival? = nil
+    ) -> [Delivery] {
         switch publication.kind {
         case .fact: return submitFact(publication)
         case .reminder: return submitReminder(publication)
         case .stream: return submitStream(publication)
         case .event, .result, .correction: break
         }
-        let waiting = Waiting(publication, at: now)
+        var waiting = Waiting(publication, at: now)
+        if publication.gesture.isGesture {
+            waiting.message.gesture.number = traces.begin(
+                publication.gesture, arrival() ?? GestureArrival(received: now, read: now), at: now)
+        }
         guard hasRoom, waiting.isResult ? backlog.isEmpty : backlog.hasOnlyResults else {
+            traces.note(waiting.message.gesture.number, isConnected ? .waitedForWindow : .waitedForBroker)
             backlog.append(waiting, isConnected: isConnected, at: now)
+            traceDropped(at: now)
             updateIntake()
             return []
         }
-        return [delivery(publication, message: waiting)]
+        return [delivery(waiting.message, message: waiting)]
     }
 
     /// Returns whether a command can be accepted, and counts a rejected one as dropped.
@@ -127,15 +145,20 @@ public struct Outbox: Sendable {
     ///
     /// - Parameters:
     ///   - receiveMaximum: how many unacknowledged publications of QoS 1 the broker accepts.
+    ///   - hasReasons: whether acknowledgements have a reason (MQTT 5).
     ///   - now: the current time.
     /// - Returns: the deliveries to pass to the client now: the facts in the order of their first publication (the
     ///   bridge's own state first), then the events that have not expired, then the results.
-    public mutating func connected(receiveMaximum: Int = .max, at now: Instant) -> [Delivery] {
+    public mutating func connected(
+        receiveMaximum: Int = .max, hasReasons: Bool = true, at now: Instant
+    ) -> [Delivery] {
         if isConnected { disconnected(at: now) }
         isConnected = true
         hasAcknowledged = false
         self.receiveMaximum = max(1, receiveMaximum)
+        self.hasReasons = hasReasons
         backlog.connected(factTopics: facts.queueAll(), at: now)
+        traceDropped(at: now)
         return drain(at: now)
     }
 
@@ -146,8 +169,11 @@ public struct Outbox: Sendable {
     ///   - now: the current time.
     public mutating func disconnected(isClosedByBroker: Bool = false, at now: Instant) {
         isConnected = false
-        let messages = unacknowledged.all.compactMap { isClosedByBroker ? interrupted($0) : $0.message }
+        let messages = unacknowledged.all.compactMap { isClosedByBroker ? interrupted($0, at: now) : $0.message }
+        for gesture in backlog.gestures { traces.note(gesture.number, .waitedForBroker) }
+        for message in messages { traces.interrupted(message.message.gesture.number) }
         backlog.disconnected(unacknowledged: messages, at: now)
+        traceDropped(at: now)
         unacknowledged.replaceAll([])
         updateIntake()
     }
@@ -161,26 +187,40 @@ public struct Outbox: Sendable {
 
     /// Handles an acknowledgement. Unknown tickets and those of earlier connections are ignored.
     ///
+    /// - Parameters:
+    ///   - ticket: the delivery's ticket.
+    ///   - reason: the reason of MQTT 5.
+    ///   - now: the current time.
     /// - Returns: the deliveries that now fit into the window.
-    public mutating func acknowledged(_ ticket: UInt64, at now: Instant) -> [Delivery] {
-        if let acknowledged = removeUnacknowledged(ticket) {
-            acknowledgements += 1
-            hasAcknowledged = true
-            facts.clearSuspicion(acknowledged.topic)
-            if acknowledged.isClearing { facts.cleared(acknowledged.topic) }
-        }
-        return backlog.isEmpty ? [] : drain(at: now)
+    public mutating func acknowledged(_ ticket: UInt64, reason: UInt8 = 0, at now: Instant) -> [Delivery] {
+        ended(ticket, .acknowledged, reason: hasReasons ? reason : nil, at: now)
     }
 
     /// Handles a delivery that the broker or the client has refused. It is not sent again.
     ///
     /// - Parameters:
     ///   - ticket: the delivery's ticket; nil for a delivery without one.
+    ///   - reason: the broker's reason; nil if the client has refused it.
     ///   - now: the current time.
     /// - Returns: the deliveries that now fit into the window.
-    public mutating func refused(_ ticket: UInt64?, at now: Instant) -> [Delivery] {
+    public mutating func refused(_ ticket: UInt64?, reason: UInt8? = nil, at now: Instant) -> [Delivery] {
         backlog.refused(nil)
-        return ticket.map { acknowledged($0, at: now) } ?? []
+        return ticket.map { ended($0, reason == nil ? .unsendable : .refused, reason: reason, at: now) } ?? []
+    }
+
+    private mutating func ended(
+        _ ticket: UInt64, _ outcome: GestureTrace.Outcome, reason: UInt8?, at now: Instant
+    ) -> [Delivery] {
+        if let delivery = removeUnacknowledged(ticket) {
+            acknowledgements += 1
+            hasAcknowledged = true
+            facts.clearSuspicion(delivery.topic)
+            if delivery.isClearing { facts.cleared(delivery.topic) }
+            if let gesture = delivery.message?.message.gesture, gesture.isGesture {
+                traces.ended(gesture.number, outcome, reason: reason, at: now)
+            }
+        }
+        return backlog.isEmpty ? [] : drain(at: now)
     }
 }
 
@@ -201,7 +241,7 @@ extension Outbox {
     /// it was alone, and the broker takes others.
     ///
     /// - Returns: the message to send again.
-    private mutating func interrupted(_ delivery: Unacknowledged) -> Waiting? {
+    private mutating func interrupted(_ delivery: Unacknowledged, at now: Instant) -> Waiting? {
         guard delivery.isSuspect else {
             guard var message = delivery.message else {
                 facts.suspect(delivery.topic)
@@ -216,6 +256,7 @@ extension Outbox {
         }
         if delivery.message == nil { facts.drop(delivery.topic) }
         backlog.refused(delivery.topic)
+        if let gesture = delivery.message?.message.gesture { traces.ended(gesture.number, .closing, at: now) }
         return nil
     }
 
@@ -249,6 +290,7 @@ extension Outbox {
         defer { updateIntake() }
         // Sends in batches, see `intake`.
         guard intake == .open || unacknowledged.isEmpty else { return [] }
+        defer { traceDropped(at: now) }
         var deliveries: [Delivery] = []
         while hasRoom, let item = backlog.first(at: now), unacknowledged.isEmpty || !isSuspect(item) {
             backlog.removeFirst()
@@ -278,6 +320,7 @@ extension Outbox {
     ) -> Delivery {
         guard publication.qos > 0 else { return Delivery(ticket: nil, publication: publication) }
         lastTicket += 1
+        if publication.gesture.isGesture { traces.delivered(publication.gesture.number) }
         unacknowledged.append(
             Unacknowledged(
                 ticket: lastTicket, topic: publication.topic, message: message, isClearing: publication.isClearing,

@@ -84,6 +84,8 @@ enum BridgeRequestResult: Sendable {
     case doctor(HostReport, TagID?)
     /// Which log records are published, after the effects.
     case log
+    /// The document of `request/trace`, with the gestures of the driver.
+    case trace(TraceRequest, [GestureTrace])
 }
 
 extension BridgeRequest {
@@ -110,6 +112,7 @@ enum BridgeRequestTable {
         RefreshRequest.self,
         ScanRequest.self,
         TagsRequest.self,
+        TraceRequest.self,
     ]
 
     /// Returns the request with a verb.

@@ -35,22 +35,29 @@ extension BridgeState {
 
     /// Publishes gestures and chords of a tag, and gives the commands of their reflexes, which come first. A held-back gesture has the time at which it was made, and its whole
     /// lifetime.
+    ///
+    /// - Parameters:
+    ///   - events: the gestures and chords.
+    ///   - id: the tag.
+    ///   - now: the current time.
+    /// - Returns: the actions.
     private mutating func occurred(_ events: [GestureEvent], on id: TagID, at now: Timestamp) -> [BridgeAction] {
-        guard !events.isEmpty, let topic = tags.position(of: id).map({ tags[$0].topics.gesture }) else { return [] }
+        guard !events.isEmpty, let position = tags.position(of: id) else { return [] }
+        let (topic, tag) = (tags[position].topics.gesture, tags[position].number)
         let commands = reflexTable.isEmpty ? [] : events.flatMap { reflexes(to: .event($0.name), of: id, at: now) }
-        return commands
-            + events.map { event in
-                switch event {
-                case .gesture(let made):
-                    .publish(
-                        gestures.publication(
-                            on: topic, GestureName(made.gesture), number: made.gesture.rawValue,
-                            sequence: made.sequence,
-                            at: made.at))
-                case .chord(let name, let numbers, let sequence, let time):
-                    .publish(
-                        gestures.publication(on: topic, chord: name, of: numbers, sequence: sequence, at: time))
-                }
+        let publications = events.map { event in
+            switch event {
+            case .gesture(let made):
+                var publication = gestures.publication(
+                    on: topic, GestureName(made.gesture), number: made.gesture.rawValue, of: tag,
+                    sequence: made.sequence, at: made.at)
+                publication.gesture.isHeld = made.at != now
+                return publication
+            case .chord(let name, let numbers, let sequence, let time):
+                return gestures.publication(
+                    on: topic, chord: name, of: numbers, by: tag, sequence: sequence, at: time)
             }
+        }
+        return commands + publish(publications)
     }
 }

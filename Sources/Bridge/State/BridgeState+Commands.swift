@@ -16,12 +16,12 @@ extension BridgeState {
             former.received(info: message.payload, of: id)
         case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
-            dropCommands(ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance))
+            dropCommands(ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance), at: now)
             return endOfTagInfo + ringChanged(at: now)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
             return peers.isOverwritten(ownState: message.payload) ? stateOverwritten(at: now) : []
         case .peerState(let instance):
-            dropCommands(ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance))
+            dropCommands(ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance), at: now)
             return ringChanged(at: now)
         case .beat(let instance): return beat(of: instance, message, at: now)
         }
@@ -44,7 +44,8 @@ extension BridgeState {
             refusal = error
         }
         if message.isRetained { refusal = .retained }
-        let requester = Requester(address, message, responseTopic, id: id, isIDOwn: isIDOwn, at: now)
+        let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
+        let requester = Requester(address, message, responseTopic, id: id, isIDOwn: isIDOwn, trace: trace, at: now)
         func result(_ publications: [Publication]) -> [BridgeAction] { publishesResult ? publish(publications) : [] }
         if let refusal { return result(pendingCommands.refuse(requester, refusal, at: now)) }
         if let stored = pendingCommands.storedResult(for: requester, at: now) { return result(stored) }
@@ -112,7 +113,10 @@ extension BridgeState {
         within timeToLive: Duration,
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
-        if !type(of: request).ignoresHold, !requester.isReflex, isConnectedElsewhere(position) { return [] }
+        if !type(of: request).ignoresHold, !requester.isReflex, isConnectedElsewhere(position) {
+            pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
+            return []
+        }
         try tags[position].checkReach(of: request, within: timeToLive, at: now)
         request.accepted(by: &tags[position])
         pendingCommands.add(
@@ -157,12 +161,14 @@ extension BridgeState {
     }
 
     /// Drops the pending commands of tags to which another bridge is connected. That bridge executes them.
-    private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID]) {
+    private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID], at now: Timestamp) {
         let positions = ids.compactMap(tags.position).filter { !tags[$0].isConnected }
         for position in positions {
             for (token, request, _) in pendingCommands.waiting(for: tags[position].entry.id)
             where request.goal == .connected {
-                _ = pendingCommands.remove(token)
+                for requester in pendingCommands.remove(token)?.requesters ?? [] {
+                    pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
+                }
                 request.failed(on: &tags[position])
             }
         }

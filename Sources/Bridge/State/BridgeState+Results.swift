@@ -172,6 +172,7 @@ extension BridgeState {
         case .doctor(let report, let tag):
             CommandData(DoctorDocument(findings(report, tag: tag, at: now), tag: tag))
         case .log: CommandData(LogRequestDocument(logStream))
+        case .trace(let request, let gestures): CommandData(TraceDocument(request, gestures, of: self, at: now))
         }
     }
 

@@ -14,6 +14,10 @@ extension BridgeState {
         let wasConnected = tags[position].isConnected
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
         let publications = tags[position].handle(event, at: now)
+        if let incident = TagIncidents.Kind(event, wasConnected: wasConnected, isConnected: tags[position].isConnected)
+        {
+            incidents.add(incident, of: tags[position].number, at: now.instant)
+        }
         switch event {
         case .connection:
             let counts = tags[position].isConnected == wasConnected ? [] : [infoFact] + connectedTagsFact

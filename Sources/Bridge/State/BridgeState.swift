@@ -11,7 +11,10 @@ public import Time
 /// publications.
 public struct BridgeState: Sendable {
     var configuration: BridgeConfiguration {
-        didSet { gestures.lifetime = configuration.gestureLifetime }
+        didSet {
+            gestures.lifetime = configuration.gestureLifetime
+            gestures.tracing = tracing
+        }
     }
     let topics: BridgeTopics
     let boot: String
@@ -40,6 +43,7 @@ public struct BridgeState: Sendable {
     var discovery: HomeAssistantDiscovery?
     let tagContext: TagMirror.Context
     var gestures: GestureEncoder
+    var incidents = TagIncidents()
     var chords: ChordTable
     var reflexTable: ReflexTable
     /// nil before the first connection.
@@ -80,6 +84,7 @@ public struct BridgeState: Sendable {
         gestures = GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.gestureLifetime)
         chords = ChordTable(configuration.chords)
         reflexTable = ReflexTable(configuration.reflexes)
+        gestures.tracing = tracing
         tagListChanged()
         deadline = nextDeadline
     }
@@ -95,6 +100,12 @@ public struct BridgeState: Sendable {
         let serials = Set(configured.map(\.0.serial))
         let paired = records.filter { !serials.contains($0.serial) && ids.insert($0.id).inserted }
         return configured + paired.map { (TagEntry(id: $0.id, serial: $0.serial), $0) }
+    }
+
+    /// Creates the trace context of each gesture; nil while it is switched off.
+    var tracing: TraceContext? {
+        guard configuration.isTracing else { return nil }
+        return TraceContext(instance: configuration.instance, boot: boot, startedAt: startedAt)
     }
 
     /// The subscriptions of the bridge.
@@ -175,7 +186,7 @@ extension BridgeState {
         }
         if count.isDeadlineChanged { deadline = nextDeadline }
         let publication = gestures.publication(
-            on: count.topic, name, number: gesture.rawValue, sequence: count.sequence, at: now)
+            on: count.topic, name, number: gesture.rawValue, of: count.number, sequence: count.sequence, at: now)
         return count.stats.isEmpty ? [.publish(publication)] : publish([publication] + count.stats)
     }
 

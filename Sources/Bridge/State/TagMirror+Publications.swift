@@ -14,9 +14,11 @@ extension TagMirror {
     }
 
     func connectionFact(at now: Timestamp) -> Publication {
-        .fact(
-            topics.connection,
-            ConnectionDocument(link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen, at: now))
+        .fact(topics.connection, connectionDocument(at: now))
+    }
+
+    func connectionDocument(at now: Timestamp) -> ConnectionDocument {
+        ConnectionDocument(link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen, at: now)
     }
 
     var batteryFacts: [Publication] {

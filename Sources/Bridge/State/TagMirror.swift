@@ -5,6 +5,8 @@ import Time
 struct TagMirror: Sendable {
     private(set) var entry: TagEntry
     let topics: TagTopics
+    /// Identifies the tag in traces; set by ``TagTable``.
+    var number: UInt16 = 0
     /// The bridge's instance name.
     let bridge: String
 

@@ -9,8 +9,12 @@ struct TagTable: RandomAccessCollection, Sendable {
     private var positions: [TagID: Int] = [:]
     private var deadlines = DeadlineQueue()
 
+    /// The number of the latest tag. Wraps after 65,535 added tags.
+    private var lastNumber: UInt16 = 0
+
     init(_ tags: [TagMirror]) {
         self.tags = tags
+        for position in tags.indices { number(position) }
         rebuildIndex()
     }
 
@@ -42,6 +46,7 @@ struct TagTable: RandomAccessCollection, Sendable {
 
     mutating func append(_ tag: TagMirror) {
         tags.append(tag)
+        number(tags.count - 1)
         rebuildIndex()
     }
 
@@ -62,7 +67,7 @@ struct TagTable: RandomAccessCollection, Sendable {
         let isDeadlineChanged = tags[position].isHoldingStats != wasHolding
         if isDeadlineChanged { deadlines.set(tags[position].deadline, of: position) }
         return GestureCount(
-            topic: tags[position].topics.gesture, sequence: sequence, stats: stats,
+            topic: tags[position].topics.gesture, number: tags[position].number, sequence: sequence, stats: stats,
             isDeadlineChanged: isDeadlineChanged)
     }
 
@@ -70,12 +75,19 @@ struct TagTable: RandomAccessCollection, Sendable {
     struct GestureCount {
         /// The topic of the tag's gestures.
         let topic: String
+        /// The tag's ``TagMirror/number``.
+        let number: UInt16
         /// The gesture's sequence number.
         let sequence: UInt64
         /// The statistics, if they are to be published now.
         let stats: [Publication]
         /// Whether the tag's deadline has changed.
         let isDeadlineChanged: Bool
+    }
+
+    private mutating func number(_ position: Int) {
+        lastNumber &+= 1
+        tags[position].number = lastNumber
     }
 
     private mutating func rebuildIndex() {

@@ -27,6 +27,8 @@ public enum BridgeAction: Equatable, Sendable {
     case measure(token: UInt64)
     /// Examine the host, within two seconds; answered by ``RequestResponse/examined(_:)``.
     case examine(token: UInt64)
+    /// Select the traces of gestures from the ``Outbox``; answered by ``RequestResponse/gestures(_:)``.
+    case trace(TraceQuery, token: UInt64)
     /// Subscribe to these topics too, if there is a connection; the next connection subscribes to all of them.
     case subscribe([String])
     /// Unsubscribe from these topics, if there is a connection. ``BridgeState/subscriptions`` no longer contains them, or
@@ -60,6 +62,8 @@ public enum RequestResponse: Hashable, Sendable {
     case measured(HealthMeasurement)
     /// The findings about the host.
     case examined(HostReport)
+    /// The traces of gestures, oldest first.
+    case gestures([GestureTrace])
 }
 
 /// Why an action with a token failed.

@@ -21,6 +21,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
     public var reflexes: [Reflex]
     /// Maximum number of pending commands per tag (`limits.commands_per_tag`).
     public var commandsPerTag: Int
+    /// Whether gestures have a `traceparent` (`telemetry.trace`).
+    public var isTracing: Bool
     /// The settings of Home Assistant discovery; nil if it is off.
     public var homeAssistant: HomeAssistantConfiguration?
     /// Whether to publish beats and watch other bridges (`fleet.watch`).
@@ -39,6 +41,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         commandsPerTag: Int = 32,
         chords: [Chord] = [],
         reflexes: [Reflex] = [],
+        isTracing: Bool = false,
         homeAssistant: HomeAssistantConfiguration? = nil,
         discoveryPrefix: String = "homeassistant",
         watchesFleet: Bool = false
@@ -52,6 +55,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         self.commandsPerTag = commandsPerTag
         self.chords = chords
         self.reflexes = reflexes
+        self.isTracing = isTracing
         self.homeAssistant = homeAssistant
         self.discoveryPrefix = discoveryPrefix
         self.watchesFleet = watchesFleet

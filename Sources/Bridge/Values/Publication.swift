@@ -25,14 +25,22 @@ public struct Publication: Hashable, Sendable {
     public var payload: [UInt8]
     /// 0 or 1.
     public var qos: UInt8
+    /// Whether the topic is a response topic chosen by the sender of a command, which the broker may refuse.
+    var isForRequester = false
     /// The delivery rules.
     public var kind: Kind
     /// MQTT 5: the broker drops the message after this many seconds; nil for no limit.
     public var messageExpirySeconds: UInt32?
-    /// MQTT 5: correlation data of the command.
-    public var correlationData: [UInt8]?
-    /// Whether the topic is a response topic chosen by the sender of a command, which the broker may refuse.
-    var isForRequester = false
+    /// At most one property of MQTT 5: a result has no trace, and a gesture no correlation data. Publications are copied
+    /// several times on the path of a gesture, and are therefore small.
+    private enum Property: Hashable, Sendable {
+        case none
+        case correlationData([UInt8])
+        case traceParent([UInt8])
+    }
+    /// Identifies the gesture for its trace; `none` for all other messages.
+    var gesture = GestureMark.none
+    private var property = Property.none
 
     /// Creates a message.
     public init(
@@ -48,7 +56,20 @@ public struct Publication: Hashable, Sendable {
         self.qos = qos
         self.kind = kind
         self.messageExpirySeconds = messageExpirySeconds
-        self.correlationData = correlationData
+        if let correlationData { property = .correlationData(correlationData) }
+    }
+
+    /// MQTT 5: correlation data of the command.
+    public var correlationData: [UInt8]? {
+        get { if case .correlationData(let data) = property { data } else { nil } }
+        set { property = newValue.map { .correlationData($0) } ?? .none }
+    }
+
+    /// MQTT 5: the value of the user property `traceparent` (W3C Trace Context); nil for none. It takes the place of
+    /// correlation data.
+    public internal(set) var traceParent: [UInt8]? {
+        get { if case .traceParent(let value) = property { value } else { nil } }
+        set { property = newValue.map { .traceParent($0) } ?? .none }
     }
 
     /// Whether it has the retain flag.

@@ -5,7 +5,7 @@ import JacquardProtocol
 enum ConfigurationChange: Hashable, Sendable {
     /// The tag with this id was removed, or another tag has the id now.
     case tagRemoved(id: TagID)
-    /// A key of `home_assistant`, `defaults` or `limits`.
+    /// A key of `home_assistant`, `defaults`, `limits` or `telemetry`.
     case settings
     /// The names or capabilities of gear.
     case gear

@@ -11,7 +11,7 @@ import Logging
 extension BridgeService {
     func perform(_ action: BridgeAction, at now: Timestamp) {
         switch action {
-        case .publish(let publication): send(outbox.submit(publication, at: now.instant))
+        case .publish(let publication): send(outbox.submit(publication, at: now.instant, arrival: arrival))
         case .perform(let command, on: let id, let token, let isFirst):
             withIdentity(id) { manager.enqueue(command, on: $0, token: token, isFirst: isFirst) }
         case .connect(let id): withIdentity(id) { manager.connect($0) }
@@ -24,6 +24,7 @@ extension BridgeService {
         case .forget(let id, let token): forget(id, token)
         case .examine(let token): examine(token)
         case .measure(let token): answer(token, .success(.measured(measurement)))
+        case .trace(let query, let token): answer(token, .success(.gestures(outbox.gestures(query))))
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
         case .followLog(let level): followLog(level)
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
@@ -35,6 +36,11 @@ extension BridgeService {
         case .forgetInstance(let name): runs.forget(name)
         case .remember(let record): remember(record)
         }
+    }
+
+    /// When the value was read that is handled now.
+    private var arrival: GestureArrival {
+        GestureArrival(received: EventLoop.shared.wakeUpTime, read: manager.eventTime)
     }
 
     /// Reports the result of an action in a later turn, after the other actions of the same event.

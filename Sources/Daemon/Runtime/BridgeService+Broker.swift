@@ -5,9 +5,15 @@ import MQTT
 
 /// The connection to the broker.
 extension BridgeService {
+    /// Receives the events of a client.
+    func follow(_ client: MQTTClient) {
+        client.onEvent = { [unowned self] in brokerReported($0) }
+        client.onWritten = { [unowned self] in outbox.written(at: $0) }
+    }
+
     func brokerReported(_ event: MQTTEvent) {
         switch event {
-        case .acknowledged(let ticket): acknowledged(ticket)
+        case .acknowledged(let ticket, let reason): acknowledged(ticket, reason)
         case .message(let message): received(message)
         case .connected(let session): connected(session)
         case .disconnected(let error, _):
@@ -23,7 +29,11 @@ extension BridgeService {
     func send(_ deliveries: [Outbox.Delivery]) {
         for delivery in deliveries {
             do throws(MQTTError) {
-                try client.publish(MQTTMessage(delivery.publication), ticket: delivery.ticket ?? 0)
+                let publication = delivery.publication
+                try client.publish(
+                    MQTTMessage(publication), ticket: delivery.ticket ?? 0,
+                    userProperty: publication.traceParent.map { MQTTUserProperty(traceParent: $0) })
+                if delivery.isGesture { outbox.passedOn(delivery, at: .now) }
             } catch {
                 refused(delivery, error)
             }
@@ -69,7 +79,7 @@ extension BridgeService {
 
     /// Logs a warning for each topic of the bridge. A response topic chosen by a sender may be forbidden without one.
     private func drop(_ ticket: UInt64?, _ topic: String, _ isChosenByRequester: Bool, _ error: MQTTError) {
-        send(outbox.refused(ticket, at: .now))
+        send(outbox.refused(ticket, reason: error.reason, at: .now))
         reportLosses()
         let variables: [Logger.Metadata] = [(.topic, topic.shortened), (.error, error.description)]
         guard !isChosenByRequester else { return log.debug("the broker refuses a response", variables) }
@@ -77,8 +87,8 @@ extension BridgeService {
         handle(.messageRefused(topic: topic, reason: error.code.name))
     }
 
-    private func acknowledged(_ ticket: UInt64) {
-        send(outbox.acknowledged(ticket, at: .now))
+    private func acknowledged(_ ticket: UInt64, _ reason: UInt8) {
+        send(outbox.acknowledged(ticket, reason: reason, at: .now))
         // A queued message may have expired.
         reportLosses()
     }
@@ -89,7 +99,8 @@ extension BridgeService {
         subscribe(to: bridge.subscriptions)
         handle(.brokerConnected)
         handle(.brokerProtocol(session.version == .v5 ? 5 : 4, node: session.node?.description))
-        send(outbox.connected(receiveMaximum: client.receiveMaximum, at: .now))
+        let hasReasons = session.version == .v5
+        send(outbox.connected(receiveMaximum: client.receiveMaximum, hasReasons: hasReasons, at: .now))
         reportLosses()
     }
 }

@@ -81,7 +81,7 @@ extension BridgeService {
         await client.stop()
         guard !isStopping else { return }
         client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
-        client.onEvent = { [unowned self] in brokerReported($0) }
+        follow(client)
         client.start()
     }
 }

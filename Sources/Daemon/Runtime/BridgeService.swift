@@ -105,7 +105,7 @@ final class BridgeService {
     /// Starts the service; returns after the first request to the bus.
     func start() async {
         manager.onEvent = { [unowned self] in radioReported($0) }
-        client.onEvent = { [unowned self] in brokerReported($0) }
+        follow(client)
         store.onChange = { [unowned self] in measureFiles() }
         metrics.onChange = { [unowned self] in measureFiles() }
         handle(.started)

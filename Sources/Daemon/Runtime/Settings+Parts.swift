@@ -30,6 +30,7 @@ extension Settings {
             commandsPerTag: limits.commandsPerTag,
             chords: chords.map(\.chord),
             reflexes: reflexes.compactMap(\.reflex),
+            isTracing: telemetry.trace,
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
             discoveryPrefix: homeAssistant.prefix,
             watchesFleet: fleet.watch)
@@ -160,6 +161,13 @@ extension MQTTMessage {
             isRetained: publication.isRetained,
             messageExpirySeconds: publication.messageExpirySeconds,
             correlationData: publication.correlationData)
+    }
+}
+
+extension MQTTUserProperty {
+    /// The trace context of a gesture. Source: W3C "Trace Context: MQTT protocol", section 4.
+    init(traceParent: [UInt8]) {
+        self.init("traceparent", String(decoding: traceParent, as: UTF8.self))
     }
 }
 

@@ -88,8 +88,10 @@ extension JacquardManager {
             remove(other)
         }
         let session = TagSession(timing: timing, catalogue: catalogue, seed: .random(in: .min ... .max))
-        let driver = TagDriver(identity, session: session, central: central) { [weak self] event in
-            self?.emit(event, of: identity)
+        let driver = TagDriver(identity, session: session, central: central) { [weak self] event, time in
+            guard let self else { return }
+            eventTime = time
+            emit(event, of: identity)
         } onChange: { [weak self] driver in
             self?.changed(driver)
         }

@@ -2,6 +2,7 @@ public import Bluetooth
 public import EventLoop
 public import JacquardProtocol
 public import Logging
+public import Time
 
 /// Discovers tags, connects them and keeps them connected. Source: JacquardSDKiOS, `JacquardManager`.
 ///
@@ -39,6 +40,9 @@ public final class JacquardManager {
 
     /// The handler of all events. Called on the loop, in the order of events. On the path of every gesture.
     public var onEvent: (@LoopActor (Event) -> Void)?
+
+    /// When the value was read that led to the latest event of a tag's session.
+    public internal(set) var eventTime = Instant(sinceBoot: .zero)
 
     let central: any Central
     let timing: TagSession.Timing

@@ -33,7 +33,7 @@ final class TagDriver {
     private(set) var isLooking = false
 
     private let central: any Central
-    private let onEvent: @LoopActor (TagEvent) -> Void
+    private let onEvent: @LoopActor (TagEvent, Instant) -> Void
     /// Called when the session starts or stops waiting for a link, and when it stops.
     private let onChange: @LoopActor (TagDriver) -> Void
     private var reported = (isLooking: false, isStopped: true)
@@ -47,7 +47,7 @@ final class TagDriver {
 
     init(
         _ identity: TagIdentity, session: TagSession, central: any Central,
-        onEvent: @escaping @LoopActor (TagEvent) -> Void, onChange: @escaping @LoopActor (TagDriver) -> Void
+        onEvent: @escaping @LoopActor (TagEvent, Instant) -> Void, onChange: @escaping @LoopActor (TagDriver) -> Void
     ) {
         self.identity = identity
         self.session = session
@@ -74,28 +74,29 @@ final class TagDriver {
     ///
     /// A handler may call this again while actions are performed. The new actions are performed after the earlier ones.
     func drive(_ event: (inout TagSession, Instant) -> [TagSession.Action]) {
-        perform(apply(event, to: &session))
+        let now = Instant.now
+        perform(apply(event, to: &session, at: now), at: now)
     }
 
     /// Reads the session in place: reading it as a property would copy it for each event.
     private func apply(
-        _ event: (inout TagSession, Instant) -> [TagSession.Action], to session: inout TagSession
+        _ event: (inout TagSession, Instant) -> [TagSession.Action], to session: inout TagSession, at now: Instant
     ) -> [TagSession.Action] {
-        let actions = event(&session, .now)
+        let actions = event(&session, now)
         (deadline, isLooking) = (session.deadline, session.isLinking)
         return actions
     }
 
     /// Not inlined: the compiler would copy it for each kind of event.
     @inline(never)
-    private func perform(_ actions: [TagSession.Action]) {
+    private func perform(_ actions: [TagSession.Action], at now: Instant) {
         guard !isPerforming else { return pending += actions }
         isPerforming = true
-        for action in actions { perform(action) }
+        for action in actions { perform(action, at: now) }
         while !pending.isEmpty {
             let next = pending
             pending = []
-            for action in next { perform(action) }
+            for action in next { perform(action, at: now) }
         }
         isPerforming = false
         timer.arm(at: deadline)
@@ -108,11 +109,11 @@ final class TagDriver {
         onChange(self)
     }
 
-    private func perform(_ action: TagSession.Action) {
+    private func perform(_ action: TagSession.Action, at now: Instant) {
         switch action {
         case .emit(let event):
             facts.update(with: event)
-            onEvent(event)
+            onEvent(event, now)
         case .connect:
             if let address { central.perform(.connect(address)) }
         case .disconnect: disconnect()

@@ -23,6 +23,11 @@ struct PropertyList: ~Copyable {
         try check(mosquitto_property_add_binary(&head, CInt(identifier.rawValue), value, count))
     }
 
+    mutating func add(_ property: MQTTUserProperty) throws(MQTTError) {
+        let identifier = CInt(MQTT_PROP_USER_PROPERTY.rawValue)
+        try check(mosquitto_property_add_string_pair(&head, identifier, property.name, property.value))
+    }
+
     private func check(_ status: CInt) throws(MQTTError) {
         guard status == MOSQ_ERR_SUCCESS.rawValue else { throw MQTTError(publishing: status) }
     }

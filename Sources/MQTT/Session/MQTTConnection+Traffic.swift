@@ -1,4 +1,5 @@
 internal import EventLoop
+import Time
 
 extension MQTTConnection {
     /// Upper bound on unacknowledged messages. The library keeps them in memory, and numbers them with 16 bits without
@@ -6,12 +7,12 @@ extension MQTTConnection {
     static let backlogLimit = 8192
 
     /// Queues a message; it is written at the end of the loop's turn.
-    func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
+    func publish(_ message: MQTTMessage, ticket: UInt64, _ property: MQTTUserProperty?) throws(MQTTError) {
         guard phase == .active || phase == .finishing else { throw .notConnected }
         guard outstanding.messages < Self.backlogLimit else {
             throw MQTTError(.backlogFull, "\(Self.backlogLimit) messages wait for their acknowledgement")
         }
-        outstanding.published(try instance.publish(message, version), ticket: ticket)
+        outstanding.published(try instance.publish(message, property, version), ticket: ticket)
         planFlush()
     }
 
@@ -65,8 +66,13 @@ extension MQTTConnection {
         guard phase != .closed else { return }
         isFlushing = true
         defer { isFlushing = false }
-        keepAlive?.written(at: .now)
+        let now = Instant.now
+        keepAlive?.written(at: now)
         settle(instance.write())
+        if outstanding.isUnwritten, phase != .closed, !instance.wantsToWrite {
+            outstanding.written()
+            onWritten?(now)
+        }
         // During the TLS handshake, ignore `wantsToWrite`: the library never resets it (net_mosq.c,
         // net__socket_connect_tls). The few bytes of the handshake always fit into the socket's buffer.
         let isHandshake = phase == .greeting && configuration.tls != nil

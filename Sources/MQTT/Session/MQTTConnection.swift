@@ -69,6 +69,9 @@ final class MQTTConnection {
     /// Whether another family of the broker's addresses is left to be tried.
     private(set) var hasOtherFamily = false
 
+    /// Called with the time of the write after which the socket has accepted everything that was published.
+    var onWritten: (@LoopActor (Instant) -> Void)?
+
     /// The event handler. Earlier events are delivered when it is set.
     var onEvent: (@LoopActor (Event) -> Void)? {
         didSet {

@@ -6,7 +6,15 @@ struct Outstanding {
     /// The number of unacknowledged messages.
     var messages: Int { tickets.count }
 
+    /// Whether something was published since ``written()``.
+    private(set) var isUnwritten = false
+
+    mutating func written() {
+        isUnwritten = false
+    }
+
     mutating func published(_ identifier: Int32, ticket: UInt64) {
+        isUnwritten = true
         tickets[identifier] = ticket
     }
 

@@ -51,6 +51,11 @@ public struct MQTTError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension MQTTError {
+    /// The broker's reason code, 0x80 or above; nil for an error of the client. The library's own numbers are lower.
+    public var reason: UInt8? {
+        underlying.flatMap { UInt8(exactly: $0.number) }.flatMap { $0 >= 0x80 ? $0 : nil }
+    }
+
     /// Whether the broker may have closed the connection because of a message that it received: unless it names a reason
     /// that has nothing to do with messages, or nothing came from it.
     public var mayBeCausedByMessage: Bool { !Self.otherReasons.contains(code) }

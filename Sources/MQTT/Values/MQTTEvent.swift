@@ -34,8 +34,9 @@ public enum MQTTEvent: Sendable, Hashable {
     case disconnected(MQTTError, retryIn: Duration?)
     /// A message was received.
     case message(MQTTMessage)
-    /// A QoS 1 message was acknowledged, or a QoS 0 message was written to the socket.
-    case acknowledged(ticket: UInt64)
+    /// A QoS 1 message was acknowledged, or a QoS 0 message was written to the socket. The reason is that of MQTT 5's
+    /// PUBACK (``MQTTReason``); 0 with 3.1.1.
+    case acknowledged(ticket: UInt64, reason: UInt8)
     /// The broker has refused a QoS 1 message (MQTT 5), for instance by its access control list.
     case rejected(ticket: UInt64, MQTTError)
     /// The broker has refused a subscription: its topics deliver no messages. Sent once for each connection. Unless the

@@ -6,6 +6,22 @@ public enum MQTTQoS: UInt8, Sendable, Hashable {
     case atLeastOnce = 1
 }
 
+/// A user property of MQTT 5: a name and a value, without a meaning for the broker. One word in size, because it is an
+/// argument of every publication.
+public struct MQTTUserProperty: Sendable, Hashable {
+    private let words: [String]
+
+    /// The name.
+    public var name: String { words[0] }
+    /// The value.
+    public var value: String { words[1] }
+
+    /// Creates a property.
+    public init(_ name: String, _ value: String) {
+        words = [name, value]
+    }
+}
+
 /// A message to publish, or a received one.
 ///
 /// The last three fields exist in MQTT 5 only. With 3.1.1 they are not sent, and nil in received messages.

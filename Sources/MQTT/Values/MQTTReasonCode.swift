@@ -20,6 +20,8 @@ struct MQTTReasonCode: RawRepresentable, Hashable {
     }
 
     private static let names: [UInt8: String] = [
+        0x00: "success",
+        0x10: "no_matching_subscribers",
         0x80: "unspecified_error",
         0x81: "malformed_packet",
         0x82: "protocol_error",
@@ -56,4 +58,10 @@ struct MQTTReasonCode: RawRepresentable, Hashable {
         0xA1: "subscription_identifiers_not_supported",
         0xA2: "wildcard_subscriptions_not_supported",
     ]
+}
+
+/// The reason of an acknowledgement (MQTT 5, section 2.4).
+public enum MQTTReason {
+    /// Returns the specification's name in snake case; `reason_200` for a number that it does not define.
+    public static func name(_ number: UInt8) -> String { MQTTReasonCode(rawValue: number).name }
 }

@@ -22,7 +22,7 @@ final class Reader {
             switch event {
             case .connected: subscribe()
             case .message(let message): onMessage?(message)
-            case .acknowledged(let ticket): onAcknowledged?(Int(ticket))
+            case .acknowledged(let ticket, _): onAcknowledged?(Int(ticket))
             case .rejected, .subscriptionRefused, .subscriptionGranted, .disconnected: break
             }
         }

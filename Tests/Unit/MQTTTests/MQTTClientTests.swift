@@ -66,7 +66,7 @@ struct MQTTClientTests {
     func fromHandler() async throws {
         try await withClient { client, _ in
             client.react = { event in
-                guard case .acknowledged(let ticket) = event, ticket < 50 else { return }
+                guard case .acknowledged(let ticket, _) = event, ticket < 50 else { return }
                 let next = MQTTMessage(
                     topic: "a", payload: [], qos: ticket.isMultiple(of: 2) ? .atMostOnce : .atLeastOnce)
                 try? client.client.publish(next, ticket: ticket + 1)

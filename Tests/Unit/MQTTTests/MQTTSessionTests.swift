@@ -71,7 +71,7 @@ struct MQTTSessionTests {
                 let message = MQTTMessage(topic: "queue", payload: Array("\(ticket)".utf8), qos: .atLeastOnce)
                 do { try client.client.publish(message, ticket: ticket) } catch { Issue.record("\(error)") }
             }
-            client.react = { if case .acknowledged(let ticket) = $0, ticket < 5 { publish(ticket + 1) } }
+            client.react = { if case .acknowledged(let ticket, _) = $0, ticket < 5 { publish(ticket + 1) } }
             publish(1)
             await client.client.stop(within: .seconds(60))
             #expect(client.acknowledged == [1, 2, 3, 4, 5])

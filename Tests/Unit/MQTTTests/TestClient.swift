@@ -28,7 +28,7 @@ final class TestClient {
     }
 
     var acknowledged: [UInt64] {
-        events.compactMap { if case .acknowledged(let ticket) = $0 { ticket } else { nil } }
+        events.compactMap { if case .acknowledged(let ticket, _) = $0 { ticket } else { nil } }
     }
 
     var sessions: [MQTTSession] {

@@ -43,7 +43,7 @@ struct WithholdingTests {
         try await withClient { client, broker in
             let result = MQTTMessage(topic: "result", payload: [], qos: .atLeastOnce)
             client.react = { event in
-                guard case .acknowledged(1000) = event, Self.commands(client) < 300 else { return }
+                guard case .acknowledged(1000, _) = event, Self.commands(client) < 300 else { return }
                 try? client.client.publish(result, ticket: 1000)
             }
             client.client.withholdsAcknowledgements = true

@@ -23,6 +23,7 @@ WITHOUT_OPTION = {
     "fleet": "as mqtt.hosts",
     "reflexes": "the broker and Home Assistant run on the same host: an automation does the same",
     "metrics": "no other program reads files of the container",
+    "telemetry": "collectors of traces are no add-ons",
 }
 # Options with a narrower form than their key, and why.
 NARROWER = {"tags.serial": "a number without quotes has lost its zeros"}

@@ -1,0 +1,28 @@
+public import Time
+
+/// The traces of the gestures.
+extension Outbox {
+    /// A delivery of a gesture was passed to the client.
+    ///
+    /// - Parameters:
+    ///   - delivery: the delivery; others than ``Delivery/isGesture`` are ignored.
+    ///   - now: the current time.
+    public mutating func passedOn(_ delivery: Delivery, at now: Instant) {
+        traces.passedOn(delivery.publication.gesture.number, at: now)
+    }
+
+    /// The socket has accepted everything that was passed to the client.
+    public mutating func written(at now: Instant) {
+        traces.written(at: now)
+    }
+
+    /// Returns the traces of the latest gestures of a selection, oldest first.
+    public func gestures(_ query: TraceQuery) -> [GestureTrace] { traces.latest(query) }
+
+    /// Ends the traces of the gestures that were dropped from the queue.
+    mutating func traceDropped(at now: Instant) {
+        for dropped in backlog.takeDroppedGestures() {
+            traces.ended(dropped.gesture.number, dropped.outcome, at: now)
+        }
+    }
+}

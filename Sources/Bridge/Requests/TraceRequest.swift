@@ -1,0 +1,43 @@
+import JacquardProtocol
+
+/// `request/trace`: the stages of the latest gestures and commands, or of one gesture.
+struct TraceRequest: BridgeRequest {
+    static let name = "trace"
+
+    /// The tag; nil: all tags.
+    let tag: TagID?
+    /// How many gestures, commands and incidents.
+    let count: Int
+    private let query: TraceQuery
+
+    /// Bounds the size of the result to about 70 kB.
+    private static let counts = 1...100
+
+    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+        let arguments = try CommandArguments(emptyOrObject: payload)
+        let id = try arguments.text("tag", longest: TagID.longest)
+        let sequence = try arguments.integer("seq", 1...UInt32.max)
+        if sequence != nil, id == nil {
+            throw CommandFailure(.invalidArgument, "\"seq\" counts the gestures of one tag; \"tag\" is missing")
+        }
+        let position: Int? = if let id { try bridge.tagPosition(id) } else { nil }
+        count = try arguments.integer("count", Self.counts) ?? 20
+        tag = position.map { bridge.tags[$0].entry.id }
+        query = TraceQuery(tag: position.map { bridge.tags[$0].number }, sequence: sequence, count: count)
+    }
+
+    /// The ``TagMirror/number`` of the tag.
+    var number: UInt16? { query.tag }
+
+    /// Whether one gesture is requested: then the result contains nothing else.
+    var isForOneGesture: Bool { query.sequence != nil }
+
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+        .underWay([.action(.trace(query, token: token))])
+    }
+
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+        guard case .gestures(let gestures) = response else { return .failed(.neverEnded) }
+        return .done(.trace(self, gestures), [])
+    }
+}

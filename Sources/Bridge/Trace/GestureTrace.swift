@@ -1,0 +1,166 @@
+public import Time
+
+/// The stages of one gesture, from the descriptor of the radio to the broker's acknowledgement: 40 bytes.
+///
+/// Times are in ``TraceTicks``. All but the first are distances from it.
+public struct GestureTrace: Hashable, Sendable {
+    /// How the delivery has ended.
+    enum Outcome: UInt8, Sendable {
+        /// Not yet.
+        case pending
+        /// The broker has acknowledged it, with ``GestureTrace/reason``.
+        case acknowledged
+        /// It expired while it waited.
+        case expired
+        /// It was dropped because the queue was full.
+        case dropped
+        /// The broker has refused it, with ``GestureTrace/reason``.
+        case refused
+        /// The client has refused it, because of its own rules or the broker's limits.
+        case unsendable
+        /// The broker closed two connections with it in flight.
+        case closing
+    }
+
+    /// What happened on the way.
+    struct Remarks: OptionSet, Hashable, Sendable {
+        let rawValue: UInt8
+
+        /// It waited for a connection to the broker.
+        static let waitedForBroker = Remarks(rawValue: 1)
+        /// It waited because too many deliveries were unacknowledged.
+        static let waitedForWindow = Remarks(rawValue: 2)
+        /// It was sent again after a lost connection.
+        static let isRepeated = Remarks(rawValue: 4)
+        /// It was held back, because it could have become part of an exclusive chord.
+        static let wasHeld = Remarks(rawValue: 16)
+        /// The acknowledgement has a reason (MQTT 5).
+        static let hasReason = Remarks(rawValue: 8)
+    }
+
+    /// A stage that was not reached.
+    static let never = UInt32.max
+    /// A stage that was reached, but whose time is not set yet.
+    static let untimed = UInt32.max - 1
+
+    /// When the descriptor was readable.
+    let received: Int64
+    /// When the value was read.
+    let read: UInt32
+    /// When the gesture was decoded.
+    let reassembled: UInt32
+    /// When it was passed to the MQTT library.
+    var queued = Self.never
+    /// When the socket had accepted it.
+    var written = Self.never
+    /// When the delivery ended.
+    var ended = Self.never
+    /// The gesture's `seq`, modulo 2^32.
+    let sequence: UInt32
+    /// The ``TagMirror/number`` of the tag.
+    let tag: UInt16
+    /// The ``GestureName/index`` of the name, or ``GestureMark/chord``.
+    let name: UInt8
+    /// How the delivery has ended.
+    var outcome = Outcome.pending
+    /// The reason of the acknowledgement.
+    var reason: UInt8 = 0
+    /// What happened on the way.
+    var remarks = Remarks()
+
+    init(_ mark: GestureMark, _ arrival: GestureArrival, at now: Instant) {
+        received = TraceTicks.at(arrival.received)
+        read = TraceTicks.distance(from: received, to: TraceTicks.at(arrival.read))
+        reassembled = TraceTicks.distance(from: received, to: TraceTicks.at(now))
+        sequence = mark.sequence
+        tag = mark.tag
+        name = mark.name
+        if mark.isHeld { remarks = .wasHeld }
+    }
+
+    /// It was passed to the client. A time is set once.
+    mutating func passedOn(at ticks: Int64) {
+        guard queued == Self.untimed, outcome == .pending else { return }
+        queued = TraceTicks.distance(from: received, to: ticks)
+    }
+
+    /// The socket has accepted it, if it was passed to the client. A time is set once.
+    mutating func written(at ticks: Int64) {
+        guard queued < Self.untimed, written == Self.never, outcome == .pending else { return }
+        written = TraceTicks.distance(from: received, to: ticks)
+    }
+
+    /// The delivery has ended.
+    mutating func ended(_ outcome: Outcome, reason: UInt8?, at ticks: Int64) {
+        ended = TraceTicks.distance(from: received, to: ticks)
+        self.outcome = outcome
+        guard let reason else { return }
+        self.reason = reason
+        remarks.insert(.hasReason)
+    }
+}
+
+/// Times of traces, in units of 2^40 attoseconds (1.1 µs). The conversion is a shift: a division of 128-bit numbers for
+/// each stage would take more instructions than the rest of the trace.
+enum TraceTicks {
+    /// The time of an instant.
+    static func at(_ instant: Instant) -> Int64 {
+        Int64(truncatingIfNeeded: instant.sinceBoot.attoseconds >> 40)
+    }
+
+    /// The distance of two times, at most 78 minutes.
+    static func distance(from start: Int64, to end: Int64) -> UInt32 {
+        let distance = end &- start
+        if distance < 0 { return 0 }
+        return distance >= Int64(GestureTrace.untimed) ? GestureTrace.untimed - 1 : UInt32(distance)
+    }
+
+    /// The distance in microseconds.
+    static func microseconds(_ ticks: Int64) -> Int64 {
+        Int64(truncatingIfNeeded: (Int128(ticks) << 40) / 1_000_000_000_000)
+    }
+}
+
+/// Identifies the gesture of a publication: 12 bytes.
+struct GestureMark: Hashable, Sendable {
+    /// The number of the gesture in ``GestureTraces``; 0 until it is submitted to the ``Outbox``.
+    var number: UInt32 = 0
+    /// The gesture's `seq`, modulo 2^32.
+    let sequence: UInt32
+    /// The ``TagMirror/number`` of the tag; 0: no gesture.
+    let tag: UInt16
+    /// The ``GestureName/index`` of the name, or ``chord``.
+    let name: UInt8
+    /// Whether the gesture was held back, because it could have become part of an exclusive chord.
+    var isHeld = false
+
+    /// No gesture.
+    static let none = GestureMark(tag: 0, name: 0, sequence: 0)
+    /// In place of a name: a chord, whose name is in the configuration.
+    static let chord = UInt8.max
+
+    init(tag: UInt16, name: UInt8, sequence: UInt64) {
+        self.sequence = UInt32(truncatingIfNeeded: sequence)
+        self.tag = tag
+        self.name = name
+    }
+
+    /// Whether there is a gesture.
+    var isGesture: Bool { tag != 0 }
+}
+
+/// When a gesture arrived, before the bridge decoded it.
+public struct GestureArrival: Sendable {
+    let received: Instant
+    let read: Instant
+
+    /// Creates the times of an arrival.
+    ///
+    /// - Parameters:
+    ///   - received: when the loop found the descriptor readable.
+    ///   - read: when the value was read from it.
+    public init(received: Instant, read: Instant) {
+        self.received = received
+        self.read = read
+    }
+}

@@ -1,0 +1,47 @@
+import JacquardProtocol
+import Time
+
+/// The latest incidents of all tags that explain a missing gesture.
+struct TagIncidents: Sendable {
+    /// What happened.
+    enum Kind: Hashable, Sendable {
+        /// A packet was dropped, because a fragment of it was missing.
+        case fragmentLost
+        /// The tag was connected.
+        case connected
+        /// The connection ended, with the error if there was one.
+        case disconnected(TagConnectionError.Code?)
+    }
+
+    /// An incident of a tag.
+    struct Incident: Hashable, Sendable {
+        /// The ``TagMirror/number`` of the tag.
+        let tag: UInt16
+        let kind: Kind
+        let time: Instant
+    }
+
+    private var ring = TraceRing<Incident>(capacity: 128)
+
+    /// Adds an incident.
+    mutating func add(_ kind: Kind, of tag: UInt16, at now: Instant) {
+        _ = ring.append(Incident(tag: tag, kind: kind, time: now))
+    }
+
+    /// Returns the latest incidents of a tag, or of all for nil; oldest first.
+    func latest(of tag: UInt16?, _ count: Int) -> [Incident] {
+        ring.latest(count) { tag == nil || $0.tag == tag }
+    }
+}
+
+extension TagIncidents.Kind {
+    /// The incident of an event; nil if it is none.
+    init?(_ event: TagEvent, wasConnected: Bool, isConnected: Bool) {
+        switch event {
+        case .fragmentsLost: self = .fragmentLost
+        case .connection(let connection) where wasConnected != isConnected:
+            self = isConnected ? .connected : .disconnected(connection.error?.code)
+        default: return nil
+        }
+    }
+}

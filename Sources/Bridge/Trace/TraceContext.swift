@@ -1,0 +1,48 @@
+import Time
+
+/// Creates the `traceparent` of each gesture. Source: W3C Trace Context, section 3.2.
+///
+/// The identifiers are functions of the start and the gesture, so that they are not stored.
+struct TraceContext: Sendable {
+    /// The first half of every trace id of this start.
+    private let start: UInt64
+
+    /// - Parameters:
+    ///   - instance: the bridge's name.
+    ///   - boot: identifies the start.
+    ///   - startedAt: when the bridge was started.
+    init(instance: String, boot: String, startedAt: Timestamp) {
+        // FNV-1a. Source: draft-eastlake-fnv, section 2.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in Array("\(instance)/\(boot)/\(startedAt.unixMilliseconds)".utf8) {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+        }
+        start = hash
+    }
+
+    /// Returns the trace id of a gesture: 32 hexadecimal digits.
+    func traceID(tag: UInt16, sequence: UInt64) -> String {
+        var numbers = numbers(tag, sequence)
+        return Self.hexadecimal([start, numbers.next()])
+    }
+
+    /// Returns the `traceparent` of a gesture: version, trace id, span id, and the flag "sampled".
+    func parent(tag: UInt16, sequence: UInt64) -> [UInt8] {
+        var numbers = numbers(tag, sequence)
+        // Zero is not allowed as a span id.
+        let trace = Self.hexadecimal([start, numbers.next()])
+        return Array("00-\(trace)-\(Self.hexadecimal([max(1, numbers.next())]))-01".utf8)
+    }
+
+    private func numbers(_ tag: UInt16, _ sequence: UInt64) -> SplitMix {
+        SplitMix(seed: start ^ (UInt64(tag) << 48) ^ sequence)
+    }
+
+    private static func hexadecimal(_ numbers: [UInt64]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let bytes = numbers.flatMap { number in
+            stride(from: 60, through: 0, by: -4).map { digits[Int(number >> UInt64($0) & 15)] }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

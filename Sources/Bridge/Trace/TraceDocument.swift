@@ -1,0 +1,190 @@
+import JacquardProtocol
+import Time
+
+/// The data of the result of `request/trace`. Every list is in the order of time.
+struct TraceDocument: Encodable {
+    let gestures: [GestureTraceDocument]
+    let commands: [CommandTraceDocument]
+    let incidents: [IncidentDocument]
+    /// The requested tag, otherwise the tags that are not connected.
+    let tags: [TracedTagDocument]
+
+    /// Maximum number of tags.
+    private static let maxTags = 20
+
+    init(_ request: TraceRequest, _ gestures: [GestureTrace], of bridge: BridgeState, at now: Timestamp) {
+        let tags = bridge.tags.filter { request.tag == nil ? !$0.isConnected : $0.entry.id == request.tag }
+        let ids = Dictionary(bridge.tags.map { ($0.number, $0.entry.id.text) }) { first, _ in first }
+        let tracing = bridge.tracing
+        self.gestures = gestures.compactMap { trace in
+            ids[trace.tag].map { GestureTraceDocument(trace, of: $0, tracing, at: now) }
+        }
+        self.tags = tags.prefix(Self.maxTags).map { TracedTagDocument($0, at: now) }
+        guard !request.isForOneGesture else {
+            (commands, incidents) = ([], [])
+            return
+        }
+        commands = bridge.pendingCommands.traces.latest(of: request.tag?.text, request.count)
+            .map { CommandTraceDocument($0, at: now) }
+        incidents = bridge.incidents.latest(of: request.number, request.count).compactMap { incident in
+            ids[incident.tag].map { IncidentDocument(incident, of: $0, at: now) }
+        }
+    }
+}
+
+/// The stages of a gesture. Times in microseconds are distances from `time`; `null` for a stage that was not reached.
+struct GestureTraceDocument: Encodable {
+    let tag: String
+    let eventType: String
+    let seq: UInt32
+    /// When the descriptor was readable.
+    let time: String
+    /// The last stage: `waiting`, `queued`, `written`, `acknowledged`, `refused`, `expired`, `dropped`, `unsendable` or
+    /// `closing`.
+    let stage: String
+    let read: Int64
+    let reassembled: Int64
+    @OrNull var queued: Int64?
+    @OrNull var written: Int64?
+    @OrNull var ended: Int64?
+    /// The reason of MQTT 5's PUBACK.
+    @OrNull var reason: Int?
+    /// `broker`, `window` or `chord`.
+    @OrNull var waitedFor: String?
+    /// Whether it was sent again after a lost connection.
+    let repeated: Bool
+    /// Age in milliseconds.
+    let age: Int64
+    /// The trace id of `traceparent`.
+    @OrNull var trace: String?
+
+    init(_ trace: GestureTrace, of tag: String, _ tracing: TraceContext?, at now: Timestamp) {
+        self.tag = tag
+        eventType = GestureName.allCases.first { $0.index == trace.name }?.rawValue ?? "chord"
+        seq = trace.sequence
+        age = max(0, (TraceTicks.microseconds(TraceTicks.at(now.instant) - trace.received) + 500) / 1_000)
+        time = (now + .milliseconds(-age)).text
+        stage = trace.stage
+        read = TraceTicks.microseconds(Int64(trace.read))
+        reassembled = TraceTicks.microseconds(Int64(trace.reassembled))
+        queued = Self.microseconds(trace.queued)
+        written = Self.microseconds(trace.written)
+        ended = Self.microseconds(trace.ended)
+        reason = trace.remarks.contains(.hasReason) ? Int(trace.reason) : nil
+        waitedFor =
+            trace.remarks.contains(.waitedForBroker)
+            ? "broker"
+            : trace.remarks.contains(.waitedForWindow) ? "window" : trace.remarks.contains(.wasHeld) ? "chord" : nil
+        repeated = trace.remarks.contains(.isRepeated)
+        self.trace = tracing?.traceID(tag: trace.tag, sequence: UInt64(trace.sequence))
+    }
+
+    private static func microseconds(_ ticks: UInt32) -> Int64? {
+        ticks < GestureTrace.untimed ? TraceTicks.microseconds(Int64(ticks)) : nil
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case tag, seq, time, stage, reason, repeated, trace
+        case eventType = "event_type"
+        case read = "read_us"
+        case reassembled = "reassembled_us"
+        case queued = "queued_us"
+        case written = "written_us"
+        case ended = "ended_us"
+        case waitedFor = "waited_for"
+        case age = "age_ms"
+    }
+}
+
+extension GestureTrace {
+    /// The last stage.
+    fileprivate var stage: String {
+        switch outcome {
+        case .pending where queued == Self.never: "waiting"
+        case .pending where written == Self.never: "queued"
+        case .pending: "written"
+        case .acknowledged: "acknowledged"
+        case .expired: "expired"
+        case .dropped: "dropped"
+        case .refused: "refused"
+        case .unsendable: "unsendable"
+        case .closing: "closing"
+        }
+    }
+}
+
+/// The stages of a command to a tag. Times in microseconds are distances from `time`.
+struct CommandTraceDocument: Encodable {
+    let tag: String
+    /// Such as `led/set`.
+    let command: String
+    @OrNull var id: String?
+    /// When it was received.
+    let time: String
+    /// The last stage: `received`, `accepted` (it waits for the tag), `sent`, `answered`, `failed` or `elsewhere`.
+    let stage: String
+    @OrNull var sent: Int64?
+    @OrNull var ended: Int64?
+    /// The code of the error.
+    @OrNull var code: String?
+    /// Whether it repeats a command with the same `id`: `stored` or `pending`.
+    @OrNull var repetition: String?
+    /// Age in milliseconds.
+    let age: Int64
+
+    init(_ trace: CommandTrace, at now: Timestamp) {
+        tag = trace.tag
+        command = trace.name
+        id = trace.id
+        age = max(0, (now.instant - trace.received).milliseconds)
+        time = (now + .milliseconds(-age)).text
+        sent = trace.sent.map { ($0 - trace.received).microseconds }
+        ended = trace.ended.map { ($0 - trace.received).microseconds }
+        repetition = trace.repetition?.rawValue
+        switch trace.outcome {
+        case .success: (stage, code) = ("answered", nil)
+        case .failure(let failure): (stage, code) = ("failed", failure.rawValue)
+        case .elsewhere: (stage, code) = ("elsewhere", nil)
+        case nil where trace.sent != nil: (stage, code) = ("sent", nil)
+        case nil: (stage, code) = (trace.isAccepted ? "accepted" : "received", nil)
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case tag, command, id, time, stage, code, repetition
+        case sent = "sent_us"
+        case ended = "ended_us"
+        case age = "age_ms"
+    }
+}
+
+/// An incident of a tag.
+struct IncidentDocument: Encodable {
+    let tag: String
+    /// `fragment_lost`, `connected` or `disconnected`.
+    let type: String
+    let time: String
+    /// The code of the error that ended the connection.
+    @OrNull var code: String?
+
+    init(_ incident: TagIncidents.Incident, of tag: String, at now: Timestamp) {
+        self.tag = tag
+        time = (now + .milliseconds(-max(0, (now.instant - incident.time).milliseconds))).text
+        switch incident.kind {
+        case .fragmentLost: (type, code) = ("fragment_lost", nil)
+        case .connected: (type, code) = ("connected", nil)
+        case .disconnected(let error): (type, code) = ("disconnected", error?.word)
+        }
+    }
+}
+
+/// A tag, with the document of `T/connection`.
+struct TracedTagDocument: Encodable {
+    let id: String
+    let connection: ConnectionDocument
+
+    init(_ tag: TagMirror, at now: Timestamp) {
+        id = tag.entry.id.text
+        connection = tag.connectionDocument(at: now)
+    }
+}
