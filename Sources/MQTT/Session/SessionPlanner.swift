@@ -46,11 +46,16 @@ struct SessionPlanner {
     private var condition: MQTTError.Code?
     private var failures = 0
     private var shortConnections = 0
+    /// How many attempts the broker took and did not answer. A broker that hangs for a while may open their sessions
+    /// later, each of which takes over the session of the client's own connection.
+    private var unanswered = 0
 
     /// A connection that lasts this long resets the pauses.
     static let lasting = Duration.seconds(60)
     /// A connection that lasts this long begins a new round of the nodes: after it, the next node is tried at once.
     static let useful = Duration.seconds(10)
+    /// The largest number of unanswered attempts that are counted.
+    static let maxUnanswered = 16
     /// The period at the start of an outage in which ``earlyPause`` limits the pauses.
     static let earlyOutage = Duration.seconds(120)
     /// The longest pause early in an outage.
@@ -100,7 +105,8 @@ struct SessionPlanner {
     /// The pauses go on growing after a connection of less than a minute: otherwise a broker that closes its clients'
     /// connections, or a second client with the same identifier, would cause two connections a second without end. The
     /// limit of the first two minutes of an outage holds for them too. Another client that has taken the session over
-    /// is no outage: it keeps the broker for the longest pause.
+    /// is no outage: it keeps the broker for the longest pause. It is no other client as long as earlier attempts of
+    /// this one may have done it.
     ///
     /// Another version is tried at once at the same node, but only once for each pause or node. Then the next node is
     /// tried at once, until each of them has failed.
@@ -108,16 +114,17 @@ struct SessionPlanner {
     /// `random` is from 0 up to 1.
     mutating func ended(with error: MQTTError, at now: Instant, random: Double) -> Consequence {
         defer { condition = error.code }
+        let isTakenOver = error.code == .sessionTakenOver && unanswered == 0
         let hasSwitched = noteEnd(error, now)
         let next = next(after: error, hasSwitched)
         // The nodes may be other ones by then.
         if next == nil { needsLookup = hasService }
-        let pause = next == nil ? pause(after: error, at: now, random) : .zero
+        let pause = next == nil ? pause(isTakenOver: isTakenOver, at: now, random) : .zero
         if outageSince == nil { outageSince = now }
         return Consequence(
             retryIn: pause, newVersion: hasSwitched ? choice.version : nil, isNew: condition != error.code,
             failures: failures,
-            isContested: error.code == .sessionTakenOver || (error.code == .connectionLost && shortConnections >= 3),
+            isContested: isTakenOver || (error.code == .connectionLost && shortConnections >= 3),
             isFailover: next == .node)
     }
 
@@ -125,11 +132,13 @@ struct SessionPlanner {
     private mutating func noteEnd(_ error: MQTTError, _ now: Instant) -> Bool {
         guard let since = connectedSince else {
             failures += 1
+            if error.code == .timeout { unanswered = min(unanswered + 1, Self.maxUnanswered) }
             return choice.failed(error.code)
         }
         choice.connectionEnded()
         let hasLasted = now - since >= Self.lasting
         if hasLasted { delay.reset() }
+        unanswered = hasLasted ? 0 : max(0, unanswered - (error.code == .sessionTakenOver ? 1 : 0))
         if now - since >= Self.useful { nodes.restart() }
         // MQTT 3.1.1 cannot report a session that was taken over, and mosquitto 2.0 closes the connection without a
         // reason with MQTT 5, too.
@@ -157,8 +166,8 @@ struct SessionPlanner {
         return nodes.advance(isNodeFailure: error.isNodeFailure) ? .node : nil
     }
 
-    private mutating func pause(after error: MQTTError, at now: Instant, _ random: Double) -> Duration {
-        if error.code == .sessionTakenOver { return delay.longestPause() }
+    private mutating func pause(isTakenOver: Bool, at now: Instant, _ random: Double) -> Duration {
+        if isTakenOver { return delay.longestPause() }
         let isEarly = now - (outageSince ?? now) < Self.earlyOutage
         return delay.next(random: random, atMost: isEarly ? Self.earlyPause : nil)
     }

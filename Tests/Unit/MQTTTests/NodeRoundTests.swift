@@ -165,6 +165,25 @@ struct NodePlannerTests {
         #expect(planner.plan(at: start).node == 1)
     }
 
+    @Test("sessions of unanswered attempts, which a broker opens late, are not those of another client")
+    func ghosts() {
+        var planner = planner(.v5)
+        let takenOver = MQTTError(.sessionTakenOver, "")
+        for _ in 0..<2 { _ = planner.ended(with: MQTTError(.timeout, ""), at: start, random: 0) }
+        let consequences = (0..<3).map { _ in
+            planner.accepted(at: start)
+            return planner.ended(with: takenOver, at: start, random: 0)
+        }
+        #expect(consequences.map(\.retryIn) == [0.5, 1, 30].map { .seconds($0) })
+        #expect(consequences.map(\.isContested) == [false, false, true])
+        // They are gone after a connection that has lasted.
+        _ = planner.ended(with: MQTTError(.timeout, ""), at: start, random: 0)
+        planner.accepted(at: start)
+        #expect(planner.ended(with: lost, at: start + .seconds(60), random: 0).retryIn == .zero)
+        planner.accepted(at: start)
+        #expect(planner.ended(with: takenOver, at: start, random: 0).retryIn == .seconds(30))
+    }
+
     @Test("a session that was taken over is left alone at each node")
     func takenOver() {
         var planner = planner(.v5)
