@@ -39,6 +39,8 @@ class Cluster:
     shows_everywhere = True
     #: Whether a subscription of a client continues at another node.
     keeps_sessions = True
+    #: Whether a node that was cut off is started again by its administrator.
+    restarts_after_cut = False
     #: What a user name ends with.
     domain = ""
     #: How long a node may take to start.
@@ -50,6 +52,9 @@ class Cluster:
         self.ports = [take_port() for _ in range(self.count)]
         self.nodes: list[Program] = []
         self.helpers: list[Program] = []
+        # For bridges.
+        (folder / "password").write_text(f"{PASSWORD}\n", encoding="utf-8")
+        (folder / "password").chmod(0o600)
 
     def user(self, name: str) -> str:
         return name + self.domain
@@ -71,8 +76,6 @@ class Cluster:
         hosts = ", ".join(f"127.0.0.1:{port}" for port in self.ports)
         # A simulated bridge starts at the first node.
         text = adapted(path, {"order: spread": "order: listed"}, r"^  tls:\n(    .*\n)+")
-        (self.folder / "password").write_text(f"{PASSWORD}\n", encoding="utf-8")
-        (self.folder / "password").chmod(0o600)
         return re.sub(r"hosts: \[.*\]", f"hosts: [{hosts}]", text)
 
     def stop(self) -> None:
@@ -85,6 +88,7 @@ class Cluster:
 class NATS(Cluster):
     """Debian's nats-server with JetStream."""
 
+    restarts_after_cut = True
     kind = "nats"
     package = program = "nats-server"
 
@@ -131,6 +135,7 @@ class RabbitMQ(ErlangCluster):
     kind = "rabbitmq"
     package = program = "rabbitmq-server"
     shows_everywhere = False
+    restarts_after_cut = True
 
     def start(self) -> None:
         examples = EXAMPLES / self.kind
@@ -166,11 +171,14 @@ class Ejabberd(ErlangCluster):
     package, program = "ejabberd", "ejabberdctl"
     shows_everywhere = False
     keeps_sessions = False
+    restarts_after_cut = True
     domain = "@mqtt.lan"
 
     def start(self) -> None:
         library = next(pathlib.Path("/usr/lib").glob("*/ejabberd-*/ebin")).parents[1]
         self.environment["ERL_LIBS"] = str(library)
+        options = re.search(r'^ERL_OPTIONS="(.*)"$', adapted(EXAMPLES / self.kind / "ejabberdctl.cfg", {}), re.M)
+        assert options, "ejabberdctl.cfg: no ERL_OPTIONS"
         for number, port in enumerate(self.ports):
             text = adapted(EXAMPLES / self.kind / "ejabberd.yml", {
                 '"0.0.0.0"': '"127.0.0.1"', "port: 8883": f"port: {port}", "    tls: true\n": "",
@@ -181,7 +189,7 @@ class Ejabberd(ErlangCluster):
             dist = take_port()
             # As ejabberdctl does, which would use another account.
             self.add(Program(self.folder, f"node{number}", [
-                "erl", "-sname", f"node{number}@localhost", *self.LOOPBACK.split(),
+                "erl", "-sname", f"node{number}@localhost", *self.LOOPBACK.split(), *options[1].split(),
                 "-kernel", "inet_dist_listen_min", str(dist), "inet_dist_listen_max", str(dist),
                 "-mnesia", "dir", f'"{home / "data"}"', "-s", "ejabberd", "-noinput",
             ], {

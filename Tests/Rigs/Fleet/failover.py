@@ -29,6 +29,8 @@ class Rig:
         self.observers: list[Observer] = []
         self.running = False
         self.probes = 0
+        # What has not become right again; the rounds before are complete.
+        self.problem = ""
 
     def start(self) -> None:
         folder, cluster = self.folder, self.cluster
@@ -146,9 +148,16 @@ class Rig:
         for failure in failures:
             remaining = list(self.everywhere)
             while remaining:
-                node = self.bridge_node()
-                rounds.append(self.round(failure, node if node in remaining else remaining[0]))
-                remaining.remove(rounds[-1]["node"])
+                own = self.bridge_node()
+                node = own if own in remaining else remaining[0]
+                try:
+                    rounds.append(self.round(failure, node))
+                except (AssertionError, TimeoutError) as problem:
+                    self.problem = f"{failure} of node {node}: {problem}"
+                    break
+                remaining.remove(node)
+            if self.problem:
+                break
         time.sleep(1)
         self.running = False
         for thread in self.threads:
@@ -165,10 +174,13 @@ class Rig:
             self.cluster.nodes[node].process.send_signal(signal.SIGSTOP)
 
     def bring_back(self, failure: str, node: int) -> None:
-        if failure == "kill":
-            self.cluster.nodes[node].start()
-        else:
-            self.cluster.nodes[node].process.send_signal(signal.SIGCONT)
+        program = self.cluster.nodes[node]
+        if failure == "cut":
+            program.process.send_signal(signal.SIGCONT)
+            if not self.cluster.restarts_after_cut:
+                return
+            program.kill()
+        program.start()
 
     def round(self, failure: str, node: int) -> dict[str, object]:
         """Lets a node fail, waits until everything is right without it, and brings it back."""
@@ -181,7 +193,7 @@ class Rig:
         first = max(self.observers[number].last() for number in survivors)
         expired = self.expired(survivors, first)
         connections, first_command = self.connections(), len(self.sent)
-        began = time.monotonic()
+        began, failed_at = time.monotonic(), time.time()
         self.fail(failure, node)
         self.set_battery()
         conditions = {
@@ -203,7 +215,7 @@ class Rig:
         last, last_command = min(self.observers[number].last() for number in survivors), len(self.sent)
         expired = self.expired(survivors, last) - expired
         return {
-            "failure": failure, "node": node, "of_bridge": is_own, "survivors": survivors, "first": first, "last": last,
+            "failure": failure, "failed_at": failed_at, "node": node, "of_bridge": is_own, "survivors": survivors, "first": first, "last": last,
             "expired": expired, "first_command": first_command, "last_command": last_command, **times,
         }
 
@@ -217,7 +229,8 @@ class Rig:
             [sum(len(gestures.get((boot, seq), [])) for boot in boots) for gestures in seen]
             for seq in range(result["first"] + 1, result["last"] + 1)]
         # A gesture that one node has delivered was published; the other node has lost it.
-        result["lost"] = sum(not any(row) for row in counts) - result["expired"]
+        # One that was delivered and not acknowledged before it expired counts as expired, too.
+        result["lost"] = max(0, sum(not any(row) for row in counts) - result["expired"])
         result["lost_at_one_node"] = sum(any(row) and not all(row) for row in counts)
         # QoS 1 delivers at least once: what was not acknowledged is sent again, byte for byte.
         result["repeated_gestures"] = sum(max(row) > 1 for row in counts)
@@ -229,6 +242,9 @@ class Rig:
         missing = self.without(result)
         # Without a session there is no subscription at that moment.
         gaps = [] if self.cluster.keeps_sessions else self.gaps()
+        if gaps and result["of_bridge"]:
+            # The bridge notices a node that was cut off later.
+            gaps.append((result["failed_at"], result["failed_at"] + float(result["connected"]) + 0.5))
         unserved = [command for command in missing if any(begin <= command["at"] <= end for begin, end in gaps)]
         result["missing"] = missing
         result["unserved"] = len(unserved)

@@ -156,6 +156,33 @@ def alerts_use_known_metrics(rig):
             require(result.returncode == 0, result.stdout + result.stderr)
 
 
+def cluster_files_are_valid(rig):
+    """The bridge accepts each bridge.yaml of config/clusters, whose nodes the broker's files name; JSON and YAML can be read."""
+    folder = os.path.join(PROJECT, "config", "clusters")
+    for kind in sorted(os.listdir(folder)):
+        files = {name: read(folder, kind, name) for name in os.listdir(os.path.join(folder, kind))}
+        bridge = files.pop("bridge.yaml")
+        nodes = [host.split(":")[0] for host in yaml.safe_load(bridge)["mqtt"]["hosts"]]
+        # North is named by the others.
+        require(nodes[0].split(".")[0] in "".join(files.values()), f"{kind}: no file has {nodes[0]}")
+        for name, text in files.items():
+            if name.endswith(".json"):
+                json.loads(text)
+            elif name.endswith(".yml"):
+                yaml.safe_load(text)
+        paths = {name: os.path.join(rig.folder, name) for name in ("bridge.yaml", "password", "ca.pem")}
+        for name, text in ("bridge.yaml", bridge.replace("/etc/jacquard2mqtt/ca.pem", paths["ca.pem"])), ("password", "secret\n"):
+            with open(paths[name], "w", encoding="utf-8") as file:
+                file.write(text)
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=ca",
+             "-keyout", os.devnull, "-out", paths["ca.pem"]], check=True, capture_output=True)
+        result = subprocess.run(
+            [os.path.join(rig.programs, "jacquard2mqtt"), "check-config", "--config", paths["bridge.yaml"]],
+            capture_output=True, text=True)
+        require(result.returncode == 0, f"{kind}: {result.stdout}{result.stderr}")
+
+
 def compose_takes_no_rights(rig):
     """Each container of compose.yaml is read-only, has no capabilities and its own user, and mounts files that exist."""
     compose = yaml.safe_load(read("deploy/compose.yaml"))
@@ -199,4 +226,6 @@ def workflows_use_scripts(rig):
         require(os.access(os.path.join(PROJECT, script), os.X_OK), f"{script} cannot be executed")
 
 
-CASES = [alerts_use_known_metrics, compose_takes_no_rights, workflows_use_scripts, examples_work_with_a_bridge]
+CASES = [
+    alerts_use_known_metrics, cluster_files_are_valid, compose_takes_no_rights, workflows_use_scripts, examples_work_with_a_bridge,
+]
