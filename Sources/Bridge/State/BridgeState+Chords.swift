@@ -33,8 +33,8 @@ extension BridgeState {
         return released
     }
 
-    /// Publishes gestures and chords of a tag, and gives the commands of their reflexes, which come first. A held-back gesture has the time at which it was made, and its whole
-    /// lifetime.
+    /// Publishes gestures and chords of a tag, and gives the commands of their reflexes, which come first. A held-back
+    /// gesture has the time at which it was made, and its whole lifetime.
     ///
     /// - Parameters:
     ///   - events: the gestures and chords.

@@ -38,14 +38,14 @@ async def a_chord_runs_its_automations_exactly_once_in_a_hundred(world: World) -
             world.tags.write(f"gesture 0001 {gesture}")
         await world.bus.expect("jacquard/tag/0001/gesture", 3, before)
         for kind in kinds_of(world):
-            # Two events within a millisecond are one change of the state.
+            # A chord follows its last gesture, and two events within a millisecond are one change of the state.
             if kind != "events":
                 await world.bus.expect(f"test/fired/{kind}_chord", 1, before)
     await asyncio.sleep(1)
     ran = {kind: len(world.bus.on(f"test/fired/{kind}_chord", since)) for kind in kinds_of(world)}
     print(f"   100 chords, runs of their automations: {ran}")
     require(all(ran[kind] == 100 for kind in ran if kind != "events"), "not 100 of each kind")
-    require(90 <= ran["events"] <= 100, "not about 100 state changes")
+    require(ran["events"] <= 100, "more than 100 state changes")
 
 
 async def a_removed_chord_leaves_no_trigger(world: World) -> None:
