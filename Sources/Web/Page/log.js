@@ -68,13 +68,14 @@ export function logPage(root, {model, connection}) {
     body.replaceChildren(...list.map(record => {
       if (!rows.has(record)) rows.set(record, make("tr", {}, make("td", {class: "time"}, clockTime(record.time)),
         make("td", {class: ["warning", "error", "critical"].includes(record.level) ? "word" : null}, String(record.level ?? "")),
-        make("td", {}, String(record.label ?? record.part ?? record.bridge)), make("td", {}, isolated(messageText(record)))));
+        make("td", {}, String(record.label ?? record.part ?? record.bridge)), make("td", {class: "wide"}, isolated(messageText(record)))));
       return rows.get(record);
     }));
     table.hidden = list.length === 0;
     empty.hidden = list.length > 0;
   }
 
+  draw();
   let last;
   return {
     update() {

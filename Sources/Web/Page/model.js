@@ -20,6 +20,7 @@ export class Model {
     this.tags.clear();
     this.bridges.clear();
     this.events = [];
+    this.log = [];
     this.gestures.clear();
   }
 

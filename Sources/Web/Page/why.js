@@ -83,7 +83,7 @@ export function whyPage(root, {model, connection}, id) {
     const bond = connection.error?.code === "peer_removed_pairing_info" ? ["broken", "bond", "The tag has removed the bond.", "Forget the tag and pair it again."]
       : ["unknown", "bond", paired ? "stored; not tried since the tag was last connected" : "none is stored; if the tag asks for one, pair it"];
     if (connection.state === "disconnected") return [["broken", "tag", "disconnected on request, or not recoverable", "Connect it on the tag's page."], bond];
-    const seen = connection.last_seen ? `not received for ${age(connection.last_seen).replace(" ago", "")}` : "not received since the bridge was started";
+    const seen = connection.last_seen ? `last received ${age(connection.last_seen)}` : "not received since the bridge was started";
     if (connection.state === "preparing_to_connect" || !connection.state) {
       const battery = batteryText(tag.battery);
       return [["broken", "tag", seen, `It sleeps after ten idle minutes: move it, or charge it${battery ? ` (last battery level ${battery})` : ""}.`], bond];

@@ -15,8 +15,12 @@ def screenshots(run):
     os.makedirs(folder, exist_ok=True)
     page, stage = run.page, run.stage
     run.login()
+    run.show("log")
+    page.click_text("Start")
+    page.wait_for("sends its log")
     for line in ("attach 0001 jacket", "battery 0002 14", "out-of-range 0002"):
         stage.simulator.type(line)
+    page.wait_for("connection lost")
     run.show("tags")
     page.wait_for("1 offline")
     run.show("tag/0001")

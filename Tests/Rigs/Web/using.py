@@ -10,13 +10,13 @@ import time
 
 from browser import ENTER, SPACE
 from programs import wait_for
-from stage import find, require
+from stage import Client, Stream, find, require
 
 TREES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trees.json")
 HOSTILE = ["<img src=x onerror=alert(1)>", "\u202eevil\u202c", "\U0001F9E5 jacket", "a&amp;b\"'`"]
 # A text of each page that is drawn last.
 PAGES = {
-    "tags": "Last gesture", "tag/0001": "Battery:", "pair": "Hold the button", "events": "bridge events", "log": "Start the log",
+    "tags": "Last gesture", "tag/0001": "Battery:", "pair": "Hold the button", "events": "bridge events", "log": "Clear",
     "fleet": "attic", "why/0001": "What the bridge finds"}
 
 
@@ -140,6 +140,40 @@ def why(run):
     page.wait_for("0002 is connected", 40)
 
 
+def log(run):
+    """The bridge's log on request, until it is stopped or the page is left."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("log")
+    page.click_text("Start")
+    page.wait_for("sends its log for five minutes")
+    stage.simulator.type("out-of-range 0002")
+    page.wait_for("connection lost")
+    stage.simulator.type("in-range 0002")
+    page.wait_for("connected")
+    # With another login, the server sends its newest events again to the same page.
+    run.login()
+    run.show("log")
+    page.wait_for("connection lost")
+    times = page.run("return [...document.querySelectorAll('td.time')].map(cell => cell.parentElement.innerText)")
+    require(len(times) == len(set(times)), "records are shown twice: %s" % times)
+    page.wait_for_script("return !document.querySelector('form button.main').disabled", "the bridge")
+    page.click_text("Start")
+    page.wait_for("sends its log for five minutes")
+    client = Client(stage.web_port)
+    client.use(stage.link(run.web))
+    stream = Stream(client)
+    stream.read_until(b"event: ready")
+    page.click_text("Stop")
+    page.wait_for("has stopped sending")
+    stream.read_until(rb'until\":null')
+    page.click_text("Start")
+    page.wait_for("sends its log for five minutes")
+    run.show("tags")
+    stream.read_until(rb'until\":null')
+    stream.close()
+
+
 def hostile_names(run):
     """Names from the radio are shown as text."""
     page, stage = run.page, run.stage
@@ -200,4 +234,4 @@ def accessibility(run):
             page, sorted(set(expected[page]) - set(lines)), sorted(set(lines) - set(expected[page]))))
 
 
-CASES = [pair_and_use, keyboard_only, all_commands, why, hostile_names, quiet_console, accessibility]
+CASES = [pair_and_use, keyboard_only, all_commands, why, log, hostile_names, quiet_console, accessibility]
