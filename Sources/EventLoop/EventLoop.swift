@@ -59,7 +59,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public var wakeUpTime: Instant {
         var microseconds: UInt64 = 0
         sd_event_now(event, CLOCK_BOOTTIME, &microseconds)
-        return Instant(sinceBoot: .microseconds(Int64(clamping: microseconds)))
+        let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        return Instant(
+            sinceBoot: Duration(
+                secondsComponent: Int64(bitPattern: seconds),
+                attosecondsComponent: Int64(bitPattern: rest) * 1_000_000_000_000))
     }
 
     /// Runs the loop on the calling thread until ``stop()``.

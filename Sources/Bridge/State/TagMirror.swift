@@ -151,12 +151,15 @@ extension TagMirror {
         }
     }
 
-    /// Counts a gesture and returns its sequence number.
-    mutating func countGesture(_ name: GestureName, at now: Timestamp) -> UInt64 {
+    /// Counts a gesture and returns its sequence number, and the tag's number and topic: a debug build copies the tag to
+    /// read a property.
+    mutating func countGesture(
+        _ name: GestureName, at now: Timestamp
+    ) -> (sequence: UInt64, number: UInt16, topic: String) {
         lastSeen = now
         counters.lastSequence += 1
         counters.gestures.add(name)
-        return counters.lastSequence
+        return (counters.lastSequence, number, topics.gesture)
     }
 
     /// Counts chords, and returns the statistics if they are to be published now.

@@ -62,13 +62,12 @@ struct TagTable: RandomAccessCollection, Sendable {
     mutating func countGesture(_ name: GestureName, of id: TagID, at now: Timestamp) -> GestureCount? {
         guard let position = positions[id] else { return nil }
         let wasHolding = tags[position].isHoldingStats
-        let sequence = tags[position].countGesture(name, at: now)
+        let (sequence, number, topic) = tags[position].countGesture(name, at: now)
         let stats = tags[position].statsChanged(at: now)
         let isDeadlineChanged = tags[position].isHoldingStats != wasHolding
         if isDeadlineChanged { deadlines.set(tags[position].deadline, of: position) }
         return GestureCount(
-            topic: tags[position].topics.gesture, number: tags[position].number, sequence: sequence, stats: stats,
-            isDeadlineChanged: isDeadlineChanged)
+            topic: topic, number: number, sequence: sequence, stats: stats, isDeadlineChanged: isDeadlineChanged)
     }
 
     /// A counted gesture.

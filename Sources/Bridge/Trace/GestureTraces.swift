@@ -61,9 +61,13 @@ struct GestureTraces: Sendable {
     mutating func written(at now: Instant) {
         guard firstUnwritten != 0 else { return }
         let ticks = TraceTicks.at(now)
-        for distance in 0...min(lastUnwritten &- firstUnwritten, Self.capacity - 1) {
+        var distance = lastUnwritten &- firstUnwritten
+        if distance >= Self.capacity { distance = Self.capacity - 1 }
+        while true {
             let number = lastUnwritten &- distance
             if isKept(number) { entries[Self.place(number)].written(at: ticks) }
+            guard distance > 0 else { break }
+            distance -= 1
         }
         firstUnwritten = 0
         lastUnwritten = 0
