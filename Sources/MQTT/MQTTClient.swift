@@ -8,7 +8,7 @@ public import Time
 /// subscriptions and queued messages. On ``MQTTEvent/connected(_:)``, subscribe and publish again.
 @LoopActor
 public final class MQTTClient {
-    /// The event handler. Called on the loop, never during ``publish(_:ticket:)``. It may call any method.
+    /// The event handler. Called on the loop, never during ``publish(_:ticket:userProperty:)``. It may call any method.
     public var onEvent: (@LoopActor (MQTTEvent) -> Void)?
     /// Called with the time of the write after which the socket has accepted everything that was published. Set it before
     /// ``start()``; it must not publish.
