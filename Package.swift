@@ -95,12 +95,13 @@ let package = Package(
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Time"),
         coldModule("HomeAssistant", "JSON"),
-        module("Bridge", "HomeAssistant", "JSON", "JacquardProtocol", "Time"),
-        module("TagFirmware", "JacquardProtocol", "Time"),
+        coldModule("GATTRecording", "JSON", "JacquardProtocol"),
+        module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Time"),
+        module("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         module("FakeBlueZ", "DBus", "EventLoop", "Logging", "Time"),
         module(
-            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "JSON", "JacquardProtocol", "Logging",
-            "TagFirmware", "Terminal", "Text", "Time"),
+            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "GATTRecording", "JSON", "JacquardProtocol",
+            "Logging", "TagFirmware", "Terminal", "Text", "Time"),
         coldModule("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
         coldModule("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
         coldModule(
@@ -109,16 +110,15 @@ let package = Package(
             "Time"),
         coldModule(
             "BridgeClient", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus",
-            "EventLoop", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
-            "Time"),
+            "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
+            "Terminal", "Text", "Time"),
         coldModule(
             "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON",
             "Logging", "MQTT", "Terminal", "Text", "Time"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
-            "DBus", "Doctor",
-            "EventLoop", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
-            "Time"),
+            "DBus", "Doctor", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol",
+            "Logging", "MQTT", "Terminal", "Text", "Time"),
 
         module("PasswordHash", "CCrypt"),
         module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Time"),
@@ -162,13 +162,14 @@ let package = Package(
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),
+        tests("GATTRecording", "JSON", "JacquardProtocol"),
         tests(
-            "Bridge", "HomeAssistant", "JSON", "JacquardProtocol", "Time",
+            "Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Time",
             exclude: ["HomeAssistant/recorded-device-form.txt", "HomeAssistant/recorded-single-form.txt"]),
         tests("PasswordHash"),
         tests("HTTPServer", "EventLoop", "Logging", "Time"),
         tests("Web", "Bridge", "CommandLine", "HTTPServer", "JSON", "Terminal", "Time"),
-        tests("TagFirmware", "JacquardProtocol", "Time"),
+        tests("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
         tests(
             "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
@@ -176,8 +177,9 @@ let package = Package(
         tests("Terminal", "CommandLine"),
         tests("BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "Logging", "MQTT", "Time"),
         tests(
-            "BridgeClient", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "EventLoop", "JSON", "Logging",
-            "MQTT", "Terminal"),
+            "BridgeClient", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "EventLoop", "GATTRecording",
+            "JSON",
+            "Logging", "MQTT", "Terminal"),
         tests(
             "Doctor", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging",
             "Terminal", "Time"),

@@ -12,6 +12,8 @@ import Time
 public final class BlueZCentral: Central {
     /// The event handler.
     public var onEvent: ((CentralEvent) -> Void)?
+    /// Called with each request before it is performed; nil unless the traffic is recorded.
+    public var onRequest: ((CentralRequest) -> Void)?
 
     let log: Logger
     let choice: AdapterChoice
@@ -131,6 +133,7 @@ public final class BlueZCentral: Central {
     /// Performs a request, or starts it.
     public func perform(_ request: CentralRequest) {
         guard !isStopped else { return }
+        onRequest?(request)
         switch request {
         case .scan(let options):
             discovery.requested = options

@@ -29,6 +29,8 @@ public struct BridgeTopics: Hashable, Sendable {
     public let log: String
     /// `G/beat`: published every ten seconds with `fleet.watch`.
     let beat: String
+    /// `G/gatt`: a requested recording of Bluetooth traffic.
+    public let gatt: String
     /// `G/tags`, retained: the number of tags.
     let tags: String
     /// `G/pairing`, retained: progress of the latest pairing.
@@ -52,6 +54,7 @@ public struct BridgeTopics: Hashable, Sendable {
         event = bridge + "/event"
         log = bridge + "/log"
         beat = bridge + "/beat"
+        gatt = bridge + "/gatt"
         tags = bridge + "/tags"
         pairing = bridge + "/pairing"
         found = bridge + "/found"

@@ -16,8 +16,8 @@ public enum ClientCommands {
     /// The rows of the command table, in the order of the help.
     public static let rows: [Command<any CommandAction>] = [
         ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
-        ExplainCommand.row,
-        LEDCommand.row, HapticCommand.row, ClearCommand.row, AccessCommand.row,
+        ExplainCommand.row, LEDCommand.row, HapticCommand.row, CheckupCommand.row, RecordCommand.row, ClearCommand.row,
+        AccessCommand.row,
     ]
 }
 

@@ -1,3 +1,4 @@
+import GATTRecording
 import JSON
 import JacquardProtocol
 import TagFirmware
@@ -33,6 +34,8 @@ enum EventText {
         case .stored(let element): "stored \"\(element.key ?? "")\""
         case .disconnect(let seconds, let onlyMovementWakes):
             "to disconnect in \(seconds) s\(onlyMovementWakes ? " until it is moved" : "")"
+        case .unrecorded(let request):
+            "the recording has no request with domain \(request.domain.rawValue) and opcode \(request.opcode.rawValue)"
         }
     }
 
@@ -73,6 +76,11 @@ enum EventRecord {
             [
                 "event": .string("disconnect"), "timeout_s": .integer(Int64(seconds)),
                 "wake_on_motion": .bool(onlyMovementWakes),
+            ]
+        case .unrecorded(let request):
+            [
+                "event": .string("unrecorded"), "domain": .integer(Int64(request.domain.rawValue)),
+                "opcode": .integer(Int64(request.opcode.rawValue)),
             ]
         }
     }

@@ -21,6 +21,9 @@ struct SimulatorOptions: Hashable, Sendable {
     var tag = TagOptions()
     var profile = TagProfile.stock
     var scenario: String?
+    /// The file with the recording that the first tag plays back.
+    var replay: String?
+    var speed = 1.0
 
     /// The serials of all tags: those that are named, then `0001` and following.
     var allSerials: [PairingSerial] {
@@ -49,6 +52,8 @@ extension SimulatorOptions {
         adapters = try arguments.value(of: .adapters, .integer(0...8)) ?? 1
         profile = try arguments.value(of: .profile, .choice) ?? .stock
         scenario = arguments.options[OptionDescription.scenario.name]
+        replay = arguments.options[OptionDescription.replay.name]
+        speed = try arguments.value(of: .speed, .speed) ?? 1
         mtu = try arguments.value(of: .mtu, .integer(23...517)).map(UInt16.init)
         gesturesEvery = try arguments.value(of: .gesturesEvery, .seconds(milliseconds: 10...86_400_000))
         isJSON = isSet(.json)
@@ -81,10 +86,21 @@ extension ScalarRule where Value == [PairingSerial] {
     }
 }
 
+extension ScalarRule where Value == Double {
+    /// How much faster than recorded.
+    fileprivate static var speed: ScalarRule {
+        ScalarRule(allowed: "0.1 to 1000") { text throws(Rejection) in
+            guard let speed = Double(text), (0.1...1000).contains(speed) else { throw Rejection("is no speed") }
+            return speed
+        }
+    }
+}
+
 extension OptionDescription {
     /// All options, in the order of the help.
     static let ofSimulator: [OptionDescription] = [
-        tags, serials, bus, adapters, profile, scenario, mtu, noAcquire, lossy, writeWithoutResponseOnly, pairing,
+        tags, serials, bus, adapters, profile, scenario, replay, speed, mtu, noAcquire, lossy, writeWithoutResponseOnly,
+        pairing,
         gesturesEvery, quick, jsonLines, stdio, serial,
     ]
 
@@ -106,6 +122,14 @@ extension OptionDescription {
     fileprivate static let scenario = OptionDescription(
         name: "--scenario", value: "FILE", completion: .file([]),
         details: ["Run commands from a file, one per line, with `wait SECONDS`", "between them."])
+    fileprivate static let replay = OptionDescription(
+        name: "--replay", value: "FILE", completion: .file([]),
+        details: [
+            "Play back a recording of Bluetooth traffic as the first tag: a file",
+            "of `jacquard2mqtt record`, or a report of `jacquard2mqtt checkup`.",
+        ])
+    fileprivate static let speed = OptionDescription(
+        name: "--speed", value: "N", details: ["Divide the delays of a recording by 0.1 to 1000 (default: 1)."])
     fileprivate static let mtu = OptionDescription(
         name: "--mtu", value: "N", details: ["The ATT MTU of every connection, 23 to 517 (default: 247)."])
     fileprivate static let noAcquire = OptionDescription(
@@ -143,11 +167,13 @@ enum TagProfile: String, CaseIterable, Sendable {
     case noService = "no-service"
     /// Reports its battery only on request.
     case silentBattery = "silent-battery"
+    /// Doesn't respond to requests for its battery, refuses its store, and notifies something unknown.
+    case deviating
 
     /// The reported firmware version.
     var firmware: FirmwareVersion {
         switch self {
-        case .stock, .noService, .silentBattery: FirmwareVersion(1, 96, 0)
+        case .stock, .noService, .silentBattery, .deviating: FirmwareVersion(1, 96, 0)
         case .old: FirmwareVersion(1, 42, 0)
         case .badFirmware: FirmwareVersion(1, 1, 0)
         }

@@ -48,12 +48,22 @@ struct SimulatorAction: CommandAction {
     func run(in context: CommandContext) -> ExitCode {
         let options = options
         return LoopRun.exitCode {
-            let reason =
-                options.speaksOnStandardIO
-                ? await StandardIORadio(options).run() : await SimulatorSession(options).run()
-            guard let reason else { return .done }
+            guard let reason = await Self.failure(of: options) else { return .done }
             OutputChannel.standardError.write("jacquard-simulator: \(reason)")
             return .failed
+        }
+    }
+
+    /// Runs until a request to stop.
+    ///
+    /// - Returns: why it failed; nil after a request to stop.
+    @LoopActor
+    private static func failure(of options: SimulatorOptions) async -> String? {
+        guard options.speaksOnStandardIO else { return await SimulatorSession(options).run() }
+        do throws(CommandError) {
+            return await (try StandardIORadio(options)).run()
+        } catch {
+            return error.description
         }
     }
 }

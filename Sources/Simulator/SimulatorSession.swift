@@ -4,6 +4,7 @@ import FakeBlueZ
 import Glibc
 import JacquardProtocol
 import Logging
+import TagFirmware
 
 /// A run of the simulator on a bus, from the first line it prints to its end.
 @LoopActor
@@ -26,20 +27,25 @@ final class SimulatorSession {
     func run() async -> String? {
         signals = [SIGTERM, SIGINT].compactMap { try? SignalSource($0) { [unowned self] in finish(nil) } }
         do {
-            let scenario = try options.scenario.map { try Scenario(String(contentsOf: $0)) }
+            let scenario = try options.scenario.map {
+                try Scenario(String(decoding: SmallFile.bytes(of: $0, atMost: 1 << 20), as: UTF8.self))
+            }
+            let tags = try TagFactory.tags(options)
             let own = options.bus == nil ? try await BusDaemon.start() : nil
             defer { own?.stop() }
-            return try await simulate(on: options.bus ?? own?.address ?? "", scenario)
+            return try await simulate(tags, on: options.bus ?? own?.address ?? "", scenario)
         } catch {
             return "\(error)"
         }
     }
 
-    private func simulate(on bus: String, _ scenario: Scenario?) async throws -> String? {
-        let tags = TagFactory.tags(options)
+    private func simulate(
+        _ tags: [SimulatedTag], on bus: String, _ scenario: Scenario?
+    ) async throws -> String? {
         var blueZOptions = options.isQuick ? BlueZOptions.quick : BlueZOptions()
         blueZOptions.allowsAcquireNotify = options.allowsAcquireNotify
-        blueZOptions.mtu = options.mtu ?? blueZOptions.mtu
+        let recordedMTU = tags.first?.firmware.replay?.mtu.map { UInt16(clamping: $0) }
+        blueZOptions.mtu = options.mtu ?? recordedMTU ?? blueZOptions.mtu
         let log = Logger("simulator", to: StreamSink(level: .warning))
         let blueZ = BlueZService(
             bus: bus, peripherals: tags, adapters: options.adapters, options: blueZOptions, log: log)
@@ -86,20 +92,5 @@ final class SimulatorSession {
     private func finish(_ reason: String?) {
         end?.resume(returning: reason)
         end = nil
-    }
-}
-
-extension String {
-    /// A small text file as a whole.
-    ///
-    /// - Throws: ``CommandError`` that says why it cannot be read.
-    fileprivate init(contentsOf path: String) throws(CommandError) {
-        guard let file = fopen(path, "r") else {
-            throw CommandError("\(path): \(strerror(errno).map { String(cString: $0) } ?? "cannot be read")")
-        }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
-        self.init(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,5 +1,6 @@
 import EventLoop
 import FakeBlueZ
+import GATTRecording
 import Glibc
 import JSON
 import JacquardProtocol
@@ -14,8 +15,9 @@ final class StandardIORadio {
     private let input = LineReader()
     private var signals: [SignalSource] = []
 
-    init(_ options: SimulatorOptions) {
-        let tags = TagFactory.tags(options)
+    /// - Throws: ``CommandError`` if the recording cannot be read.
+    init(_ options: SimulatorOptions) throws(CommandError) {
+        let tags = try TagFactory.tags(options)
         tag = tags[0]
         simulation = Simulation(tags: tags, blueZ: nil)
     }

@@ -17,13 +17,20 @@ extension Firmware {
         var reply = FirmwareReply.with(.config(answer), effect: newName.map(TagEffect.renamed))
         if link?.isConfigured == false {
             link?.isConfigured = true
-            reply.afterwards = announcedBattery + (gear.map { notify($0.notification) } ?? [])
+            reply.afterwards = announcedBattery + (gear.map { notify($0.notification) } ?? []) + unknownNotification
         }
         return reply
     }
 
+    /// A notification of a domain and an opcode that no client knows.
+    private var unknownNotification: [FirmwareAction] {
+        guard faults.notifiesUnknown else { return [] }
+        return notify(Notification(domain: Domain(rawValue: 7), opcode: Opcode(rawValue: 99), componentID: 0))
+    }
+
     /// Keeps an element; needs a key and a value.
     mutating func store(_ request: ConfigSetRequest) -> FirmwareReply {
+        guard !faults.refusesStore else { return .refused(.unsupported) }
         guard let element = request.element, let key = element.key, element.value != nil else {
             return .refused(.badParameter)
         }

@@ -94,7 +94,9 @@ extension Firmware {
     /// Carries a request out and answers it, as healthily as the faults allow.
     mutating func answer(_ request: Request, id: UInt32, at now: Instant) -> [FirmwareAction] {
         let fault = faults.take()
-        if fault == .hang { return [] }
+        if fault == .hang || (request.domain == .base && faults.unansweredOpcodes.contains(request.opcode)) {
+            return []
+        }
         let reply: FirmwareReply
         if case .status(let number) = fault {
             reply = .refused(Status(rawValue: number))

@@ -12,6 +12,8 @@ public struct Firmware: Sendable {
     public var faults = FirmwareFaults()
     /// Whether it reports its battery without being asked.
     public var announcesBattery = true
+    /// The recording that it plays back; nil for a tag of its own.
+    public var replay: Replay?
     /// Its battery.
     public internal(set) var battery = BatteryStatus(level: 87, isCharging: false)
     /// What it is clipped into.
@@ -63,6 +65,7 @@ public struct Firmware: Sendable {
     /// - Returns: what is to be done.
     public mutating func connected(mtu: Int = 247, at now: Instant) -> [FirmwareAction] {
         life = .linked(FirmwareLink(mtu: mtu, at: now))
+        if let steps = replay?.linkUp() { plan(steps, at: now) }
         return [.advertise(nil)]
     }
 
@@ -90,7 +93,7 @@ public struct Firmware: Sendable {
         else {
             return []
         }
-        return answer(request, id: id, at: now)
+        return replay == nil ? answer(request, id: id, at: now) : replay(request, id: id, at: now)
     }
 
     // MARK: Time
@@ -100,6 +103,10 @@ public struct Firmware: Sendable {
 
     /// Does what has become due.
     public mutating func timeReached(at now: Instant) -> [FirmwareAction] {
-        link?.takeDue(at: now) ?? []
+        guard let actions = link?.takeDue(at: now) else { return [] }
+        return actions.filter { action in
+            guard case .notify(_, on: let channel) = action else { return true }
+            return link?.subscriptions.contains(channel) == true
+        }
     }
 }

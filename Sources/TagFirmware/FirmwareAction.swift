@@ -26,6 +26,8 @@ public enum TagEffect: Equatable, Sendable {
     case stored(ConfigElement)
     /// To drop the link, in so many seconds.
     case disconnect(seconds: UInt32, onlyMovementWakes: Bool)
+    /// A replay has no such request in its recording; the tag answers as any simulated one.
+    case unrecorded(Request)
 }
 
 /// Why a tag cannot do what a person wants of it; a sentence.

@@ -1,3 +1,5 @@
+public import JacquardProtocol
+
 /// What a simulated tag does wrong on purpose.
 public struct FirmwareFaults: Hashable, Sendable {
     /// What happens to the answers to requests. The request itself is carried out, but for ``hang``.
@@ -30,6 +32,12 @@ public struct FirmwareFaults: Hashable, Sendable {
     public var isOnce = false
     /// Whether a write that wants an answer is refused with ATT error 3, as by firmware before 1.43.
     public var refusesWriteWithResponse = false
+    /// Operations of the tag that are never answered.
+    public var unansweredOpcodes: Set<Opcode> = []
+    /// Whether no element of the store is accepted.
+    public var refusesStore = false
+    /// Whether the tag notifies something that no client knows, once it is configured.
+    public var notifiesUnknown = false
 
     /// A healthy tag.
     public init() {}

@@ -70,6 +70,10 @@ enum BridgeRequestEffect: Sendable {
     case log((level: LogThreshold, tag: TagID?, duration: Duration)?)
     /// All facts are published again.
     case refreshed
+    /// The recording of a tag's Bluetooth traffic begins.
+    case recording(TagID, Duration)
+    /// The recording ends, if there is one.
+    case recordingStopped
 }
 
 /// The data of a successful request.
@@ -86,6 +90,8 @@ enum BridgeRequestResult: Sendable {
     case log
     /// The document of `request/trace`, with the gestures of the driver.
     case trace(TraceRequest, [GestureTrace])
+    /// The state of the recording of Bluetooth traffic, after the effects.
+    case recording
 }
 
 extension BridgeRequest {
@@ -104,6 +110,7 @@ enum BridgeRequestTable {
     static let rows: [any BridgeRequest.Type] = [
         DoctorRequest.self,
         ForgetRequest.self,
+        GATTRequest.self,
         HealthRequest.self,
         LogRequest.self,
         LogLevelRequest.self,

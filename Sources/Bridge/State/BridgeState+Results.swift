@@ -173,6 +173,7 @@ extension BridgeState {
             CommandData(DoctorDocument(findings(report, tag: tag, at: now), tag: tag))
         case .log: CommandData(LogRequestDocument(logStream))
         case .trace(let request, let gestures): CommandData(TraceDocument(request, gestures, of: self, at: now))
+        case .recording: CommandData(TrafficRecorderDocument(recorder))
         }
     }
 
@@ -196,6 +197,8 @@ extension BridgeState {
         case .examined(let response, let token): return examined(response, for: token, at: now)
         case .log(let selection): return followLog(selection, at: now)
         case .refreshed: return refreshes.admits(at: now.instant) ? publish(allFactsAgain(at: now)) : []
+        case .recording(let tag, let duration): return beginRecording(tag, for: duration, at: now)
+        case .recordingStopped: return endRecording(.stopped, at: now)
         }
     }
 }

@@ -164,12 +164,14 @@ extension BridgeState {
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
+        let recording = recorder.recording?.tag == id ? endRecording(.removed, at: now) : []
         let tag = tags.remove(at: position)
         reflexTable.remove(id)
         tagListChanged()
         departures.append(.tag(tag.entry, request), retainedTopics: tag.topics.retained, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact
-        return released + refused + [.removeTag(id)] + publish(events + [infoFact] + discovery + healthChanged(at: now))
+        return released + refused + recording + [.removeTag(id)]
+            + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }
 
     /// Returns whether the configuration lists a tag.

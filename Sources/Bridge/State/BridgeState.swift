@@ -33,6 +33,7 @@ public struct BridgeState: Sendable {
     var health = HealthMonitor()
     var stack = StackFacts()
     var scan = ScanState()
+    var recorder = TrafficRecorder()
     var seen = SeenTags()
     /// The tags found by the latest requested scan.
     var found = FoundTags()
@@ -171,6 +172,7 @@ extension BridgeState {
                 + healthEvent(at: now) { $0.refused(messageTo: topic, reason, at: now.instant) }
         case .messagesLost(let losses): lost(losses, at: now)
         case .logged(let entries, let omitted): publish(logged(entries, omitted: omitted, at: now))
+        case .traffic(let id, let event): traffic(event, of: id, at: now)
         }
     }
 
@@ -199,9 +201,11 @@ extension BridgeState {
         }
         let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
         let records = tags.indices.flatMap { tags[$0].store() }
+        let recording = endRecording(.removed, at: now)
         let scan = scan.end() ? [scanFact] + foundFact : []
         _ = pairing.handle(.stopped, at: now)
-        return emptied + publish(results + scan + facts + pairingFact + connectedTagsFact + [will]) + records
+        return emptied + recording + publish(results + scan + facts + pairingFact + connectedTagsFact + [will])
+            + records
     }
 
     private mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {
@@ -219,12 +223,14 @@ extension BridgeState {
         let repeated = refreshes.isDue(at: now.instant) ? allFactsAgain(at: now) : []
         return releaseDueGestures(at: now) + expired
             + publish(accepted + facts + foundTags + state + discoveryDue(at: now) + repeated) + again + idle
-            + endScanInTime(at: now) + logDue(at: now) + departed + records + beatsDue(at: now)
+            + endScanInTime(at: now) + endRecordingInTime(at: now) + logDue(at: now) + departed + records
+            + beatsDue(at: now)
     }
 
     private var nextDeadline: Instant? {
         var earliest = pendingCommands.deadline
         earliest.lower(to: scan.until?.instant)
+        earliest.lower(to: recorder.recording?.until.instant)
         earliest.lower(to: discovery?.life.deadline.map(Instant.init(sinceBoot:)))
         earliest.lower(to: former.deadline)
         earliest.lower(to: stateReminders.deadline)

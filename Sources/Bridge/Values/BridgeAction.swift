@@ -34,6 +34,8 @@ public enum BridgeAction: Equatable, Sendable {
     /// Unsubscribe from these topics, if there is a connection. ``BridgeState/subscriptions`` no longer contains them, or
     /// contains them for the next connection.
     case unsubscribe([String])
+    /// Report the Bluetooth traffic of this tag, and of no other, by ``BridgeEvent/traffic(_:_:)``; nil: of none.
+    case recordTraffic(of: TagID?)
     /// Set the log level.
     case setLogLevel(LogThreshold)
     /// Report log records of this level and above (``BridgeEvent/logged(_:omitted:)``); nil: no longer.

@@ -1,3 +1,4 @@
+public import GATTRecording
 public import JacquardProtocol
 
 /// An event that the driver reports to ``BridgeState/handle(_:at:)``.
@@ -50,6 +51,9 @@ public enum BridgeEvent: Equatable, Sendable {
     case duplicateSerial(String, addresses: [String])
     /// A pairing has reached a stage; ignored for a serial that is not being paired.
     case pairing(serial: String, PairingStage)
+
+    /// An event of the Bluetooth traffic with a tag, requested by ``BridgeAction/recordTraffic(of:)``.
+    indirect case traffic(TagID, TrafficRecord.Event)
 
     // MARK: Bluetooth
 

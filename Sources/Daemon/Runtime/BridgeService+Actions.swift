@@ -25,6 +25,7 @@ extension BridgeService {
         case .examine(let token): examine(token)
         case .measure(let token): answer(token, .success(.measured(measurement)))
         case .trace(let query, let token): answer(token, .success(.gestures(outbox.gestures(query))))
+        case .recordTraffic(of: let id): recordTraffic(of: id)
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
         case .followLog(let level): followLog(level)
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })

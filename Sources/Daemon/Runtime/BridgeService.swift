@@ -37,6 +37,8 @@ final class BridgeService {
     var departures: [TagIdentity: UInt64] = [:]
     var candidates = PairingCandidates()
     var life = TagLife()
+    /// Set while the Bluetooth traffic of a tag is recorded.
+    var tap: TrafficTap?
     var reconnects = -1
     private var actions: ArraySlice<BridgeAction> = []
     private var isActing = false

@@ -20,12 +20,13 @@ struct ImportTests {
         "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
         "MQTT": ["CMosquitto", "CResolver", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
         "HomeAssistant": ["JSON"],
-        "Bridge": ["HomeAssistant", "JSON", "JacquardProtocol", "Time"],
-        "TagFirmware": ["JacquardProtocol", "Time"],
+        "GATTRecording": ["JSON", "JacquardProtocol"],
+        "Bridge": ["GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Time"],
+        "TagFirmware": ["GATTRecording", "JacquardProtocol", "Time"],
         "FakeBlueZ": ["DBus", "EventLoop", "Glibc", "Logging", "Time"],
         "Simulator": [
-            "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "Glibc", "JSON", "JacquardProtocol", "Logging",
-            "TagFirmware", "Terminal", "Text", "Time",
+            "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "GATTRecording", "Glibc", "JSON", "JacquardProtocol",
+            "Logging", "TagFirmware", "Terminal", "Text", "Time",
         ],
         "Configuration": ["CYAML", "Glibc", "JSON", "JacquardProtocol", "Text"],
         "Terminal": [
@@ -37,7 +38,8 @@ struct ImportTests {
         ],
         "BridgeClient": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop",
-            "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text",
+            "GATTRecording", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
+            "Terminal", "Text",
             "Time",
         ],
         "Doctor": [
@@ -46,8 +48,8 @@ struct ImportTests {
         ],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",
-            "Doctor", "EventLoop", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
-            "Synchronization", "Terminal", "Text", "Time",
+            "Doctor", "EventLoop", "GATTRecording", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol",
+            "Logging", "MQTT", "Synchronization", "Terminal", "Text", "Time",
         ],
         "jacquard2mqtt": ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
         "PasswordHash": ["CCrypt", "Glibc"],

@@ -1,4 +1,5 @@
 import Foundation
+import GATTRecording
 import JacquardProtocol
 import Testing
 import Time
@@ -75,6 +76,8 @@ struct DocumentationTests {
             .logged(
                 [LogEntry(level: .info, label: "tag", message: "connected", fields: [.init("tag", "003R")])], omitted: 0
             ))
+        scene.send("bridge/attic/request/gatt", #"{"tag":"003R"}"#)
+        scene.handle(.traffic(.tag003R, .notified([0xC4, 8, 0, 0x10, 0x17, 0x18, 0], on: .notify)))
         return scene
     }
 
@@ -130,7 +133,7 @@ struct DocumentationTests {
             [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet()]
                 .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 33)
+        #expect(examples.count == 34)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }
@@ -139,7 +142,7 @@ struct DocumentationTests {
     func topics() throws {
         let shown = Set(examples(in: "text").map { $0.prefix { $0 != " " } })
         for topic in Set(try life().publications.map(\.topic))
-        where !["/response/scan", "/response/log"].contains(where: topic.hasSuffix) {
+        where !["/response/scan", "/response/log", "/response/gatt"].contains(where: topic.hasSuffix) {
             #expect(shown.contains(topic[...]))
         }
     }
@@ -152,7 +155,7 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 38)
+        #expect(examples.count == 40)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))

@@ -155,7 +155,7 @@ extension BridgeAction {
             .trace(_, let token):
             token
         case .publish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog, .addTag, .removeTag,
-            .forgetInstance, .remember:
+            .forgetInstance, .recordTraffic, .remember:
             nil
         }
     }

@@ -63,12 +63,4 @@ struct EventRecordTests {
         #expect(Set(LEDPattern.Kind.allCases.map(\.word)).count == LEDPattern.Kind.allCases.count)
         #expect(Set(HapticPattern.Symbol.allCases.map(\.word)).count == HapticPattern.Symbol.allCases.count)
     }
-
-    @Test("writes and reads bytes as hex")
-    func hex() {
-        #expect([0x00, 0x0F, 0xC0].hex == "000fc0")
-        #expect([UInt8](hex: "000fC0") == [0x00, 0x0F, 0xC0])
-        #expect([UInt8](hex: "") == [])
-        for wrong in ["0", "0g", "+1", "0x"] { #expect([UInt8](hex: wrong) == nil) }
-    }
 }

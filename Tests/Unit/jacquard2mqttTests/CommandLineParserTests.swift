@@ -88,7 +88,7 @@ struct CommandLineParserTests {
         arguments: [
             ([], "a command is missing", ""),
             (["rnu"], "unknown command \"rnu\" (did you mean run?)", ""),
-            (["check"], "unknown command \"check\"", ""),
+            (["xyzzy"], "unknown command \"xyzzy\"", ""),
             (["--verison"], "unknown option \"--verison\" (did you mean --version?)", ""),
             (["run", "--confg", "a"], "unknown option \"--confg\" (did you mean --config?)", " run"),
             (["run", "--password=hunter2"], "unknown option \"--password\"", " run"),

@@ -95,6 +95,16 @@ class Bridge:
         with (LOGS / "bridge").open("ab") as log:
             self.process = subprocess.Popen(arguments, stdout=log, stderr=log)
 
+    def command(self, *arguments: str) -> dict[str, Any]:
+        """Runs a command of the command line with this configuration, and returns the document that it prints."""
+        configuration = str(WORK / "jacquard2mqtt.yaml")
+        words = [self.program, *arguments, "--config", configuration, "--json"]
+        result = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=240)
+        lines = result.stdout.splitlines()
+        if not lines:
+            raise Failure(f"{arguments} has printed nothing: {result.stderr}")
+        return json.loads(lines[0])
+
     def state(self) -> str:
         """The content of its state file."""
         return (WORK / "tags.json").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from guest import Guest
+from parts import WORK, address
 from watch import Failure
 
 # The tags of all scenarios but the last one; most of them happen to the first.
@@ -31,6 +32,24 @@ def flashes_an_led(guest: Guest) -> None:
     """The way down."""
     for serial in FEW:
         guest.expect_flash(serial)
+
+
+def checks_a_tag_and_records_its_traffic(guest: Guest) -> None:
+    """The command checkup finds that everything works but the signal strength, which BlueZ has not for a connected tag."""
+    report = WORK / "report.txt"
+    report.unlink(missing_ok=True)
+    document = guest.bridge.command("checkup", ONE, "--no-prompts", "--report", str(report))
+    results = {finding["feature"]: finding for finding in document["findings"]}
+    wrong = {name: row for name, row in results.items() if row["result"] not in ("works", "skipped")}
+    if set(wrong) - {"rssi"}:
+        raise Failure(f"these features do not work: {wrong}")
+    for name in ("connect", "mtu", "battery", "led", "connection_interval", "packets", "link"):
+        if results[name]["result"] != "works":
+            raise Failure(f"{name} was not tried: {results[name]}")
+    print(f"checkup: MTU {results['mtu']['detail']}, {results['response_time']['detail']}", flush=True)
+    text = report.read_text()
+    if '"event":"notified"' not in text or address(ONE) in text:
+        raise Failure("the report has no traffic, or an address")
 
 
 def publishes_a_burst_complete_and_in_order(guest: Guest) -> None:
@@ -190,6 +209,7 @@ ALL = [
     connects_all_tags,
     publishes_a_gesture,
     flashes_an_led,
+    checks_a_tag_and_records_its_traffic,
     publishes_a_burst_complete_and_in_order,
     reconnects_a_tag_that_drops_the_link,
     reconnects_a_tag_that_was_out_of_range,

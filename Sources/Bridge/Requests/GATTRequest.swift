@@ -1,0 +1,45 @@
+import JacquardProtocol
+
+/// `request/gatt`: an object with `tag` and `duration_s` records the Bluetooth traffic with a tag; `stop` ends it.
+struct GATTRequest: BridgeRequest {
+    static let name = "gatt"
+
+    private enum Intent: Sendable {
+        case record(TagID, seconds: Int)
+        case stop
+    }
+
+    private let intent: Intent
+
+    /// One second to one hour.
+    private static let durations = 1...3_600
+    private static let standardSeconds = 60
+    private static let stopWords = [Word("stop", Intent.stop)]
+
+    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+        if case .text(let text) = payload {
+            let stop = try CommandArguments(bareWord: text).word("payload", of: Self.stopWords)
+            intent = try CommandArguments.required(stop, "payload", mayBe: Self.stopWords.listed())
+            return
+        }
+        let arguments = try CommandArguments(emptyOrObject: payload)
+        let tag = try CommandArguments.required(
+            arguments.text("tag", longest: TagID.longest), "tag", mayBe: "the id of a tag")
+        let seconds = try arguments.integer("duration_s", Self.durations) ?? Self.standardSeconds
+        intent = .record(bridge.tags[try bridge.tagPosition(tag)].entry.id, seconds: seconds)
+    }
+
+    func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {
+        guard case .record = intent, let running = bridge.recorder.recording else { return }
+        throw CommandFailure(
+            .busy, "The traffic of tag \(running.tag) is being recorded until \(running.until.text)",
+            hint: "Wait for its end, or send the request \"stop\"")
+    }
+
+    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+        switch intent {
+        case .record(let tag, let seconds): .done(.recording, [.recording(tag, .seconds(seconds))])
+        case .stop: .done(.recording, [.recordingStopped])
+        }
+    }
+}

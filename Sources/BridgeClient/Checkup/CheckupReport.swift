@@ -1,0 +1,134 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import Configuration
+import EventLoop
+import GATTRecording
+import Glibc
+import JSON
+import Terminal
+import Text
+
+/// The report of a checkup: one text with sections, without what identifies the tag, its owner or the network.
+struct CheckupReport: Sendable {
+    /// The findings.
+    let findings: [CheckupFinding]
+    /// What the broker retains about the bridge and the tag.
+    let facts: RetainedFacts
+    /// The tag's ID.
+    let tag: String
+    /// The configuration of the command line, usually that of the bridge.
+    let configuration: Settings
+    /// The recorded traffic, already scrubbed; nil if it could not be recorded.
+    let recording: TrafficRecording?
+    /// The lines of the log; nil if they could not be read.
+    let log: String?
+    /// Names and versions of the system.
+    let system: String
+
+    /// The table of findings, for people.
+    var table: [String] {
+        var table = TextTable(titles: ["FEATURE", "RESULT", "TIME", "DETAIL"])
+        table.rows = findings.map { finding in
+            [
+                finding.title, finding.verdict.word, finding.milliseconds.map { "\($0) ms" } ?? "",
+                finding.verdict.detail,
+            ]
+        }
+        return table.lines
+    }
+
+    /// The report as text.
+    var text: String {
+        let scrubber = TrafficScrubber(texts: identifyingTexts)
+        func section(_ title: String, _ text: String) -> String { "== \(title) ==\n\(scrubber.scrubbed(text))\n\n" }
+        return "jacquard2mqtt report, version 1\n"
+            + "Serial numbers, names, addresses and texts of the configuration are replaced by X or left out.\n\n"
+            + section("findings", table.joined(separator: "\n"))
+            + section("findings as JSON", JSONValue.array(findings.map(\.document)).text)
+            + section("versions", versions) + section("adapters", (facts.bridge("adapter") ?? .null).text)
+            + section("health", (facts.bridge("health") ?? .null).text) + section("tag", tagFacts)
+            + section("configuration", configurationLines.joined(separator: "\n"))
+            // Scrubbed already, and a text of digits could occur in its numbers.
+            + "== recording ==\n\(recording?.text ?? "not available\n")\n"
+            + section("log", log ?? "not available: journalctl has no lines of the unit jacquard2mqtt")
+    }
+
+    private var versions: String {
+        let info = facts.bridge("info")
+        let bridge = ["version", "bluez", "mqtt"].map { "\($0) \(info?[$0]?.word ?? "unknown")" }
+        return "command line \(Version.current)\nbridge: \(bridge.joined(separator: ", "))\n\(system)"
+    }
+
+    /// The tag's topics, without those whose values are names.
+    private var tagFacts: String {
+        ["availability", "connection", "battery", "gear", "touch_mode", "led", "rssi", "stats"].map { name in
+            "\(name) \((facts.tag(tag, name) ?? .null).text)"
+        }.joined(separator: "\n")
+    }
+
+    /// The keys of the configuration with their values. Of texts, only that they are set: they may be names, addresses or
+    /// paths.
+    var configurationLines: [String] {
+        Settings.printableKeys.flatMap { key in
+            (configuration.values(of: key) ?? []).map { "\(key): \(Self.shown($0, of: key))" }
+        }
+    }
+
+    private static func shown(_ value: String, of key: String) -> String {
+        let isPlain = value.isEmpty || value == "true" || value == "false" || Double(value) != nil
+        let isSerial = key.hasPrefix("tags.")
+        guard isPlain && !isSerial || choices.contains(key) else { return "(set)" }
+        return value
+    }
+
+    /// The keys whose texts are words of a fixed list.
+    private static let choices: Set<String> = [
+        "mqtt.order", "mqtt.version", "home_assistant.form", "tags.N.connect", "log.level", "log.format",
+    ]
+
+    /// Texts that identify no one although they may be the values of such keys.
+    private static let defaults: Set<String> = [
+        "auto", "hci0", "jacquard", "homeassistant", "homeassistant/status", "localhost", "127.0.0.1",
+    ]
+
+    private var identifyingTexts: Set<String> {
+        let tags = facts.tags.map { facts.identifyingTexts(of: $0) }.reduce(into: Set<String>()) { $0.formUnion($1) }
+        let hidden = Settings.printableKeys.flatMap { key in
+            (configuration.values(of: key) ?? []).filter { Self.shown($0, of: key) != $0 }
+        }
+        return tags.union(hidden).union([facts.topics.instance]).union(facts.identifyingTexts(of: tag))
+            .subtracting(Self.defaults)
+    }
+}
+
+/// What a report needs from the machine.
+enum ReportSources {
+    /// The newest lines of the bridge's journal; nil if there are none or they must not be read.
+    @LoopActor
+    static func log() async -> String? {
+        let lines = await HelperThread.shared.run(.programs) {
+            Subprocess.output(
+                of: "journalctl",
+                [
+                    "--unit=jacquard2mqtt", "--lines=300", "--no-pager", "--quiet", "--output=short-iso-precise",
+                    "--no-hostname",
+                ],
+                within: .seconds(10))
+        }
+        return lines.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The kernel and the distribution.
+    static var system: String {
+        var name = utsname()
+        uname(&name)
+        let kernel = withUnsafeBytes(of: &name.release) { text($0) }
+        let machine = withUnsafeBytes(of: &name.machine) { text($0) }
+        return "Linux \(kernel) \(machine)"
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}

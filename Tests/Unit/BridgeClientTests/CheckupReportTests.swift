@@ -1,0 +1,51 @@
+import Bridge
+import BrokerAccess
+import GATTRecording
+import JSON
+import Testing
+
+@testable import BridgeClient
+@testable import Configuration
+
+@Suite("The report of a checkup")
+struct CheckupReportTests {
+    private static func report(_ recording: TrafficRecording?) -> CheckupReport {
+        var configuration = Settings.test(1883)
+        configuration.instance = "hall"
+        configuration.mqtt.username = "anna"
+        var facts = RetainedFacts(BridgeTopics(base: "jacquard", instance: "hall"))
+        let info =
+            #"{"id":"0001","serial":"0001","name":"Anna's sleeve","tag_name":"Sleeve","uuid":"0-07-9324FLHBK00001-1903"}"#
+        facts.take("jacquard/tag/0001/info", Array(info.utf8))
+        facts.take("jacquard/tag/0001/battery", Array(#"{"level":87}"#.utf8))
+        facts.take("jacquard/bridge/hall/adapter", Array(#"[{"id":"hci0","address":"F0:00:00:00:00:01"}]"#.utf8))
+        return CheckupReport(
+            findings: [CheckupFinding(name: "battery", title: "battery", verdict: .works("87 %"), milliseconds: 21)],
+            facts: facts, tag: "0001", configuration: configuration, recording: recording,
+            log: "t=10001 connected tag=0001 name=Anna's sleeve user anna", system: "Linux 6.1")
+    }
+
+    @Test("has findings, versions, configuration, recording and log, and nothing that identifies the owner")
+    func contents() throws {
+        let recording = TrafficRecording(
+            records: [TrafficRecord(number: 1, microseconds: 10_001, event: .connected)])
+        let text = Self.report(recording).text
+        for part in [
+            "== findings ==", "battery  works   21 ms  87 %", "== versions ==", "Linux 6.1", "hci0", "log.level: info",
+        ] {
+            #expect(text.contains(part), "\(part)")
+        }
+        for secret in [" 0001", "tag=0001", "Anna", "anna", "hall", "F0:00", "Sleeve", "FLHBK"] {
+            #expect(!text.contains(secret), "\(secret)")
+        }
+        #expect(try TrafficRecording(parsing: Array(text.utf8)) == recording)
+    }
+
+    @Test("shows numbers, switches and words of lists from the configuration, and hides all other texts")
+    func configuration() {
+        let lines = Self.report(nil).configurationLines
+        #expect(lines.contains("mqtt.port: 1883") && lines.contains("log.format: auto"))
+        #expect(lines.contains("instance: (set)") && lines.contains("mqtt.username: (set)"))
+        #expect(!lines.contains { $0.hasPrefix("mqtt.password:") })
+    }
+}

@@ -1,0 +1,214 @@
+import JSON
+import Testing
+import Time
+
+@testable import BridgeClient
+
+@Suite("A checkup")
+struct CheckupTests {
+    private static let start = Instant(sinceBoot: .seconds(100))
+    private static let facts = CheckupFacts([
+        "availability": "online", "gear": ["attached": true, "capabilities": ["gesture"]],
+        "info": ["tag_name": "Sleeve"],
+    ])
+
+    private static let battery = CheckupStep(
+        name: "battery", title: "battery", work: .command("battery/get", [:]),
+        judge: { result, _ in
+            result["status"] == "ok"
+                ? .works("fine") : result["status"] == "error" ? CheckupVerdict(failure: result) : nil
+        })
+    private static let gesture = CheckupStep(
+        name: "brush_in", title: "gesture", instruction: "Brush", work: .observe("gesture"), limit: .seconds(30),
+        judge: { message, _ in message["event_type"] == "brush_in" ? .works("") : nil })
+    private static let name = CheckupStep(
+        name: "name", title: "name", work: .look,
+        judge: { _, facts in .works(facts["info"]?["tag_name"]?.string ?? "") })
+    private static let led = CheckupStep(
+        name: "led", title: "LED", question: "Green?", contradiction: "dark", work: .command("led/set", [:]),
+        judge: { _, _ in .works("") })
+
+    private static func checkup(_ steps: [CheckupStep], isInteractive: Bool = true) -> Checkup {
+        Checkup(facts, steps: steps, isInteractive: isInteractive, idPrefix: "a")
+    }
+
+    @Test("sends a command, and judges its result by the id")
+    func command() {
+        var checkup = Self.checkup([Self.battery])
+        #expect(checkup.handle(.begin, at: Self.start) == [.send("battery/get", ["id": "a-1"])])
+        #expect(checkup.deadline == Self.start + .seconds(45))
+        #expect(checkup.handle(.message("battery/result", ["id": "b", "status": "ok"]), at: Self.start) == [])
+        #expect(checkup.handle(.message("led/result", ["id": "a-1", "status": "ok"]), at: Self.start) == [])
+        #expect(checkup.handle(.message("battery/result", ["id": "a-1", "status": "accepted"]), at: Self.start) == [])
+        let result: JSONValue = ["id": "a-1", "status": "ok", "took_ms": 21]
+        #expect(checkup.handle(.message("battery/result", result), at: Self.start) == [.done])
+        #expect(
+            checkup.findings == [
+                CheckupFinding(name: "battery", title: "battery", verdict: .works("fine"), milliseconds: 21)
+            ])
+        #expect(checkup.deadline == nil)
+    }
+
+    @Test(
+        "distinguishes a missing feature from a different one",
+        arguments: [
+            ("unsupported", "missing"), ("timeout", "missing"), ("tag_error", "differs"),
+            ("internal", "differs"),
+        ])
+    func failures(code: String, word: String) {
+        var checkup = Self.checkup([Self.battery])
+        _ = checkup.handle(.begin, at: Self.start)
+        let result: JSONValue = [
+            "id": "a-1", "status": "error", "error": ["code": .string(code), "text": "no"],
+        ]
+        #expect(checkup.handle(.message("battery/result", result), at: Self.start) == [.done])
+        #expect(checkup.findings.map(\.verdict.word) == [word] && checkup.findings[0].verdict.detail == "no")
+    }
+
+    @Test("tells the owner what to do, and waits for the message")
+    func observation() {
+        var checkup = Self.checkup([Self.gesture])
+        #expect(checkup.handle(.begin, at: Self.start) == [.say("Brush. You have 30 s; Enter skips this.")])
+        #expect(checkup.handle(.message("gesture", ["event_type": "cover"]), at: Self.start) == [])
+        let later = Self.start + .seconds(2)
+        #expect(checkup.handle(.message("gesture", ["event_type": "brush_in"]), at: later) == [.done])
+        #expect(checkup.findings.map(\.milliseconds) == [2_000])
+    }
+
+    @Test("ends a step at its time limit, and at Enter")
+    func ends() {
+        var checkup = Self.checkup([Self.gesture, Self.gesture, Self.battery])
+        _ = checkup.handle(.begin, at: Self.start)
+        #expect(checkup.handle(.deadlineReached, at: Self.start + .seconds(30)).count == 1)
+        #expect(checkup.handle(.line(""), at: Self.start + .seconds(31)) == [.send("battery/get", ["id": "a-1"])])
+        // A command is not skipped by Enter.
+        #expect(checkup.handle(.line(""), at: Self.start + .seconds(32)) == [])
+        #expect(checkup.handle(.deadlineReached, at: Self.start + .seconds(76)) == [.done])
+        #expect(
+            checkup.findings.map(\.verdict) == [
+                .missing("nothing was received within 30 s"), .skipped("by you"), .missing("no response within 45 s"),
+            ])
+    }
+
+    @Test(
+        "asks the owner whether a success could be seen", arguments: [("y", "works"), ("", "works"), ("no", "differs")])
+    func question(line: String, word: String) {
+        var checkup = Self.checkup([Self.led])
+        _ = checkup.handle(.begin, at: Self.start)
+        #expect(
+            checkup.handle(.message("led/result", ["id": "a-1", "status": "ok"]), at: Self.start) == [
+                .say("Green? Type y or n; Enter skips this.")
+            ])
+        #expect(checkup.handle(.line(line), at: Self.start) == [.done])
+        #expect(checkup.findings.map(\.verdict.word) == [word])
+    }
+
+    @Test("needs neither hands nor eyes without prompts")
+    func silent() {
+        var checkup = Self.checkup([Self.gesture, Self.led, Self.name], isInteractive: false)
+        #expect(checkup.handle(.begin, at: Self.start) == [.send("led/set", ["id": "a-1"])])
+        #expect(checkup.handle(.message("led/result", ["id": "a-1"]), at: Self.start) == [.done])
+        #expect(
+            checkup.findings.map(\.verdict) == [.skipped("needs your hands"), .works(""), .works("Sleeve")])
+    }
+
+    @Test("skips the rest when it is ended, and restores what it has changed")
+    func interruption() {
+        var checkup = Checkup(Self.facts, isInteractive: false, idPrefix: "a")
+        #expect(
+            checkup.handle(.begin, at: Self.start) == [
+                .send("connection/set", ["connection": "disconnect", "id": "a-1"])
+            ])
+        #expect(
+            checkup.handle(.interrupted, at: Self.start) == [
+                .send("connection/set", ["connection": "connect"]), .done,
+            ])
+        #expect(checkup.findings.count == CheckupTable.steps.count)
+        #expect(checkup.findings.allSatisfy { $0.verdict == .skipped("the checkup was ended") })
+        #expect(checkup.handle(.begin, at: Self.start) == [])
+    }
+
+    @Test("skips what needs a connection or gear that is not there")
+    func obstacles() {
+        let facts = CheckupFacts(["availability": "offline"])
+        var checkup = Checkup(facts, steps: Array(CheckupTable.steps.dropFirst(2)), isInteractive: true, idPrefix: "a")
+        #expect(checkup.handle(.begin, at: Self.start) == [])
+        #expect(checkup.deadline == Self.start + Checkup.returnLimit)
+        #expect(checkup.handle(.deadlineReached, at: Self.start + Checkup.returnLimit) == [.done])
+        #expect(checkup.findings.last?.verdict == .skipped("the tag does not sleep"))
+        #expect(checkup.findings.dropLast().allSatisfy { $0.verdict == .skipped("the tag is not connected") })
+        var withoutGear = Checkup(
+            CheckupFacts(["availability": "online", "gear": ["attached": false]]),
+            steps: CheckupTable.steps.filter { $0.name == "haptic" }, isInteractive: true, idPrefix: "a")
+        #expect(withoutGear.handle(.begin, at: Self.start) == [.done])
+        #expect(withoutGear.findings.map(\.verdict) == [.skipped("no gear is attached")])
+    }
+
+    @Test("repeats a command once if the connection is lost, and waits for the tag and its gear first")
+    func lostConnection() {
+        var checkup = Self.checkup([Self.battery, Self.name])
+        _ = checkup.handle(.begin, at: Self.start)
+        let lost: JSONValue = ["id": "a-1", "status": "error", "error": ["code": "link_lost", "text": "lost"]]
+        _ = checkup.handle(.message("availability", "offline"), at: Self.start)
+        #expect(checkup.handle(.message("battery/result", lost), at: Self.start) == [])
+        #expect(checkup.handle(.message("availability", "online"), at: Self.start + .seconds(3)) == [])
+        #expect(checkup.deadline == Self.start + .seconds(3) + Checkup.gearLimit)
+        #expect(checkup.handle(.message("gear", ["attached": true, "firmware": .null]), at: Self.start) == [])
+        let again = checkup.handle(.message("gear", ["attached": true, "firmware": "1.2.3"]), at: Self.start)
+        #expect(again == [.send("battery/get", ["id": "a-2"])])
+        let second: JSONValue = ["id": "a-2", "status": "error", "error": ["code": "link_lost", "text": "lost"]]
+        #expect(checkup.handle(.message("battery/result", second), at: Self.start) == [.done])
+        #expect(checkup.findings.map(\.verdict) == [.missing("lost"), .works("Sleeve")])
+    }
+
+    @Test("goes on without a report of gear, and skips the rest if the tag does not come back")
+    func noReturn() {
+        var checkup = Self.checkup([Self.gesture, Self.battery, Self.name])
+        _ = checkup.handle(.begin, at: Self.start)
+        _ = checkup.handle(.message("availability", "offline"), at: Self.start)
+        _ = checkup.handle(.message("availability", "online"), at: Self.start)
+        #expect(checkup.handle(.line(""), at: Self.start) == [])
+        #expect(checkup.handle(.deadlineReached, at: Self.start + .seconds(2)) == [.send("battery/get", ["id": "a-1"])])
+        _ = checkup.handle(.message("availability", "offline"), at: Self.start)
+        #expect(checkup.handle(.message("battery/result", ["id": "a-1", "status": "ok"]), at: Self.start) == [])
+        #expect(checkup.handle(.interrupted, at: Self.start) == [.done])
+        #expect(
+            checkup.findings.map(\.verdict) == [
+                .skipped("by you"), .works("fine"), .skipped("the checkup was ended"),
+            ])
+    }
+
+    @Test("has a name and a title for each step")
+    func table() {
+        let names = CheckupTable.steps.map(\.name)
+        #expect(Set(names).count == names.count && Set(CheckupTable.steps.map(\.title)).count == names.count)
+    }
+
+    /// Steps, messages, and the word of the verdict.
+    private static let cases: [(String, JSONValue, String)] = [
+        ("information", information("11-78-30-c8"), "works"), ("information", information("11-78-30-c9"), "differs"),
+        ("information", result(["firmware": .null]), "differs"),
+        ("battery", result(["level": 87, "charging": false]), "works"),
+        ("battery", result(["level": 101, "charging": false]), "differs"), ("battery", result([:]), "differs"),
+        ("rssi", result(["rssi": -60]), "works"), ("rssi", result(["rssi": 127]), "differs"),
+        ("rssi", result([:]), "differs"), ("store_read", result(["type": "uint32", "value": 7]), "works"),
+        ("store_read", result(["type": .null, "value": .null]), "differs"),
+        ("touch", ["lines": [1, 2, 3]], "differs"),
+        ("brush_in", ["event_type": "brush_out", "gesture": 3], "differs"),
+        ("brush_in", ["event_type": "unknown", "gesture": 99], "differs"),
+        ("attach", ["attached": true, "vendor_id": "a", "product_id": "b"], "differs"),
+        ("attach", ["attached": true, "product": "Trucker Jacket"], "works"),
+    ]
+
+    @Test("judges values", arguments: cases)
+    func judgements(step: String, message: JSONValue, word: String) throws {
+        let step = try #require(CheckupTable.steps.first { $0.name == step })
+        #expect(step.judge(message, Self.facts)?.word == word)
+    }
+
+    private static func result(_ data: JSONValue) -> JSONValue { ["status": "ok", "data": data] }
+
+    private static func information(_ vendor: String) -> JSONValue {
+        result(["firmware": "1.96.0", "vendor_id": .string(vendor), "product_id": "28-3b-e7-a0", "uuid": "u"])
+    }
+}
