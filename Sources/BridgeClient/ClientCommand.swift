@@ -14,11 +14,13 @@ import Text
 /// The commands that talk to a running bridge.
 public enum ClientCommands {
     /// The rows of the command table, in the order of the help.
-    public static let rows: [Command<any CommandAction>] = [
-        ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
-        ExplainCommand.row, LEDCommand.row, HapticCommand.row, CheckupCommand.row, RecordCommand.row, ClearCommand.row,
-        AccessCommand.row,
-    ]
+    public static let rows: [Command<any CommandAction>] =
+        [
+            ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
+            ExplainCommand.row, WhyCommand.row, LEDCommand.row, HapticCommand.row,
+        ] + TagSettingCommand.rows + [
+            LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ClearCommand.row, AccessCommand.row,
+        ]
 }
 
 /// A command that talks to a running bridge. Its properties are the arguments of the command line.

@@ -24,12 +24,15 @@ struct ClientRequest: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - command: such as `led`.
+    ///   - verb: `set` or `get`.
     ///   - tag: its ID.
     ///   - payload: the command's own keys.
     ///   - topics: those of the bridge.
-    init(_ command: String, of tag: String, _ payload: [String: JSONValue], _ topics: BridgeTopics) {
+    init(
+        _ command: String, verb: String = "set", of tag: String, _ payload: [String: JSONValue], _ topics: BridgeTopics
+    ) {
         id = Self.randomID()
-        topic = topics.tag(tag, "\(command)/set")
+        topic = topics.tag(tag, "\(command)/\(verb)")
         resultTopic = topics.tag(tag, "\(command)/result")
         self.payload = .object(payload.merging(["id": .string(id)]) { $1 })
         // Ten seconds until the tag is connected, then its response.

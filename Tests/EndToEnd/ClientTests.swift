@@ -46,6 +46,59 @@ struct ClientTests {
         }
     }
 
+    @Test("for each setting of a tag, and for the log level")
+    func settings() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            #expect(try await world.client("touch-mode", "0001", "continuous").status == 0)
+            try await until("the mode") { world.observer.latest("jacquard/tag/0001/touch_mode") == "continuous" }
+            let battery = try await world.client("battery", "0001")
+            #expect(battery.status == 0 && battery.printed.hasPrefix("0001: battery "))
+            let written = try await world.client("config", "0001", "colour", "7")
+            #expect(written.printed == "0001: colour is 7 (uint32)\n", "\(written.printed)")
+            let read = try await world.clientJSON("config", "0001", "colour")
+            #expect((read["data"] as? [String: Any])?["value"] as? Int == 7)
+            #expect(try await world.client("config", "0001", "colour", "8", "--type", "byte").status == 2)
+            #expect(try await world.client("log-level", "warning").printed.contains("attic logs at level warning"))
+            let away = try await world.client("connection", "0001", "disconnect")
+            #expect(away.status == 0 && away.printed == "0001 is disconnected\n", "\(away.printed)")
+            #expect(try await world.client("battery", "0001").status == 1)
+            #expect(try await world.client("connection", "0001", "connect").status == 0)
+            #expect(try await world.client("sleep", "0001", "--timeout", "600").status == 0)
+            // The last one, because a tag ends its connection after it was renamed.
+            #expect(try await world.client("name", "0001", "Left sleeve").status == 0)
+            try await until("the name") { world.told("renamed").first?["name"] as? String == "Left sleeve" }
+        }
+    }
+
+    @Test("why a tag is not connected; 0 if it is, 1 for a broken link, 3 without bridge or broker")
+    func why() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let good = try await world.client("why", "0001")
+            #expect(good.status == 0, "\(good.printed)")
+            #expect(good.printed.hasPrefix("ok       broker          connected with MQTT 5"))
+            #expect(try await world.clientJSON("why", "0001")["broken"] is NSNull)
+            try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
+            let held = try await world.client("why", "0001")
+            #expect(held.status == 1)
+            #expect(held.printed.contains("failed   policy          disconnected by the user"))
+            #expect(held.printed.contains("-> jacquard2mqtt connection 0001 connect"))
+            let unknown = try await world.client("why", "9999")
+            #expect(unknown.status == 1 && unknown.printed.contains("there are 0001"), "\(unknown.printed)")
+            world.daemon.signal(SIGSTOP)
+            let silent = try await world.client("why", "0001")
+            world.daemon.signal(SIGCONT)
+            #expect(silent.status == 3 && silent.printed.contains("has not answered"), "\(silent.printed)")
+            try await world.stopDaemon()
+            let offline = try await world.client("why", "0001")
+            #expect(offline.status == 3 && offline.printed.contains("failed   bridge"), "\(offline.printed)")
+            try await world.stopBroker()
+            let alone = try await world.client("why", "0001")
+            #expect(alone.status == 3 && alone.printed.contains("failed   broker"), "\(alone.printed)")
+        }
+    }
+
     @Test("to scan, to pair and to forget")
     func pairing() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in

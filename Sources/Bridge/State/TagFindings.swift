@@ -36,7 +36,7 @@ struct TagFindings {
         case .always where tag.link.intent.isHeld, .onDemand where tag.link.intent.isHeld:
             return Finding(
                 .connectionPolicy, .failed, "disconnected by the user",
-                remedies: ["publish connect to \(tag.topics.command("connection/set"))"])
+                remedies: ["jacquard2mqtt connection \(id) connect"])
         case .always: return Finding(.connectionPolicy, .ok, "the bridge keeps tag \(id) connected")
         case .onDemand: return Finding(.connectionPolicy, .ok, "the bridge connects tag \(id) when a command arrives")
         }

@@ -138,7 +138,7 @@ struct DoctorRequestTests {
         scene.send("tag/003R/connection/set", "disconnect")
         var document = try Self.findings(&scene)
         #expect(document.broken == "connection_policy")
-        #expect(document["connection_policy"]?.remedies == ["publish connect to jacquard/tag/003R/connection/set"])
+        #expect(document["connection_policy"]?.remedies == ["jacquard2mqtt connection 003R connect"])
         #expect(document["link"]?.verdict == "skipped")
         scene = Self.scene(TagEntry(id: .tag003R, serial: "003R", connect: .never))
         document = try Self.findings(&scene)

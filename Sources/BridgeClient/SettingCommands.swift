@@ -1,0 +1,259 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import EventLoop
+import JSON
+import Terminal
+import Text
+import Time
+
+/// A command line that is one command to a tag: `name`, `touch-mode`, `battery`, `connection`, `sleep`, `config`.
+struct TagSettingCommand: ClientCommand {
+    /// The tag's ID.
+    let id: String
+    /// The command, such as `name`.
+    let command: String
+    /// `set` or `get`.
+    var verb = "set"
+    /// Its keys, without `id`.
+    var payload: [String: JSONValue] = [:]
+
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure) {
+        let request = ClientRequest(command, verb: verb, of: id, payload, context.topics)
+        try await context.perform(request) { sentence($0) }
+    }
+
+    /// The sentence for a successful result.
+    func sentence(_ result: JSONValue) -> String {
+        let data = result["data"]
+        switch command {
+        case "battery":
+            guard let level = data?["level"]?.word else { break }
+            return "\(id): battery \(level) %" + (data?["charging"]?.flag == true ? ", charging" : "")
+        case "config":
+            guard let key = data?["key"]?.word else { break }
+            guard let value = data?["value"]?.word else { return "\(id): \(key) has no value" }
+            return "\(id): \(key) is \(value)" + (data?["type"]?.word.map { " (\($0))" } ?? "")
+        case "connection":
+            guard let state = data?["state"]?.word else { break }
+            return "\(id) is \(state.asWords)"
+        default: break
+        }
+        return HapticCommand.sentence(id, result)
+    }
+}
+
+extension TagSettingCommand {
+    /// The rows of the command table.
+    static let rows = [nameRow, touchModeRow, batteryRow, connectionRow, sleepRow, configRow]
+
+    private static let nameRow = Command<any CommandAction>(
+        name: "name",
+        summary: "rename a tag",
+        details: ["Stores the name in the tag. A name in the configuration takes precedence."],
+        options: [.config, .json],
+        operands: [.required("ID"), .required("NAME")],
+        values: RowText.id + ["NAME has 1 to 21 bytes; quote a name with blanks."],
+        json: RowText.resultJSON,
+        examples: ["name 003R 'Left sleeve'"]
+    ) { arguments throws(CommandLineError) in
+        let name = try arguments.operand(1, "NAME", .tagName)
+        return try action(arguments, "name", payload: ["name": .string(name)])
+    }
+
+    private static let touchModes = ["gesture", "continuous"]
+
+    private static let touchModeRow = Command<any CommandAction>(
+        name: "touch-mode",
+        summary: "choose what the gear reports: gestures or touches",
+        details: ["In the mode continuous the gear reports its touch lines on the topic touch."],
+        options: [.config, .json],
+        operands: [.required("ID"), .required("MODE", .words(touchModes))],
+        values: RowText.id + ["MODE is gesture or continuous."],
+        json: RowText.resultJSON,
+        examples: ["touch-mode 003R continuous"]
+    ) { arguments throws(CommandLineError) in
+        let mode = try arguments.operand(1, "MODE", .choice(of: touchModes))
+        return try action(arguments, "touch_mode", payload: ["touch_mode": .string(mode)])
+    }
+
+    private static let batteryRow = Command<any CommandAction>(
+        name: "battery",
+        summary: "read the battery of a tag",
+        details: ["Reads the level from the tag, and prints it."],
+        options: [.config, .json],
+        operands: [.required("ID")],
+        values: RowText.id,
+        json: RowText.resultJSON,
+        examples: ["battery 003R"]
+    ) { arguments throws(CommandLineError) in try action(arguments, "battery", verb: "get") }
+
+    private static let connections = ["connect", "disconnect"]
+
+    private static let connectionRow = Command<any CommandAction>(
+        name: "connection",
+        summary: "connect or disconnect a tag",
+        details: [
+            "A disconnected tag stays disconnected until connect, also after a restart",
+            "of the bridge. Waits until the tag is in that state.",
+        ],
+        options: [.config, .json],
+        operands: [.required("ID"), .required("STATE", .words(connections))],
+        values: RowText.id + ["STATE is connect or disconnect."],
+        json: RowText.resultJSON,
+        examples: ["connection 003R disconnect"]
+    ) { arguments throws(CommandLineError) in
+        let state = try arguments.operand(1, "STATE", .choice(of: connections))
+        return try action(arguments, "connection", payload: ["connection": .string(state)])
+    }
+
+    private static let sleepRow = Command<any CommandAction>(
+        name: "sleep",
+        summary: "let a tag sleep",
+        details: ["Makes the tag disconnect. It returns by itself, or when it is moved."],
+        options: [.config, .json, timeoutOption, motionOption],
+        operands: [.required("ID")],
+        values: RowText.id,
+        json: RowText.resultJSON,
+        examples: ["sleep 003R --timeout 30 --wake-on-motion"]
+    ) { arguments throws(CommandLineError) in
+        var payload: [String: JSONValue] = [:]
+        let timeout = try arguments.value(of: timeoutOption, .wholeSeconds(0...86_400))
+        payload["timeout_s"] = timeout.map { .integer($0.components.seconds) }
+        if arguments.options[motionOption.name] != nil { payload["wake_on_motion"] = true }
+        return try action(arguments, "sleep", payload: payload)
+    }
+
+    private static let timeoutOption = OptionDescription(
+        name: "--timeout", value: "SECONDS", details: ["When the tag disconnects, at most 86400 (default: 0)."])
+    private static let motionOption = OptionDescription(
+        name: "--wake-on-motion", value: nil, details: ["The tag returns only after it is moved."])
+
+    private static let configRow = Command<any CommandAction>(
+        name: "config",
+        summary: "read or write a value in the store of a tag",
+        details: [
+            "Reads the value of a key, or writes VALUE. Without --type, true and false",
+            "are bool, whole numbers uint32, int32, uint64 or int64, the first that",
+            "fits, other numbers double, and everything else is a string. Write --",
+            "before a negative number.",
+        ],
+        options: [.config, .json, typeOption, vendorOption, productOption],
+        operands: [.required("ID"), .required("KEY"), .optional("VALUE")],
+        values: RowText.id + ["KEY is a key of the store, VALUE its new value."],
+        json: RowText.resultJSON,
+        examples: ["config 003R colour", "config 003R colour 7 --type uint32", "config 003R offset -- -7"]
+    ) { arguments throws(CommandLineError) in
+        let type = try arguments.value(of: typeOption, ScalarRule<StoreType>.choice)
+        var payload: [String: JSONValue] = ["key": .string(try arguments.operand(1, "KEY", .anyText))]
+        payload["vendor_id"] = try arguments.value(of: vendorOption, .anyText).map(JSONValue.string)
+        payload["product_id"] = try arguments.value(of: productOption, .anyText).map(JSONValue.string)
+        guard let text = try arguments.optionalOperand(2, "VALUE", .anyText) else {
+            guard type == nil else { throw CommandLineError(message: "\(typeOption.name) is given without VALUE") }
+            return try action(arguments, "config", verb: "get", payload: payload)
+        }
+        let chosen = type ?? StoreType(of: text)
+        guard let value = chosen.value(text) else {
+            throw CommandLineError(
+                message: "VALUE: \(DisplayText.quoted(text)) is no \(chosen.rawValue); allowed: \(chosen.allowed)")
+        }
+        payload["type"] = .string(chosen.rawValue)
+        payload["value"] = value
+        return try action(arguments, "config", payload: payload)
+    }
+
+    private static let typeOption = OptionDescription(
+        name: "--type", value: "TYPE", completion: .words(StoreType.allCases.map(\.rawValue)),
+        details: [StoreType.allCases.map(\.rawValue).joined(separator: ", ") + "."])
+    private static let vendorOption = OptionDescription(
+        name: "--vendor", value: "NUMBER", details: ["The vendor of the key (default: that of the tag)."])
+    private static let productOption = OptionDescription(
+        name: "--product", value: "NUMBER", details: ["The product of the key (default: that of the tag)."])
+
+    private static func action(
+        _ arguments: ParsedArguments, _ command: String, verb: String = "set", payload: [String: JSONValue] = [:]
+    ) throws(CommandLineError) -> any CommandAction {
+        let id = try arguments.operand(0, "ID", .topicLevel)
+        return ClientAction(TagSettingCommand(id: id, command: command, verb: verb, payload: payload), arguments)
+    }
+}
+
+/// The types of the values in a tag's store. The raw values are those of `config/set`.
+enum StoreType: String, CaseIterable, Sendable {
+    case bool, uint32, uint64, int32, int64, float, double, string
+
+    /// The type of a value that is given without one.
+    init(of text: String) {
+        let whole = [StoreType.uint32, .int32, .uint64, .int64].first { $0.value(text) != nil }
+        self = StoreType.bool.value(text) != nil ? .bool : whole ?? (Double(text) != nil ? .double : .string)
+    }
+
+    /// The values, for error texts.
+    var allowed: String {
+        switch self {
+        case .bool: "true, false"
+        case .uint32: "0 to \(UInt32.max)"
+        case .uint64: "0 to \(UInt64.max)"
+        case .int32: "\(Int32.min) to \(Int32.max)"
+        case .int64: "\(Int64.min) to \(Int64.max)"
+        case .float, .double: "a number, such as 1.5"
+        case .string: "a text"
+        }
+    }
+
+    /// Returns a text as a value of this type; nil if it is none.
+    func value(_ text: String) -> JSONValue? {
+        switch self {
+        case .bool: text == "true" ? true : text == "false" ? false : nil
+        case .uint32: UInt32(text).map { .integer(Int64($0)) }
+        case .uint64: UInt64(text).map { Int64(exactly: $0).map(JSONValue.integer) ?? .unsigned($0) }
+        case .int32: Int32(text).map { .integer(Int64($0)) }
+        case .int64: Int64(text).map(JSONValue.integer)
+        case .float, .double: Double(text).flatMap { $0.isFinite ? .number($0) : nil }
+        case .string: .string(text)
+        }
+    }
+}
+
+extension ScalarRule where Value == String {
+    /// The name of a tag.
+    fileprivate static var tagName: ScalarRule {
+        ScalarRule(allowed: "1 to 21 bytes") { text throws(Rejection) in
+            guard (1...21).contains(text.utf8.count) else { throw Rejection("has \(text.utf8.count) bytes") }
+            return text
+        }
+    }
+
+    /// A text that the bridge checks.
+    fileprivate static var anyText: ScalarRule {
+        ScalarRule(allowed: "a text") { text throws(Rejection) in text }
+    }
+}
+
+/// `log-level`: sets the log level of the bridge until its next start.
+struct LogLevelCommand: ClientCommand {
+    /// The level.
+    let level: String
+
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure) {
+        let request = ClientRequest(verb: "log_level", ["level": .string(level)], context.topics)
+        try await context.perform(request) { _ in "the bridge \(context.topics.instance) logs at level \(level)" }
+    }
+
+    static let row = Command<any CommandAction>(
+        name: "log-level",
+        summary: "set the log level of the bridge",
+        details: ["The level lasts until the next start or reload of the bridge."],
+        options: [.config, .json],
+        operands: [.required("LEVEL", .words(levels))],
+        values: ["LEVEL is one of " + levels.joined(separator: ", ") + "."],
+        json: RowText.resultJSON,
+        examples: ["log-level debug"]
+    ) { arguments throws(CommandLineError) in
+        ClientAction(LogLevelCommand(level: try arguments.operand(0, "LEVEL", .choice(of: levels))), arguments)
+    }
+
+    private static let levels = LogThreshold.allCases.map(\.rawValue)
+}

@@ -1,0 +1,213 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import EventLoop
+import JSON
+import Terminal
+import Text
+
+/// `why`: shows the links from the broker to a tag, and the first broken one.
+struct WhyCommand: ClientCommand {
+    /// The tag's ID.
+    let id: String
+
+    /// Prints the links.
+    ///
+    /// - Throws: after printing, if a link is broken; `noConnection` if the broker or the bridge is not there.
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure) {
+        let report: WhyReport
+        do throws(ClientFailure) {
+            report = try await context.withSession { session throws(ClientFailure) in
+                try await Self.report(on: id, session, Progress(context.printer))
+            }
+        } catch {
+            // Without a broker there is nothing to read; other errors are no answer to the question.
+            guard error.exitCode == .noConnection else { throw error }
+            report = WhyReport(id, withoutBroker: error)
+        }
+        context.printer.show(report.document, report.lines(context.printer.hint))
+        if let failure = report.failure { throw failure }
+    }
+
+    @LoopActor
+    private static func report(
+        on id: String, _ session: BrokerSession, _ progress: Progress
+    ) async throws(ClientFailure) -> WhyReport {
+        defer { progress.end() }
+        progress.say("reading what the broker retains")
+        let facts = try await RetainedFacts.read(session.topics, session)
+        let now = WallClock.unixMilliseconds
+        guard facts.bridge("state")?.string == "online" else { return WhyReport(id, offline: facts, at: now) }
+        do throws(ClientFailure) {
+            let request = ClientRequest(verb: "doctor", ["tag": .string(id)], session.topics)
+            return WhyReport(id, try await session.ask(request, progress))
+        } catch {
+            switch error.code {
+            case "unknown_tag": throw WhyReport.unknownTag(id, error, facts)
+            case "interrupted", "connection_lost": throw error
+            default: return WhyReport(id, silent: error, facts, at: now)
+            }
+        }
+    }
+
+    static let row = Command<any CommandAction>(
+        name: "why",
+        summary: "find out why a tag is not connected",
+        details: [
+            "Shows the links from the broker to the tag: broker, bridge, adapter,",
+            "policy, tag received, bond, link. Names the first broken one and what to",
+            "do about it. Asks the bridge; if it does not answer, shows what the",
+            "broker retains. Ends with 1 if a link is broken, and with 3 if this is",
+            "the broker or the bridge.",
+        ],
+        options: [.config, .json],
+        operands: [.required("ID")],
+        values: RowText.id,
+        json: [
+            #"{"bridge","tag","status","broken","chain":[{"name","title","verdict","#,
+            #""found","remedies"}]}; broken is the name of the first failed check,"#,
+            "or null.",
+        ],
+        examples: ["why 003R"]
+    ) { arguments throws(CommandLineError) in
+        ClientAction(WhyCommand(id: try arguments.operand(0, "ID", .topicLevel)), arguments)
+    }
+}
+
+/// The output of `why`.
+struct WhyReport: Hashable, Sendable {
+    private let id: String
+    private let instance: String?
+    /// The links from the broker to the tag, and the last error.
+    private let chain: [Finding]
+    /// Why the broker or the bridge does not answer.
+    private var noConnection: ClientFailure?
+
+    private var broken: Finding? { chain.first { $0.verdict == .failed } }
+
+    /// The failure of the command; nil if no link is broken.
+    var failure: ClientFailure? {
+        guard var failure = noConnection ?? broken.map(Self.failure(id)) else { return nil }
+        failure.isPrinted = true
+        return failure
+    }
+
+    private static func failure(_ id: String) -> (Finding) -> ClientFailure {
+        { broken in
+            ClientFailure(
+                exitCode: .failed, code: broken.check.rawValue,
+                text: "Tag \(id) cannot be used: \(broken.check.title): \(broken.found)", hint: broken.remedies.first)
+        }
+    }
+
+    /// `{"bridge","tag","status","broken","chain"}`.
+    var document: JSONValue {
+        [
+            "bridge": JSONValue(instance), "tag": .string(id), "broken": JSONValue(broken?.check.rawValue),
+            "status": .string(Finding.Verdict.worst(of: chain).rawValue), "chain": .array(chain.map(\.document)),
+        ]
+    }
+
+    /// A line for each link, followed by its remedies.
+    func lines(_ hint: CommandHint) -> [String] {
+        chain.flatMap { $0.lines(completed: hint.completed) }
+    }
+}
+
+// MARK: Sources of the links
+
+extension WhyReport {
+    /// From the result of `request/doctor`.
+    init(_ id: String, _ result: JSONValue) {
+        let data = result["data"]
+        let findings = (data?["checks"]?.elements ?? []).compactMap { Finding($0) }
+        let names = (data?["chain"]?.elements ?? []).compactMap(\.string) + [Check.lastError.rawValue]
+        self.init(
+            id: id, instance: result["bridge"]?.string,
+            chain: names.compactMap { name in findings.first { $0.check.rawValue == name } })
+    }
+
+    /// Without a connection to the broker.
+    init(_ id: String, withoutBroker failure: ClientFailure) {
+        let broker = Finding(.broker, .failed, failure.text, remedies: [failure.hint].compactMap(\.self))
+        let rest = [Check.bridge, .adapter, .received, .bond, .link].map {
+            Finding($0, .skipped, "not known without the broker")
+        }
+        self.init(id: id, instance: nil, chain: [broker] + rest, noConnection: failure)
+    }
+
+    /// From the retained messages of a bridge that is offline or unknown.
+    init(_ id: String, offline facts: RetainedFacts, at now: Int64) {
+        let instance = facts.topics.instance
+        let failure: ClientFailure =
+            facts.bridge("state") == nil
+            ? .bridgeUnknown(instance, others: facts.otherBridges) : .bridgeOffline(instance)
+        let skipped = [Check.adapter, .bond, .link].map {
+            Finding($0, .skipped, "not known while the bridge is offline")
+        }
+        var chain = [
+            Finding(.broker, .ok, "connected"),
+            Finding(.bridge, .failed, failure.text, remedies: [failure.hint].compactMap(\.self)),
+        ]
+        chain += skipped
+        let received = Self.lastSeen(id, facts, now)
+        chain.append(Finding(.received, .skipped, received.map { "last received \($0)" } ?? "not known"))
+        if let error = Self.lastError(id, facts) { chain.append(error) }
+        self.init(id: id, instance: instance, chain: chain.inOrder, noConnection: failure)
+    }
+
+    /// From the retained messages of a bridge that is online, but does not answer.
+    init(_ id: String, silent failure: ClientFailure, _ facts: RetainedFacts, at now: Int64) {
+        let connection = facts.tag(id, "connection")
+        let isConnected = connection?["state"]?.string == "connected"
+        let bridge = Finding(
+            .bridge, failure.exitCode == .noConnection ? .failed : .warning, "online, but: \(failure.text)",
+            remedies: [failure.hint].compactMap(\.self))
+        let states = (facts.bridge("adapter")?.elements ?? []).compactMap { $0["state"]?.string }
+        let isReady = states.contains("powered_on")
+        let adapter = Finding(
+            .adapter, isReady ? .ok : .failed, isReady ? "on" : states.first?.asWords ?? "there is none",
+            remedies: isReady ? [] : ["jacquard2mqtt doctor"])
+        let received = Finding(
+            .received, isConnected ? .ok : .skipped,
+            Self.lastSeen(id, facts, now).map { "last received \($0)" } ?? "not known")
+        let link = Finding(
+            .link, isConnected ? .ok : .failed, connection.map { ConnectionText($0).long } ?? "not known",
+            remedies: isConnected ? [] : [connection?["error"]?["hint"]?.string ?? "move the tag"])
+        self.init(
+            id: id, instance: facts.topics.instance,
+            chain: [Finding(.broker, .ok, "connected"), bridge, adapter, received, link]
+                + [Self.lastError(id, facts)].compactMap(\.self),
+            noConnection: failure.exitCode == .noConnection ? failure : nil)
+    }
+
+    /// Completes the error for a tag that another bridge has.
+    static func unknownTag(_ id: String, _ error: ClientFailure, _ facts: RetainedFacts) -> ClientFailure {
+        guard let owner = facts.tag(id, "info")?["bridge"]?.string, owner != facts.topics.instance else { return error }
+        var error = error
+        error.hint = "it belongs to another bridge: JACQUARD2MQTT_INSTANCE=\(owner) jacquard2mqtt why \(id)"
+        return error
+    }
+
+    private static func lastSeen(_ id: String, _ facts: RetainedFacts, _ now: Int64) -> String? {
+        facts.tag(id, "connection")?["last_seen"]?.string.flatMap(Age.unixMilliseconds).map {
+            Age.text(from: $0, to: now)
+        }
+    }
+
+    private static func lastError(_ id: String, _ facts: RetainedFacts) -> Finding? {
+        guard let error = facts.tag(id, "connection")?["error"], let code = error["code"]?.string else { return nil }
+        return Finding(
+            .lastError, .warning, "\(code): \(error["text"]?.string ?? "")",
+            remedies: [error["hint"]?.string].compactMap(\.self))
+    }
+}
+
+extension [Finding] {
+    /// In the order of the links.
+    fileprivate var inOrder: [Finding] {
+        let order = Check.allCases
+        return sorted { (order.firstIndex(of: $0.check) ?? 0) < (order.firstIndex(of: $1.check) ?? 0) }
+    }
+}
