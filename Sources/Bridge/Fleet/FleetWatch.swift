@@ -4,7 +4,7 @@ import Time
 /// Detects bridges that have died together with their node of the broker, so that no will was published.
 ///
 /// Each bridge publishes a beat every ten seconds, and receives its own beats and those of at most eight others: the
-/// next online ones by name, in a ring. A bridge is silent if none of its beats arrived for 30 s, and then one of this
+/// next online ones by name, in a ring. A bridge is silent if none of its beats arrived for 33 s, and then one of this
 /// bridge's own beats came back without delay. So a slow or broken connection of this bridge makes no other one silent.
 ///
 /// Beats of a silent bridge are still received. A beat from a bridge whose state is `offline` at this node of the broker
@@ -26,8 +26,8 @@ struct FleetWatch: Sendable {
 
     /// The interval of the beats.
     static let interval = Duration.seconds(10)
-    /// How long the beats of a bridge may be absent.
-    static let patience = Duration.seconds(30)
+    /// How long the beats of a bridge may be absent. Two may be lost; the third one may be three seconds late.
+    static let patience = Duration.seconds(33)
     /// How long an own beat may take to come back.
     static let roundTrip = Duration.seconds(5)
     /// The pause between a connection and the first beat: the facts are published first.

@@ -71,7 +71,7 @@ struct FleetStateTests {
                 "jacquard/bridge/cellar/state offline",
             ])
         #expect(lines.count == 4)
-        #expect(lines[3].contains(#""text":"No beat of the bridge cellar for 30 s""#))
+        #expect(lines[3].contains(#""text":"No beat of the bridge cellar for 33 s""#))
         #expect(lines[3].contains(#""type":"bridge_silent""#))
         let sent = scene.publications.filter { $0.kind == .correction(lifetime: .seconds(5)) }
         #expect(sent.count == 3)
