@@ -121,7 +121,8 @@ extension Settings {
                 """),
             ConfigurationKey(
                 "mqtt.prefer_first", \.mqtt.prefersFirst, .boolean, .reconnection,
-                "true: after each pause, try the first node first, instead of the one after the last failure."),
+                "true: after a lost connection and after each pause, try the first node first, instead of the next one."
+            ),
             ConfigurationKey(
                 "mqtt.version", \.mqtt.version, .choice, .reconnection,
                 "The protocol version: auto is 5, or 3.1.1 if the broker refuses it."),

@@ -8,7 +8,9 @@ struct NodeRound {
     private let prefersFirst: Bool
     /// The node of the next attempt.
     private(set) var current: Int
-    /// How many nodes have failed in this round. They are the ones before `current`.
+    /// The node at which this round began.
+    private var start: Int
+    /// How many nodes have failed in this round.
     private var failed = 0
 
     /// A round that begins at its first node.
@@ -16,7 +18,8 @@ struct NodeRound {
     /// - Parameters:
     ///   - count: the number of nodes, at least 1.
     ///   - order: which of them is the first one.
-    ///   - prefersFirst: whether a new round begins at the first node, instead of the one after the last failure.
+    ///   - prefersFirst: whether the first node is tried first in each round, instead of the one after the last failure. In
+    ///     a round that begins with a lost connection to another node, it is the next one.
     init(count: Int, order: MQTTConfiguration.Order, prefersFirst: Bool) {
         self.count = max(count, 1)
         self.prefersFirst = prefersFirst
@@ -26,6 +29,7 @@ struct NodeRound {
             case .spread(let key): Int(Self.hash(key) % UInt64(self.count))
             }
         current = first
+        start = first
     }
 
     /// Goes on to the next node after an attempt or a connection has failed.
@@ -34,17 +38,26 @@ struct NodeRound {
     ///   pause.
     /// - Returns: whether the next attempt can be made without a pause.
     mutating func advance(isNodeFailure: Bool) -> Bool {
-        current = (current + 1) % count
         failed += 1
-        if isNodeFailure, failed < count { return true }
-        failed = 0
-        if prefersFirst { current = first }
+        if isNodeFailure, failed < count {
+            current = node(failed)
+            return true
+        }
+        current = prefersFirst ? first : (current + 1) % count
+        restart()
         return false
+    }
+
+    /// The node that is tried after so many failures of this round.
+    private func node(_ failures: Int) -> Int {
+        guard prefersFirst, start != first else { return (start + failures) % count }
+        let others = (0..<count).map { (first + $0) % count }.filter { $0 != start }
+        return others[failures - 1]
     }
 
     /// Begins a new round at the current node. A connection that has lasted does this: the other nodes may be back.
     mutating func restart() {
-        failed = 0
+        (failed, start) = (0, current)
     }
 
     /// FNV-1a with the final mixing step of MurmurHash3, which makes the low bits depend on all of the key.

@@ -73,9 +73,7 @@ final class SimulatedFleet {
         for index in clients.indices { clients[index].traffic = Traffic() }
     }
 
-    /// Lets time pass.
-    ///
-    /// - Parameter isUsed: whether each tag has, in an hour, six gestures, two commands, and six reconnections.
+    /// Lets time pass. If `isUsed`, each tag has, in an hour, six gestures, two commands, and six reconnections.
     func pass(_ duration: Duration, isUsed: Bool = false) {
         let end = now.instant + duration
         let pause = Duration.seconds(3_600) / (14 * count * tagsPerBridge)
