@@ -157,7 +157,7 @@ extension SimulatedFleet {
             case .publish(let publication): send(clients[client].outbox.submit(publication, at: now.instant), client)
             case .subscribe(let filters): filters.forEach { subscribe(client, $0) }
             case .unsubscribe(let filters): filters.forEach { unsubscribe(client, $0) }
-            case .perform(_, let tag, let token):
+            case .perform(_, let tag, let token, _):
                 let battery = TagCommandResponse.battery(BatteryStatus(level: 87, isCharging: false))
                 handle(.tag(tag, .commandEnded(token: token, .success(battery))), client)
             default: break
