@@ -177,6 +177,7 @@ public struct TagTopics: Hashable, Sendable {
     let connection: String
     let battery: String
     let batteryLevel: String
+    let batteryForecast: String
     let gear: String
     let info: String
     let touchMode: String
@@ -188,7 +189,7 @@ public struct TagTopics: Hashable, Sendable {
 
     /// The tag's retained topics.
     public var retained: [String] {
-        [availability, connection, battery, batteryLevel, gear, info, touchMode, led, rssi, stats]
+        [availability, connection, battery, batteryLevel, batteryForecast, gear, info, touchMode, led, rssi, stats]
     }
 
     fileprivate init(prefix: String) {
@@ -197,6 +198,7 @@ public struct TagTopics: Hashable, Sendable {
         connection = prefix + "connection"
         battery = prefix + "battery"
         batteryLevel = prefix + "battery/level"
+        batteryForecast = prefix + "battery/forecast"
         gear = prefix + "gear"
         info = prefix + "info"
         touchMode = prefix + "touch_mode"

@@ -32,6 +32,7 @@ enum MessageText {
         case "gesture": gesture(document)
         case "connection": connection(document)
         case "battery": battery(document)
+        case "battery/forecast": document["empty"]?.word.map { "battery will be empty at \($0)" }
         case "gear": gear(document)
         case "led": led(document)
         case "rssi": document.word.map { "signal strength is \($0) dBm" }

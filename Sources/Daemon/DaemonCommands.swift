@@ -34,6 +34,9 @@ extension ProgramDescription {
                         ], isInManualOnly: true),
                     .init(StatePath.standard + "/tags.json", ["The known tags."], isInManualOnly: true),
                     .init(
+                        StatePath.standard + "/batteries.json", ["The battery levels behind the forecasts."],
+                        isInManualOnly: true),
+                    .init(
                         StatePath.standard + "/lock",
                         [
                             "Prevents a second bridge from using the folder; contains the process ID of",

@@ -100,6 +100,17 @@ extension EntityKind {
         return kind
     }
 
+    /// A point in time, or null if it is unknown.
+    ///
+    /// Releases with the single form only log a warning for an unknown value of the class `timestamp`: there it is a text.
+    static func timestamp(_ topic: String, _ expression: String, attributes: Attributes? = nil) -> EntityKind {
+        var kind = sensor(topic, "{{ \(expression) }}", class: "timestamp", attributes: attributes)
+        kind.singleFormValues = [
+            "device_class": .null, "value_template": .string("{{ \(expression) or 'unknown' }}"),
+        ]
+        return kind
+    }
+
     /// One of two states. Without a template the payload is compared as it is.
     static func binarySensor(
         _ topic: String, _ template: String? = nil, on: String, off: String, class deviceClass: String? = nil,

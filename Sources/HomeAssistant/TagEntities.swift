@@ -83,6 +83,10 @@ extension Entity {
                     class: "battery_charging"),
                 category: .diagnostic),
             Entity(
+                "battery_forecast", "Battery empty",
+                .timestamp("battery/forecast", "value_json.empty", attributes: ("battery/forecast", nil)),
+                category: .diagnostic, icon: "mdi:battery-clock", needs: .bridge),
+            Entity(
                 "attached", "Attached",
                 .binarySensor("gear", "{{ value_json.attached }}", on: templateTrue, off: templateFalse),
                 icon: "mdi:tshirt-crew"),

@@ -17,7 +17,8 @@ struct PublicationClassTests {
 
     /// The class of each topic below `jacquard/tag/0001/` and of the bridge's own.
     private static let tag: [String: Class] = [
-        "availability": fact, "connection": fact, "battery": fact, "battery/level": fact, "gear": fact, "info": fact,
+        "availability": fact, "connection": fact, "battery": fact, "battery/level": fact,
+        "battery/forecast": fact, "gear": fact, "info": fact,
         "touch_mode": fact, "led": fact, "stats": fact, "rssi": latest, "gesture": event, "led/result": event,
         "touch_mode/result": event, "touch": stream,
     ]

@@ -91,7 +91,7 @@ struct TouchModeSet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        TagRequestOutcome(publications: tag.touchModeReported(mode))
+        TagRequestOutcome(publications: tag.touchModeReported(mode, at: now))
     }
 }
 

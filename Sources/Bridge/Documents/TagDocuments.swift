@@ -111,6 +111,22 @@ struct BatteryDocument: Encodable {
     }
 }
 
+/// `T/battery/forecast`.
+struct BatteryForecastDocument: Encodable {
+    @OrNull var empty: String?
+    @OrNull var earliest: String?
+    @OrNull var latest: String?
+    @OrNull var basis: String?
+
+    /// All values are null without a forecast.
+    init(_ forecast: BatteryForecast?) {
+        empty = forecast.map { Timestamp.text(ofUnixMilliseconds: $0.empty) }
+        earliest = forecast.map { Timestamp.text(ofUnixMilliseconds: $0.earliest) }
+        latest = forecast.map { Timestamp.text(ofUnixMilliseconds: $0.latest) }
+        basis = forecast?.basis
+    }
+}
+
 /// `T/gear`.
 struct GearDocument: Encodable {
     @OrNull var attached: Bool?

@@ -108,7 +108,9 @@ extension BridgeState {
     mutating func measured(_ measurement: HealthMeasurement, at now: Timestamp) -> [BridgeAction] {
         health.measured(measurement, at: now.instant)
         _ = healthChanged(at: now)
-        return publish([healthFact(at: now)])
+        // Reported once a minute: soon enough to correct forecasts after the time of day was set.
+        let forecasts = tags.indices.flatMap { tags[$0].clockChecked(at: now) }
+        return publish([healthFact(at: now)] + forecasts)
     }
 
     /// Handles an event that affects only the bridge's health.

@@ -6,7 +6,7 @@ extension TagMirror {
     /// Returns all facts, so that every retained topic has a value.
     func allFacts(at now: Timestamp) -> [Publication] {
         [availabilityFact, connectionFact(at: now)] + batteryFacts
-            + [gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)]
+            + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)]
     }
 
     var availabilityFact: Publication {
@@ -26,6 +26,8 @@ extension TagMirror {
         guard let battery else { return [document] }
         return [document, .fact(topics.batteryLevel, word: String(battery.value.level))]
     }
+
+    var forecastFact: Publication { .fact(topics.batteryForecast, BatteryForecastDocument(batteryMonitor.forecast)) }
 
     var gearFact: Publication { .fact(topics.gear, GearDocument(gear)) }
 

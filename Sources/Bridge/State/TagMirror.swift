@@ -17,6 +17,8 @@ struct TagMirror: Sendable {
     private(set) var component: Component?
     /// The latest battery level, possibly from before a restart.
     private(set) var battery: Timestamped<BatteryStatus>?
+    /// The history of the battery, with the forecast.
+    private(set) var batteryMonitor: BatteryMonitor
     /// The latest signal strength of the current link, or since the last one.
     private(set) var measuredSignal: Timestamped<Int>?
     /// nil until the tag reports whether gear is attached.
@@ -37,6 +39,8 @@ struct TagMirror: Sendable {
     private var stored: TagRecord?
     /// The battery level in the state file.
     private var storedBattery: TagRecord.Battery?
+    /// The history of the battery in its state file.
+    private var storedHistory: BatteryHistory
     /// The address of the last connection; nil before the first. The address in ``sighting`` may come from an
     /// advertisement.
     private var knownAddress: String?
@@ -70,6 +74,8 @@ struct TagMirror: Sendable {
             return Timestamped(value: BatteryStatus(level: UInt32($0.level), isCharging: $0.isCharging), at: at)
         }
         storedBattery = record?.battery
+        storedHistory = record?.history ?? BatteryHistory()
+        batteryMonitor = BatteryMonitor(storedHistory)
         self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
         knownAddress = self.sighting.address
         lastGear = record?.lastGear
@@ -114,7 +120,7 @@ struct TagMirror: Sendable {
         TagRecord(
             id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name.map { ExactText($0) },
             isHeld: link.intent.isHeld,
-            lastGear: lastGear, battery: storedBattery)
+            lastGear: lastGear, battery: storedBattery, history: storedHistory)
     }
 
     /// Returns an action that stores the record, if it has changed.
@@ -142,7 +148,7 @@ extension TagMirror {
         case .information(let component): return informationReported(component)
         case .battery(let battery): return batteryReported(battery, at: now)
         case .gear(let gear): return gearReported(gear, at: now)
-        case .touchMode(let mode): return touchModeReported(mode)
+        case .touchMode(let mode): return touchModeReported(mode, at: now)
         case .touch(let touch): return [touchSample(touch, at: now)]
         case .fragmentsLost:
             counters.lostFragments += 1
@@ -183,6 +189,7 @@ extension TagMirror {
             if isConnected { knownAddress = sighting.address ?? knownAddress }
             if isReconnect { counters.reconnects += 1 }
             return [availabilityFact, connectionFact(at: now)] + (isReconnect ? statsChanged(at: now) : [])
+                + loadChanged(at: now)
         }
     }
 
@@ -195,16 +202,34 @@ extension TagMirror {
     /// Handles the battery level from a notification or a response.
     mutating func batteryReported(_ battery: BatteryStatus, at now: Timestamp) -> [Publication] {
         self.battery = Timestamped(value: battery, at: now)
+        let forecast = batteryMonitor.forecast
+        batteryMonitor.reported(battery, load: load, at: now)
         if batteryThrottle.admits(at: now.instant) { storeBattery() }
-        return batteryFacts
+        return batteryFacts + (batteryMonitor.forecast == forecast ? [] : [forecastFact])
     }
 
-    /// Adds the current battery level to the record, so that it survives a restart.
+    /// Adds the current battery level and its history to the record, so that they survive a restart.
     private mutating func storeBattery() {
         storedBattery = battery.map {
             TagRecord.Battery(
                 level: $0.value.level, isCharging: $0.value.isCharging, unixMilliseconds: $0.at.unixMilliseconds)
         }
+        storedHistory = batteryMonitor.history
+    }
+
+    /// How the tag is used now.
+    private var load: BatteryHistory.Load { isConnected && touchMode == .continuous ? .continuous : .gesture }
+
+    /// Passes a changed load to the history of the battery.
+    private mutating func loadChanged(at now: Timestamp) -> [Publication] {
+        let forecast = batteryMonitor.forecast
+        batteryMonitor.loadChanged(to: load, at: now)
+        return batteryMonitor.forecast == forecast ? [] : [forecastFact]
+    }
+
+    /// Handles a time of day that may have been set.
+    mutating func clockChecked(at now: Timestamp) -> [Publication] {
+        batteryMonitor.clockChanged(at: now) ? [forecastFact] : []
     }
 
     /// Handles the gear from a notification or a response.
@@ -215,9 +240,9 @@ extension TagMirror {
     }
 
     /// Handles the touch mode of the gear.
-    mutating func touchModeReported(_ mode: TouchMode) -> [Publication] {
+    mutating func touchModeReported(_ mode: TouchMode, at now: Timestamp) -> [Publication] {
         touchMode = mode
-        return [touchModeFact]
+        return [touchModeFact] + loadChanged(at: now)
     }
 }
 
@@ -290,9 +315,10 @@ extension TagMirror {
 
     /// Handles the end of the bridge.
     mutating func stop(at now: Timestamp) -> [Publication] {
-        storeBattery()
         link.stop(at: now)
-        return [availabilityFact, connectionFact(at: now)]
+        let forecast = loadChanged(at: now)
+        storeBattery()
+        return [availabilityFact, connectionFact(at: now)] + forecast
     }
 
     /// Returns the actions that follow from a changed intent: connect or disconnect, publish, and store.

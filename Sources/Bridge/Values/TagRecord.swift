@@ -50,6 +50,8 @@ public struct TagRecord: Hashable, Sendable {
     public var lastGear: Gear?
     /// The last battery level; nil if unknown.
     public var battery: Battery?
+    /// The earlier battery levels.
+    public var history: BatteryHistory
 
     /// Creates a record.
     public init(
@@ -59,7 +61,8 @@ public struct TagRecord: Hashable, Sendable {
         name: ExactText? = nil,
         isHeld: Bool = false,
         lastGear: Gear? = nil,
-        battery: Battery? = nil
+        battery: Battery? = nil,
+        history: BatteryHistory = BatteryHistory()
     ) {
         self.id = id
         self.serial = serial
@@ -68,5 +71,6 @@ public struct TagRecord: Hashable, Sendable {
         self.isHeld = isHeld
         self.lastGear = lastGear
         self.battery = battery
+        self.history = history
     }
 }

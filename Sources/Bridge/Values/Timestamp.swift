@@ -56,7 +56,10 @@ struct TimeText: Sendable {
 
 extension Timestamp {
     /// The time in the contract's format.
-    var text: String {
+    var text: String { Self.text(ofUnixMilliseconds: unixMilliseconds) }
+
+    /// Returns a time of the wall clock in the contract's format.
+    static func text(ofUnixMilliseconds unixMilliseconds: Int64) -> String {
         var bytes: [UInt8] = []
         var writer = TimeText()
         writer.append(unixMilliseconds, to: &bytes)

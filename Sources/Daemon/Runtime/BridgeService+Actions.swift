@@ -106,12 +106,14 @@ extension BridgeService {
 
     private func forget(_ id: TagID, _ token: UInt64) {
         store.forget(id)
+        batteries.forget(id)
         guard let identity = registry.identity(id) else { return answer(token, .success(.done)) }
         departures[identity] = token
         manager.forget(identity)
     }
 
     private func remember(_ record: TagRecord) {
+        batteries.remember(record)
         store.remember(StoredTag(record, isPaired: store.tags[record.id]?.paired ?? false))
     }
 }

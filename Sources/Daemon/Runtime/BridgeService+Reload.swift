@@ -59,7 +59,7 @@ extension BridgeService {
     private func add(_ tag: TagSettings) {
         let entry = tag.entry
         reloadLog.notice("a tag is listed", [(.tag, tag.id.text)])
-        let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? $0.record : nil }
+        let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? batteries.complete($0.record) : nil }
         registry.add(entry.id, serial: entry.serial, address: tag.address.flatMap { BluetoothAddress($0) })
         if let record { expect(record) }
         handle(.tagAdded(entry, record: record))

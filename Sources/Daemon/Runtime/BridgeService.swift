@@ -23,6 +23,7 @@ final class BridgeService {
     /// Replaced when the settings of the broker connection change.
     var client: MQTTClient
     let store: TagStore
+    let batteries: BatteryStore
     let runs: RunStore
     let doctor: HostDoctor
     /// The current configuration.
@@ -60,6 +61,7 @@ final class BridgeService {
     /// - Parameters:
     ///   - configuration: the configuration.
     ///   - store: the known tags, already read.
+    ///   - batteries: the histories of their batteries, already read.
     ///   - runs: stores the instance names under which the bridge has run.
     ///   - former: the former instance names.
     ///   - doctor: examines the host.
@@ -67,16 +69,17 @@ final class BridgeService {
     ///   - boot: identifies this start.
     ///   - sink: the destination of log lines, with their level.
     init(
-        _ configuration: Settings, store: TagStore, runs: RunStore, former: [FormerInstance],
+        _ configuration: Settings, store: TagStore, batteries: BatteryStore, runs: RunStore, former: [FormerInstance],
         doctor: HostDoctor, busAddress: String, boot: String, sink: LogTap
     ) {
         self.sink = sink
         self.store = store
+        self.batteries = batteries
         self.runs = runs
         self.doctor = doctor
         self.configuration = configuration
         log = Logger("daemon", to: sink)
-        let records = configuration.records(of: store.tags)
+        let records = configuration.records(of: store.tags).map(batteries.complete)
         bridge = BridgeState(
             configuration: configuration.bridge, records: records,
             earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete), boot: boot, startedAt: .now)
@@ -133,8 +136,10 @@ final class BridgeService {
         handle(.stopping)
         async let radio: Void = central.stop()
         async let file: Void = store.finish()
+        async let history: Void = batteries.finish()
         await client.stop()
         await file
+        await history
         await radio
     }
 

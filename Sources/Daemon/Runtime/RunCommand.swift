@@ -91,6 +91,8 @@ struct RunCommand: CommandAction, Hashable {
         let boot = String(UInt16.random(in: 0x1000 ... .max), radix: 16)
         let store = TagStore(folder, log: log.labelled("state"))
         await store.load()
+        let batteries = BatteryStore(folder, log: log.labelled("state"))
+        await batteries.load(for: store.isComplete ? store.tags : nil)
         let known = max(store.tags.count, loaded.configuration.tags.count)
         if let complaint = DescriptorLimit.complaint(about: DescriptorLimit.raise(), tags: known) {
             log.warning("few descriptors", [(.reason, complaint)])
@@ -100,8 +102,8 @@ struct RunCommand: CommandAction, Hashable {
         let doctor = HostDoctor(
             busAddress: bus, stateFolder: folder.path, load: { source.load() }, log: log.labelled("doctor"))
         let service = BridgeService(
-            loaded.configuration, store: store, runs: runs, former: former, doctor: doctor, busAddress: bus, boot: boot,
-            sink: sink)
+            loaded.configuration, store: store, batteries: batteries, runs: runs, former: former, doctor: doctor,
+            busAddress: bus, boot: boot, sink: sink)
         await service.start()
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()

@@ -2,12 +2,15 @@ import Configuration
 import Glibc
 import JSON
 
-/// The folder of `--state`, in which one file remembers the tags. Called on the helper thread: everything here may block.
+/// The folder of `--state`, with a file for each kind of state. Called on the helper thread: everything here may block.
 struct StateFolder: Sendable {
     /// The greatest size that is read, in bytes; a hundred tags take twenty thousand.
     private static let sizeLimit = 1 << 20
     private static let fileName = "tags.json"
     private static let runsFileName = "runs.json"
+    private static let batteryFileName = "batteries.json"
+    /// The greatest size of the batteries' file that is read; a tag takes at most 4 kB.
+    private static let batterySizeLimit = 16 << 20
 
     /// Where it is.
     let path: String
@@ -42,22 +45,29 @@ struct StateFolder: Sendable {
 
     private func parsed(_ bytes: [UInt8]) -> Contents {
         guard let document = JSONValue(parsing: bytes), let version = StoredTags.version(of: document) else {
-            return setAside()
+            return setAside(file)
         }
         // First of all: the tags of another version may look like nothing that is known here.
         guard version == StoredTags.version else {
             return .unreadable(reason: "version \(version) of another release")
         }
-        return StoredTags(document).map { .tags($0.tags) } ?? setAside()
+        return StoredTags(document).map { .tags($0.tags) } ?? setAside(file)
     }
 
     /// A damaged file is evidence: it is kept beside the new one and never overwritten.
-    private func setAside() -> Contents {
-        let kept = (0...).lazy.map { file + ".damaged" + ($0 == 0 ? "" : "-\($0)") }.first { access($0, F_OK) != 0 }
-        guard let kept, rename(file, kept) == 0 else {
-            return .unreadable(reason: "it is damaged and cannot be set aside: \(FileError(errno).reason)")
+    private func setAside(_ file: String) -> Contents {
+        switch moveAside(file) {
+        case .success(let kept): .damaged(setAside: kept, reason: "it is no list of tags")
+        case .failure(let error):
+            .unreadable(reason: "it is damaged and cannot be set aside: \(error.reason)")
         }
-        return .damaged(setAside: kept, reason: "it is no list of tags")
+    }
+
+    /// Renames a damaged file to a name that is not in use, and returns it.
+    private func moveAside(_ file: String) -> Result<String, FileError> {
+        let kept = (0...).lazy.map { file + ".damaged" + ($0 == 0 ? "" : "-\($0)") }.first { access($0, F_OK) != 0 }
+        guard let kept, rename(file, kept) == 0 else { return .failure(FileError(errno)) }
+        return .success(kept)
     }
 
     /// Creates the folder if it is missing.
@@ -88,6 +98,47 @@ struct StateFolder: Sendable {
     /// - Throws: ``FileError``; the file is then as it was.
     func save(_ runs: StoredRuns) throws(FileError) {
         try write(runs, to: path + "/" + Self.runsFileName)
+    }
+
+    /// What was found of the batteries.
+    enum BatteryContents: Hashable, Sendable {
+        /// The histories; none where there is no file yet.
+        case batteries([StoredBattery])
+        /// The file is damaged and was set aside under this name.
+        case damaged(setAside: String)
+        /// The file cannot be read, or the damaged one cannot be set aside.
+        case unreadable(reason: String)
+    }
+
+    /// Reads the histories of the batteries.
+    func loadBatteries() -> BatteryContents {
+        let file = path + "/" + Self.batteryFileName
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try FileContents(path: file, limit: Self.batterySizeLimit, followsLinks: false).bytes
+        } catch {
+            return error.isMissing ? .batteries([]) : .unreadable(reason: error.reason)
+        }
+        let document = JSONValue(parsing: bytes)
+        if let version = document?["version"]?.integer, version != StoredBatteries.version {
+            return .unreadable(reason: "version \(version) of another release")
+        }
+        if let stored = document.flatMap({ StoredBatteries($0) }) { return .batteries(stored.batteries) }
+        return switch moveAside(file) {
+        case .success(let kept): .damaged(setAside: kept)
+        case .failure(let error): .unreadable(reason: "it is damaged and cannot be set aside: \(error.reason)")
+        }
+    }
+
+    /// Writes the histories of the batteries, as ``save(_:)-([StoredTag])`` writes the tags, on one line.
+    ///
+    /// - Throws: ``FileError``; the file is then as it was.
+    func saveBatteries(_ batteries: [StoredBattery]) throws(FileError) {
+        try create()
+        let document = StoredBatteries(batteries: batteries.sorted { $0.id < $1.id })
+        try AtomicFile.write(
+            JSONText.bytes(of: document) + [UInt8(ascii: "\n")], to: path + "/" + Self.batteryFileName, mode: 0o600,
+            isDurable: true)
     }
 
     private func write(_ document: some Encodable, to file: String) throws(FileError) {

@@ -85,6 +85,10 @@ struct MonitorTests {
             ),
             ("tag/0001/battery", #"{"level":87,"charging":true}"#, "battery is at 87 % and charging"),
             (
+                "tag/0001/battery/forecast", #"{"empty":"2026-12-04T18:00:00.000Z"}"#,
+                "battery will be empty at 2026-12-04T18:00:00.000Z"
+            ),
+            (
                 "tag/0001/connection",
                 #"{"state":"initializing","step":6,"of":14,"attempt":3,"error":{"code":"x","text":"Too far","hint":null}}"#,
                 "is initializing 6/14; attempt 3; Too far"
@@ -131,7 +135,8 @@ struct MonitorTests {
     @Test(
         "says nothing twice and nothing of others",
         arguments: [
-            ("tag/0001/battery/level", "87"), ("tag/0001/stats", "{}"), ("tag/0001/led", ""),
+            ("tag/0001/battery/level", "87"), ("tag/0001/battery/forecast", #"{"empty":null}"#),
+            ("tag/0001/stats", "{}"), ("tag/0001/led", ""),
             ("bridge/attic/state", ""),
             ("bridge/attic/pairing", #"{"state":"idle"}"#), ("bridge/attic/found", #"{"count":1}"#),
             ("bridge/cellar/state", "online"), ("tag", "x"), ("tag/0001", "x"),

@@ -23,7 +23,14 @@ struct DocumentationTests {
 
     /// A life of the tag in which everything happens that the article shows.
     private func life() throws -> Scene {
-        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")])
+        let levels = (0..<13).map { step in
+            BatteryHistory.Point(
+                second: UInt32(Scene.beginning.unixMilliseconds / 1_000) - 28_000 * UInt32(13 - step),
+                level: UInt8(100 - step), load: .gesture)
+        }
+        var scene = Scene(
+            tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")],
+            records: [TagRecord(id: .tag003R, serial: "003R", history: BatteryHistory(points: levels))])
         let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 0, dropped: 0, brokerReconnects: 0)
         let adapter = AdapterFacts(id: "hci0", address: "F0:00:00:00:00:01", state: .poweredOn, connectedCount: 1)
         let sighting = TagSighting(

@@ -7,7 +7,9 @@ import Testing
 struct ForgetTests {
     private let topic = "bridge/attic/request/forget"
     private static let retained = [
-        "availability", "connection", "battery", "battery/level", "gear", "info", "touch_mode", "led", "rssi", "stats",
+        "availability", "connection", "battery", "battery/level", "battery/forecast", "gear", "info", "touch_mode",
+        "led",
+        "rssi", "stats",
     ]
 
     private func scene() -> Scene {

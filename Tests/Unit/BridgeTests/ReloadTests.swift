@@ -28,7 +28,7 @@ struct ReloadTests {
         #expect(!lines.contains { $0.contains("tag_forgotten") })
         #expect(scene.wait(.milliseconds(999)).isEmpty)
         let rest = scene.wait(.milliseconds(1))
-        #expect(rest.count == 10)
+        #expect(rest.count == 11)
         #expect(rest.allSatisfy { $0.hasPrefix("jacquard/tag/003R/") && $0.hasSuffix(" ") })
         #expect(scene.state.deadline == nil)
     }

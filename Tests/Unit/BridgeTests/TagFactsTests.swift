@@ -22,6 +22,7 @@ struct TagFactsTests {
                     + #""retry_at":null,"retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
                     + #""state":"preparing_to_connect","step":null}"#,
                 #"jacquard/tag/003R/battery {"charging":null,"level":null,"time":null}"#,
+                #"jacquard/tag/003R/battery/forecast {"basis":null,"earliest":null,"empty":null,"latest":null}"#,
                 #"jacquard/tag/003R/gear {"attached":null,"capabilities":null,"firmware":null,"product":null,"#
                     + #""product_id":null,"time":null,"vendor":null,"vendor_id":null}"#,
                 #"jacquard/tag/003R/info {"address":null,"bridge":"attic","firmware":null,"#

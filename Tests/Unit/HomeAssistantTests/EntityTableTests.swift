@@ -20,6 +20,7 @@ struct EntityTableTests {
             "connection": "binary_sensor", "battery": "sensor", "charging": "binary_sensor",
             "attached": "binary_sensor", "gear": "sensor", "gesture": "event", "led": "light",
             "touch_mode": "select", "connect": "switch", "rssi": "sensor", "firmware": "sensor",
+            "battery_forecast": "sensor",
         ]
         let expected = others.merging(haptics.map { ("haptic_" + $0, "button") }) { first, _ in first }
             .merging(triggers.map { ("trigger_" + $0, "device_automation") }) { first, _ in first }
@@ -62,7 +63,9 @@ struct EntityTableTests {
     func availability() {
         for (key, item) in tag where !key.hasPrefix("trigger_") {
             let topics = (item["availability"]?.elements ?? []).compactMap { $0["topic"]?.string }
-            let needsBridgeOnly = ["gesture", "connection", "connect", "battery", "firmware", "gear"].contains(key)
+            let needsBridgeOnly = [
+                "gesture", "connection", "connect", "battery", "battery_forecast", "firmware", "gear",
+            ].contains(key)
             #expect(topics.first == "jacquard/bridge/attic/state")
             #expect(topics.dropFirst().first == (needsBridgeOnly ? nil : "jacquard/tag/003R/availability"))
             #expect(topics.contains("jacquard/tag/003R/gear") == (key.hasPrefix("haptic_") || key == "touch_mode"))
@@ -142,7 +145,7 @@ struct EntityTableTests {
             "connection": diagnostic("connectivity"), "charging": diagnostic("battery_charging"),
             "battery": measurement.merging(["device_class": "battery", "unit_of_measurement": "%"]) { $1 },
             "rssi": measurement.merging(["device_class": "signal_strength", "unit_of_measurement": "dBm"]) { $1 },
-            "firmware": plain, "touch_mode": config, "connect": config,
+            "battery_forecast": diagnostic("timestamp"), "firmware": plain, "touch_mode": config, "connect": config,
         ]
         let ofBridge: [String: Classes] = [
             "connection": diagnostic("connectivity"), "problem": diagnostic("problem"), "connected_tags": measurement,

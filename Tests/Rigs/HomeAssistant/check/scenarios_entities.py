@@ -11,7 +11,7 @@ from world import BRIDGE, GESTURES, NAMES, NEW_TAG, OTHER_TAG, TAG, World
 
 # Unique id behind the device's, with the state while the tag is connected and at rest; None: disabled until enabled.
 TAG_ENTITIES = {
-    "connection": "on", "battery": "87", "charging": "off", "attached": "on", "gear": "Trucker Jacket",
+    "connection": "on", "battery": "87", "battery_forecast": "unknown", "charging": "off", "attached": "on", "gear": "Trucker Jacket",
     "gesture": "unknown", "led": "off", "touch_mode": "Gestures", "connect": "on", "firmware": "1.96.0", "rssi": None,
     "haptic_short": "unknown", "haptic_long": "unknown", "haptic_stop": "unknown", "haptic_sine_increase": None,
     "haptic_sine_decrease": None, "haptic_linear_increase": None, "haptic_linear_decrease": None,
@@ -111,6 +111,25 @@ async def gestures_have_names(world: World) -> None:
     """The light has no such names: Home Assistant has no template for its effects."""
     offered = (await world.home.state(f"{TAG}_gesture"))["attributes"]["event_types"]
     require(offered == [*NAMES.values(), "Unknown gesture"], f"event types {offered}")
+
+
+async def the_forecast_of_the_battery_is_a_time_or_unknown(world: World) -> None:
+    """Published in place of the bridge, which needs a discharge of days for a forecast."""
+    topic = "jacquard/tag/0001/battery/forecast"
+    keys = ("basis", "earliest", "empty", "latest")
+    unknown = json.dumps(dict.fromkeys(keys))
+    forecast = {
+        "basis": "4.2 days, 14 points", "earliest": "2026-12-12T12:00:00.000Z", "empty": "2026-12-18T19:00:00.000Z",
+        "latest": "2026-12-26T19:00:00.000Z"}
+    state = "2026-12-18T19:00:00+00:00" if world.form == "device" else forecast["empty"]
+    for _ in range(2):
+        await world.bus.publish(topic, json.dumps(forecast), retain=True)
+        await world.home.wait_state(f"{TAG}_battery_forecast", state)
+        attributes = (await world.home.state(f"{TAG}_battery_forecast"))["attributes"]
+        require({key: attributes.get(key) for key in keys} == forecast, f"attributes {attributes}")
+        require(attributes.get("device_class") == ("timestamp" if world.form == "device" else None), "another class")
+        await world.bus.publish(topic, unknown, retain=True)
+        await world.home.wait_state(f"{TAG}_battery_forecast", "unknown")
 
 
 async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: World) -> None:
@@ -238,7 +257,8 @@ ALL = [
     the_light_offers_the_patterns_of_the_tag,
     battery_and_charging_follow_the_tag, without_gear_its_entities_are_unavailable_and_triggers_stay,
     buttons_vibrate, touch_mode_is_selected, problems_are_shown,
-    gestures_have_names, values_stay_while_the_tag_is_away_and_the_connection_says_why,
+    gestures_have_names, the_forecast_of_the_battery_is_a_time_or_unknown,
+    values_stay_while_the_tag_is_away_and_the_connection_says_why,
     the_switch_disconnects_and_connects, the_button_scans, an_enabled_entity_shows_the_signal_strength,
     a_scan_shows_what_it_found,
     # Behind the scenario that makes Home Assistant load the integration again: that warns of triggers of removed devices.
