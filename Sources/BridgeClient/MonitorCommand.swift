@@ -100,7 +100,7 @@ struct MonitorRecord: Hashable, Sendable {
     /// `{"time","topic","payload","retained","initial"}`; a payload that is not JSON is a string.
     var document: JSONValue {
         [
-            "time": .string(ClockText.utc(time)), "topic": .string(topic), "payload": JSONValue(payload: payload),
+            "time": .string(TimeText.utc(time)), "topic": .string(topic), "payload": JSONValue(payload: payload),
             "retained": .bool(isRetained), "initial": .bool(isInitial),
         ]
     }

@@ -51,7 +51,7 @@ struct StatusReport: Hashable, Sendable {
             parts += [info?["node"]?.word.map { "broker \($0)" }].compactMap(\.self)
             parts += [health?["status"]?.word.map { "health \($0)" }].compactMap(\.self)
             // `uptime_s` counts up to the time of the health document only.
-            let started = info?["started"]?.string.flatMap(Age.unixMilliseconds)
+            let started = info?["started"]?.string.flatMap(TimeText.unixMilliseconds)
             parts += [started.map { "up \(Age.span(seconds: max(0, now - $0) / 1000))" }].compactMap(\.self)
         }
         return DisplayText.escaped(parts.joined(separator: ", "))
@@ -119,7 +119,7 @@ extension StatusReport {
         guard !isConnected(id) else { return "now" }
         let exact = facts.tag(id, "connection")?["last_seen"]?.string
         let reports = ["battery", "gear"].map { facts.tag(id, $0)?["time"]?.string }
-        let times = (exact.map { [$0] } ?? reports).compactMap(\.self).compactMap(Age.unixMilliseconds)
+        let times = (exact.map { [$0] } ?? reports).compactMap(\.self).compactMap(TimeText.unixMilliseconds)
         return times.max().map { Age.text(from: $0, to: now) } ?? ""
     }
 }

@@ -40,7 +40,7 @@ struct TagsCommand: ClientCommand {
     }
 
     private static func row(_ tag: JSONValue, _ state: String, _ now: Int64) -> [String] {
-        let seen = tag["last_seen"]?.string.flatMap(Age.unixMilliseconds).map { Age.text(from: $0, to: now) }
+        let seen = tag["last_seen"]?.string.flatMap(TimeText.unixMilliseconds).map { Age.text(from: $0, to: now) }
         return ["id", "serial", "name", "address"].map { tag[$0]?.word ?? "" }
             + [state, tag["rssi"]?.word ?? "", seen ?? ""]
     }

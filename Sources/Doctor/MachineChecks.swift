@@ -2,6 +2,7 @@ import Bridge
 import Configuration
 import EventLoop
 import Glibc
+import JSON
 import Terminal
 
 /// Checks the configuration.
@@ -28,7 +29,7 @@ enum ClockCheck {
 
     /// Reports the time.
     static func finding(unixSeconds: Int64) -> Finding {
-        let text = ClockText.utc(unixSeconds * 1000)
+        let text = TimeText.utc(unixSeconds * 1000)
         guard unixSeconds >= earliest else {
             return Finding(
                 .clock, .failed, "the clock is wrong: it shows \(text)",

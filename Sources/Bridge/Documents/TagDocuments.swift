@@ -120,9 +120,9 @@ struct BatteryForecastDocument: Encodable {
 
     /// All values are null without a forecast.
     init(_ forecast: BatteryForecast?) {
-        empty = forecast.map { Timestamp.text(ofUnixMilliseconds: $0.empty) }
-        earliest = forecast.map { Timestamp.text(ofUnixMilliseconds: $0.earliest) }
-        latest = forecast.map { Timestamp.text(ofUnixMilliseconds: $0.latest) }
+        empty = forecast.map { TimeText.utc($0.empty) }
+        earliest = forecast.map { TimeText.utc($0.earliest) }
+        latest = forecast.map { TimeText.utc($0.latest) }
         basis = forecast?.basis
     }
 }

@@ -6,6 +6,7 @@ import DBus
 import Doctor
 import EventLoop
 import Glibc
+import JSON
 import Logging
 import Terminal
 import Text
@@ -118,7 +119,7 @@ struct RunCommand: CommandAction, Hashable {
 
     private static func sink(_ settings: Settings.Log, _ environment: [String: String]) -> any LogSink {
         let level = LogLevel(settings.level)
-        let now: @Sendable () -> String = { ClockText.utc(WallClock.unixMilliseconds) }
+        let now: @Sendable () -> String = { TimeText.utc(WallClock.unixMilliseconds) }
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         return switch settings.format {
         case .automatic where isJournal: JournalSink(level: level)

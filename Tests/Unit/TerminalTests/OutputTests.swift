@@ -35,13 +35,6 @@ struct OutputTests {
         #expect(Age.span(seconds: seconds) == text)
     }
 
-    @Test("a time is read and written as in the contract")
-    func time() {
-        #expect(Age.unixMilliseconds("2026-11-20T10:00:00.114Z") == 1_795_168_800_114)
-        #expect(Age.unixMilliseconds("yesterday") == nil)
-        #expect(ClockText.utc(1_795_168_800_114) == "2026-11-20T10:00:00.114Z")
-    }
-
     @Test("hints contain the --config that the user typed")
     func hints() {
         let commands = ["doctor", "pair", "start"].map { name in

@@ -1,6 +1,5 @@
+import JSON
 import Testing
-
-@testable import Bridge
 
 @Suite("Times")
 struct TimeTextTests {
@@ -13,12 +12,13 @@ struct TimeTextTests {
             (4_107_542_400_000, "2100-03-01T00:00:00.000Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
         ] as [(Int64, String)])
     func text(milliseconds: Int64, text: String) {
-        #expect(Timestamp(instant: Scene.beginning.instant, unixMilliseconds: milliseconds).text == text)
+        #expect(TimeText.utc(milliseconds) == text)
+        #expect(TimeText.unixMilliseconds(text) == (milliseconds < 0 ? nil : milliseconds))
     }
 
     @Test("far outside the calendar don't trap", arguments: [Int64.min, .max])
     func extremes(milliseconds: Int64) {
-        #expect(Timestamp(instant: Scene.beginning.instant, unixMilliseconds: milliseconds).text.hasSuffix("Z"))
+        #expect(TimeText.utc(milliseconds).hasSuffix("Z"))
     }
 
     @Test("are correct in every second although the last text is cached")
@@ -31,5 +31,17 @@ struct TimeTextTests {
             writer.append(milliseconds, to: &bytes)
             #expect(String(decoding: bytes, as: UTF8.self) == "1970-01-01T00:00:" + text)
         }
+    }
+
+    @Test(
+        "of another form, or that do not exist, are none",
+        arguments: [
+            "", "yesterday", "2026-11-20", "2026-11-20T10:15:02Z", "2026-11-20T10:15:02.114",
+            "2026-02-30T00:00:00.000Z",
+            "2026-13-01T00:00:00.000Z", "2026-11-20T24:00:00.000Z", "2026-11-20 10:15:02.114Z",
+            "2026-11-20T10:15:02.114+00:00", "-999999999999T9:9:9.999Z", "9999999999-9-9T9:9:9.99Z",
+        ])
+    func otherTexts(text: String) {
+        #expect(TimeText.unixMilliseconds(text) == nil)
     }
 }
