@@ -100,7 +100,8 @@ extension JSONParser {
         guard current == UInt8(ascii: "\\") else {
             guard current != nil else { return nil }
             position += 1
-            return String(validating: text[start..<position - 1], as: UTF8.self)
+            // Of a slice, the check takes ten times as long.
+            return String(validating: UnsafeBufferPointer(rebasing: text[start..<position - 1]), as: UTF8.self)
         }
         return stringWithEscapes(from: start)
     }

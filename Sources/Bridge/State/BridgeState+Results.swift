@@ -53,8 +53,8 @@ extension BridgeState {
         let outcome = request.succeeded(response, on: &tags[position], at: now)
         if let failure = outcome.failure { return failed(command, failure, at: now) }
         tags[position].link.commandEnded(at: now.instant)
-        return publish(pendingCommands.succeed(command, data: outcome.data, at: now) + outcome.publications)
-            + settle(position, at: now)
+        let results = pendingCommands.succeed(command, data: outcome.data, at: now)
+        return publish(results + outcome.publications) + settle(position, at: now)
     }
 
     /// Handles an expired command: its tag or Bluetooth was unavailable for too long, or no response arrived.
