@@ -7,7 +7,7 @@ import Terminal
 enum ExplainText {
     /// Time and tag, then the sentence.
     static func line(_ document: JSONValue, _ sentence: String) -> String {
-        let time = document["time"]?.string.flatMap(Age.unixMilliseconds).map(ClockText.local) ?? ""
+        let time = document["time"]?.string.flatMap(TimeText.unixMilliseconds).map(ClockText.local) ?? ""
         return "\(time) \(document["tag"]?.word ?? "") \(sentence)"
     }
 
@@ -142,7 +142,7 @@ enum ExplainText {
     /// Describes a tag that is not connected; nil for one that is.
     static func tag(_ tag: JSONValue) -> String? {
         guard let connection = tag["connection"], connection["state"]?.string != "connected" else { return nil }
-        let since = connection["since"]?.string.flatMap(Age.unixMilliseconds).map { " since \(ClockText.local($0))" }
+        let since = connection["since"]?.string.flatMap(TimeText.unixMilliseconds).map { " since \(ClockText.local($0))" }
         let state = ConnectionText(connection).short
         return
             "\(tag["id"]?.word ?? "") is not connected\(since ?? "") (\(state)): it is asleep, out of range or held; "

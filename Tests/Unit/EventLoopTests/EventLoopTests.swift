@@ -256,7 +256,8 @@ struct SignalSourceTests {
 
     @Test("ends a wait for the end of a service, before and after it has begun", arguments: [SIGTERM, SIGINT])
     func termination(signal: CInt) async throws {
-        try await onLoop {
+        // Other tests run commands that take the same signals.
+        try await onLoop(alone: true) {
             let signals = TerminationSignals()
             try signals.listen()
             var hasEnded = false
