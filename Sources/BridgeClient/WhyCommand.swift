@@ -191,7 +191,7 @@ extension WhyReport {
     }
 
     private static func lastSeen(_ id: String, _ facts: RetainedFacts, _ now: Int64) -> String? {
-        facts.tag(id, "connection")?["last_seen"]?.string.flatMap(Age.unixMilliseconds).map {
+        facts.tag(id, "connection")?["last_seen"]?.string.flatMap(TimeText.unixMilliseconds).map {
             Age.text(from: $0, to: now)
         }
     }
