@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("An adapter that goes")
+@Suite("A missing adapter")
 struct AdapterFaultTests {
-    @Test("is a problem while it is out of the machine, and used when it is back")
+    @Test("is a problem while it is unplugged, and is used when it is back")
     func unplugged() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -39,7 +39,7 @@ struct AdapterFaultTests {
         }
     }
 
-    @Test("gives way to another one that is there")
+    @Test("is replaced by another one")
     func another() async throws {
         try await inWorld(WorldPlan(options: ["--adapters", "2"])) { world in
             try await world.connected()
@@ -50,7 +50,7 @@ struct AdapterFaultTests {
         }
     }
 
-    @Test("may be missing at the start: commands are answered, and it is used when it comes")
+    @Test("at startup does not keep commands from being answered, and is used when it appears")
     func none() async throws {
         try await inWorld { world in
             world.daemon.signal(SIGTERM)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A fault of bluetoothd")
 struct BluetoothFaultTests {
-    @Test("that is replaced at once is noticed, and its tags are connected again", arguments: [0, 50])
+    @Test("that replaces it immediately is detected, and tags are connected again", arguments: [0, 50])
     func replaced(milliseconds: Int) async throws {
         try await inWorld(tags: 3) { world in
             try await world.connected(1...3)
@@ -32,7 +32,7 @@ struct BluetoothFaultTests {
         ("org.freedesktop.DBus.Error.NoReply", "Did not receive a reply", "bluetooth_connection_error"),
     ]
 
-    @Test("that refuses to connect is named with the time of the next attempt; pauses grow", arguments: refusals)
+    @Test("that refuses to connect is reported with the time of the next attempt; pauses grow", arguments: refusals)
     func refused(error: String, text: String, code: String) async throws {
         try await inWorld { world in
             try await world.connected()
@@ -55,7 +55,7 @@ struct BluetoothFaultTests {
         }
     }
 
-    @Test("that stands still ends each command once; what comes when it goes on is taken as it is")
+    @Test("that hangs ends each command once; late responses are accepted")
     func frozen() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -91,7 +91,7 @@ struct BluetoothFaultTests {
     }
 
     @Test(
-        "that never answers is not waited for for ever",
+        "that never answers ends at a time limit",
         arguments: ["Connect", "AcquireNotify", "WriteValue", "StartDiscovery"])
     func silent(member: String) async throws {
         try await inWorld { world in

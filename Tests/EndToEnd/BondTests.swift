@@ -7,7 +7,7 @@ import Testing
 struct BondTests {
     private static let topic = World.bridge + "/request/pair"
 
-    @Test("is made with a configured tag that asks for it, without a command")
+    @Test("is made with a configured tag that requests it, without a command")
     func configured() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"])) { world in
             try await world.connected(1...2)
@@ -33,7 +33,7 @@ struct BondTests {
         }
     }
 
-    @Test("is made with several tags at a time")
+    @Test("is made with several tags at the same time")
     func several() async throws {
         try await inWorld(WorldPlan(tags: 4, options: ["--pairing"], tagList: "")) { world in
             for number in 1...4 {
@@ -45,7 +45,7 @@ struct BondTests {
         }
     }
 
-    @Test("with a tag that is connected already does not disturb it")
+    @Test("with a connected tag does not interrupt its connection")
     func connectedAlready() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -59,7 +59,8 @@ struct BondTests {
         }
     }
 
-    @Test("that the tag has lost ends its connection for good, and says so; forgotten and paired again, the tag works")
+    @Test(
+        "that the tag has lost ends its connection with an error; after request/forget and request/pair the tag works")
     func lost() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.succeeds(Self.topic, "0002")
@@ -83,7 +84,7 @@ struct BondTests {
         }
     }
 
-    @Test("of a tag that is away is removed all the same")
+    @Test("of an absent tag is removed, too")
     func forgetAbsent() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.succeeds(Self.topic, "0002")
@@ -100,7 +101,7 @@ struct BondTests {
         }
     }
 
-    @Test("of a tag that is held is removed all the same, and the hold with it")
+    @Test("of a tag that the user disconnected is removed, with that state")
     func forgetHeld() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.succeeds(Self.topic, "0002")
@@ -112,7 +113,7 @@ struct BondTests {
         }
     }
 
-    @Test("may be made again while the last traces of the tag still go")
+    @Test("may be made again while the tag's topics are still being cleared")
     func pairWhileForgetting() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.succeeds(Self.topic, "0002")

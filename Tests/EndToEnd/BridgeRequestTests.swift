@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A request to the bridge has one result")
+@Suite("Each request to the bridge has one result")
 struct BridgeRequestTests {
-    @Test("tags reports the known ones and those that were heard")
+    @Test("tags reports known and received tags")
     func tags() async throws {
         try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001")) { world in
             try await world.connected()
@@ -22,7 +22,7 @@ struct BridgeRequestTests {
         }
     }
 
-    @Test("tags reports a link that another program of this host has made")
+    @Test("tags reports a link made by another program of this host")
     func otherLinks() async throws {
         try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001")) { world in
             try await world.connected()
@@ -50,7 +50,7 @@ struct BridgeRequestTests {
         }
     }
 
-    @Test("log_level takes effect at once")
+    @Test("log_level applies immediately")
     func logLevel() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -65,7 +65,7 @@ struct BridgeRequestTests {
         }
     }
 
-    @Test("a request that makes no sense is refused, and nothing happens")
+    @Test("an invalid request is refused without effect")
     func nonsense() async throws {
         let cases: [(verb: String, inputs: [(payload: String, code: String)])] = [
             (

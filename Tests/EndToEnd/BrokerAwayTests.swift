@@ -8,7 +8,7 @@ import Testing
 struct BrokerAwayTests {
     private static let gesture = "jacquard/tag/0001/gesture"
 
-    @Test("goes on with the radio, and loses nothing to a broker that was frozen for a while")
+    @Test("keeps its tags connected, and loses nothing after a pause of the broker")
     func frozenBroker() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -31,7 +31,7 @@ struct BrokerAwayTests {
         }
     }
 
-    @Test("looks for it again, and publishes everything when it is back")
+    @Test("reconnects, and publishes everything")
     func silentBroker() async throws {
         try await inWorld(WorldPlan(mqtt: ["keepalive_s: 5"])) { world in
             try await world.connected()
@@ -51,7 +51,7 @@ struct BrokerAwayTests {
         }
     }
 
-    @Test("drops gestures that grow too old, counts them, and delivers the others in order")
+    @Test("drops expired gestures, counts them, and delivers the others in order")
     func gesturesWhileBrokerAway() async throws {
         let count = 200
         try await inWorld(WorldPlan(settings: "limits:\n  gestures_while_broker_away_s: 2")) { world in
@@ -78,7 +78,7 @@ struct BrokerAwayTests {
         }
     }
 
-    @Test("keeps young gestures: they are delivered behind the facts, in their order")
+    @Test("keeps recent gestures, which are delivered after the facts, in order")
     func youngGestures() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -7,7 +7,7 @@ import Testing
 struct BrokerFaultTests {
     private static let gesture = "jacquard/tag/0001/gesture"
 
-    @Test("may be missing at the start: the radio works meanwhile, and all is reported when it comes")
+    @Test("at startup does not affect the tags, and everything is published when it starts")
     func missing() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -27,7 +27,7 @@ struct BrokerFaultTests {
         }
     }
 
-    @Test("and comes back with its store has no stale fact for longer than the bridge needs to come back")
+    @Test("and restarts with its store has stale facts only until the bridge has reconnected")
     func withStore() async throws {
         let store = try ScratchFolder()
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: store.path)
@@ -45,7 +45,7 @@ struct BrokerFaultTests {
         }
     }
 
-    @Test("to keep its connections finds the bridge again; the tags stay connected")
+    @Test("by closing its connections is connected again; the tags stay connected")
     func reset() async throws {
         try await inWorld(WorldPlan(isBehindProxy: true)) { world in
             let proxy = try #require(world.proxy)
@@ -61,7 +61,9 @@ struct BrokerFaultTests {
         }
     }
 
-    @Test("into a black hole is given up after one and a half keep-alives; young gestures come in order")
+    @Test(
+        "by not answering is disconnected after one and a half keep-alive intervals; recent gestures are delivered in order"
+    )
     func blackHole() async throws {
         let plan = WorldPlan(
             mqtt: ["keepalive_s: 5"], settings: "limits:\n  gestures_while_broker_away_s: 60", isBehindProxy: true)
@@ -85,7 +87,7 @@ struct BrokerFaultTests {
         }
     }
 
-    @Test("to deliver a command for a while has it carried out once, when the bridge can be reached again")
+    @Test("to deliver a command for a while has it executed once, after the reconnection")
     func commandMeanwhile() async throws {
         try await inWorld(WorldPlan(mqtt: ["keepalive_s: 5"], isBehindProxy: true)) { world in
             let proxy = try #require(world.proxy)
@@ -106,7 +108,7 @@ struct BrokerFaultTests {
         }
     }
 
-    @Test("to be quick gets everything in the end, in order; the radio is not slower for it")
+    @Test("by being slow receives everything in order, without slowing the tags")
     func slow() async throws {
         let count = 30
         try await inWorld(WorldPlan(tags: 2, isBehindProxy: true)) { world in

@@ -14,7 +14,7 @@ struct BrokerRefusalTests {
         return file
     }
 
-    @Test("a topic loses that one alone, which log and health name; then it is allowed")
+    @Test("a topic loses only that one, named in log and health, until it is allowed")
     func publication() async throws {
         let folder = try ScratchFolder()
         let file = try Self.rules(in: folder, denying: "jacquard/tag/0001/battery/level")
@@ -39,7 +39,7 @@ struct BrokerRefusalTests {
         }
     }
 
-    @Test("an answer where its asker wants it is no problem of the bridge")
+    @Test("a response topic causes no problem of the bridge")
     func answer() async throws {
         let folder = try ScratchFolder()
         let file = try Self.rules(in: folder, denying: "nobody/hears/this")
@@ -56,7 +56,7 @@ struct BrokerRefusalTests {
         }
     }
 
-    @Test("to carry commands lets facts and gestures through")
+    @Test("commands still receives facts and gestures")
     func subscription() async throws {
         let folder = try ScratchFolder()
         let file = try Self.rules(in: folder, denying: "jacquard/tag/+/+/set")
@@ -68,7 +68,7 @@ struct BrokerRefusalTests {
         }
     }
 
-    @Test("to read while it is frozen delays no stop of the bridge: five seconds at most")
+    @Test("to read delays the stop of the bridge by at most five seconds")
     func stopWhileFrozen() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -51,7 +51,7 @@ struct BrokerRoleTests {
 
     static let roles = ["bridge", "dashboard", "automation", "admin", "homeassistant"]
 
-    @Test("may do what they should, and nothing else", arguments: roles)
+    @Test("have the listed rights, and no others", arguments: roles)
     func permissions(role: String) async throws {
         try await onLoop {
             let broker = try await RoleBroker()
@@ -70,7 +70,7 @@ struct BrokerRoleTests {
         }
     }
 
-    @Test("are asked for a password")
+    @Test("require a password")
     func password() async throws {
         try await onLoop {
             let broker = try await RoleBroker()
@@ -83,7 +83,7 @@ struct BrokerRoleTests {
         }
     }
 
-    @Test("are those of the example of mosquitto.conf, which a bridge reaches encrypted")
+    @Test("are those of the example mosquitto.conf, to which a bridge connects with TLS")
     func example() async throws {
         try await onLoop {
             let certificates = try await Certificates()

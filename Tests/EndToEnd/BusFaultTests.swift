@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The system bus")
 struct BusFaultTests {
-    @Test("that has gone is looked for, and BlueZ is found on the one that comes")
+    @Test("that ends is reconnected, and BlueZ is found on the new one")
     func gone() async throws {
         try await onLoop {
             let bus = try await PrivateBus()
@@ -26,7 +26,7 @@ struct BusFaultTests {
         }
     }
 
-    @Test("that is not there at the start is waited for")
+    @Test("that is missing at startup is waited for")
     func missing() async throws {
         try await onLoop {
             let bus = try await PrivateBus()
@@ -47,7 +47,7 @@ struct BusFaultTests {
         }
     }
 
-    @Test("with a policy that refuses BlueZ is a problem with a remedy, and the adapter is published as it is")
+    @Test("with a policy that denies access to BlueZ is a problem with a remedy, and the adapter's state is published")
     func refused() async throws {
         try await onLoop {
             let bus = try await PrivateBus(rules: #"<deny send_destination="org.bluez"/>"#)

@@ -53,7 +53,7 @@ struct ChordTests {
         }
     }
 
-    @Test("that are exclusive replace their gestures, and lose none")
+    @Test("that are exclusive replace their gestures without losing one")
     func exclusive() async throws {
         try await inWorld(WorldPlan(settings: Self.exclusive)) { world in
             try await world.connected()
@@ -68,7 +68,7 @@ struct ChordTests {
         }
     }
 
-    @Test("change by a reload in the middle of one, without a lost gesture or a trigger that is left behind")
+    @Test("change by a reload during a chord, without a lost gesture or a remaining trigger")
     func reload() async throws {
         try await inWorld(WorldPlan(settings: Self.exclusive)) { world in
             try await world.connected()

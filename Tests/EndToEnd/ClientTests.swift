@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The command line asks the running bridge")
+@Suite("The command line uses the running bridge")
 struct ClientTests {
     @Test("for tags and status, as a table and as JSON")
     func looking() async throws {
@@ -125,7 +125,7 @@ struct ClientTests {
     }
 
     @Test(
-        "to show what comes, until it is ended",
+        "to show events until it is interrupted",
         arguments: [([], "gesture brush in"), (["--json"], #""event_type":"brush_in""#)])
     func monitor(options: [String], line: String) async throws {
         try await inWorld { world in

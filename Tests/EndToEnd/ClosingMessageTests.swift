@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A broker that closes the connection because of a message")
 struct ClosingMessageTests {
-    @Test("loses that message alone, which log and health name; everything else is published")
+    @Test("loses only that message, named in log and health")
     func tooLarge() async throws {
         // With MQTT 3.1.1 mosquitto cannot announce its limit. The discovery documents of bridge and tag are larger.
         let plan = WorldPlan(mqtt: ["version: 3.1.1"], broker: ["max_packet_size 2000"])

@@ -27,7 +27,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "ends with 2 for what it does not know",
+        "exits with 2 for unknown words",
         arguments: [[], ["fly"], ["run", "--fast"], ["check-config", "x", "y"]])
     func usage(arguments: [String]) async throws {
         let ended = try await run(arguments)
@@ -35,7 +35,7 @@ struct CommandLineTests {
         #expect(!ended.printed.isEmpty)
     }
 
-    @Test("names every error of a configuration, with line and key")
+    @Test("reports every error of a configuration, with line and key")
     func configuration() async throws {
         let folder = try ScratchFolder()
         let file = try folder.write("c.yaml", "mqtt:\n  port: abc\n  hots: x\n")

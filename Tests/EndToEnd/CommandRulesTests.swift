@@ -9,7 +9,7 @@ struct CommandRulesTests {
     private static let led = "jacquard/tag/0001/led/set"
     private static let ledResult = "jacquard/tag/0001/led/result"
 
-    @Test("that comes again with its id gets the stored result, and is not carried out twice")
+    @Test("repeated with its id gets the stored result, and is executed once")
     func repetition() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -25,7 +25,7 @@ struct CommandRulesTests {
         }
     }
 
-    @Test("that comes again while it is under way is carried out once, and answered twice")
+    @Test("repeated while it is pending is executed once, with two results")
     func repetitionUnderWay() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -54,7 +54,7 @@ struct CommandRulesTests {
         }
     }
 
-    @Test("of MQTT 5 is answered on its response topic too, with the correlation data")
+    @Test("of MQTT 5 has its result on the response topic too, with the correlation data")
     func responseTopic() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -72,7 +72,7 @@ struct CommandRulesTests {
         }
     }
 
-    @Test("of MQTT 5 waits for its tag as long as the message lasts")
+    @Test("of MQTT 5 waits for its tag until the message expires")
     func messageExpiry() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -86,7 +86,7 @@ struct CommandRulesTests {
         }
     }
 
-    @Test("may have 4 KiB, and not a byte more")
+    @Test("may have at most 4 KiB")
     func length() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -100,7 +100,7 @@ struct CommandRulesTests {
         }
     }
 
-    @Test("behind 32 others of its tag is refused as busy; those are carried out when the tag comes")
+    @Test("after 32 pending ones of its tag is refused as busy; those are executed when the tag connects")
     func busy() async throws {
         try await inWorld(tags: 2) { world in
             try await world.connected(1...2)
@@ -124,7 +124,7 @@ struct CommandRulesTests {
         }
     }
 
-    @Test("that is retained is refused, each time the broker delivers it, and never carried out")
+    @Test("that is retained is refused each time the broker delivers it")
     func retained() async throws {
         let commands = [
             ("jacquard/tag/0001/led/set", "flash"), ("jacquard/tag/0001/haptic/set", "short"),

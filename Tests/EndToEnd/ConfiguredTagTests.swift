@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What the configuration says of a tag")
+@Suite("The configuration of a tag")
 struct ConfiguredTagTests {
-    @Test("its id is what it is called in topics, and its name wins for display")
+    @Test("its id is used in topics, and its name for display")
     func idAndName() async throws {
         let plan = WorldPlan(tagList: "  - serial: 0001\n    id: sleeve\n    name: Left sleeve")
         try await inWorld(plan) { world in
@@ -28,7 +28,7 @@ struct ConfiguredTagTests {
         }
     }
 
-    @Test("its address is the only one that counts")
+    @Test("its address is the only one used")
     func address() async throws {
         let list = """
               - serial: 0001
@@ -51,7 +51,7 @@ struct ConfiguredTagTests {
         }
     }
 
-    @Test("a tag that is missing is missed after the time that is configured, and connected when it comes")
+    @Test("a missing tag is reported after the configured time, and connected when it appears")
     func missing() async throws {
         try await inWorld(WorldPlan(tags: 2, settings: "bluetooth:\n  connect_timeout_s: 1")) { world in
             try await world.connected(1...2)
@@ -68,7 +68,7 @@ struct ConfiguredTagTests {
         }
     }
 
-    @Test("a plain on lasts as long as it says, then the LED is dark")
+    @Test("led_on sets how long \"on\" lasts")
     func ledOn() async throws {
         try await inWorld(settings: "defaults:\n  led_on_s: 0.5") { world in
             try await world.connected()
@@ -83,7 +83,7 @@ struct ConfiguredTagTests {
         }
     }
 
-    @Test("how many commands may wait for it")
+    @Test("limits the number of pending commands")
     func limit() async throws {
         try await inWorld(settings: "limits:\n  commands_per_tag: 2") { world in
             try await world.connected()

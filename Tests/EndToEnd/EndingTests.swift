@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A command that is under way ends once")
+@Suite("A pending command ends once")
 struct EndingTests {
     private static let result = "jacquard/tag/0001/led/result"
 
@@ -47,7 +47,7 @@ struct EndingTests {
         }
     }
 
-    @Test("when Bluetooth is switched off; those that wait are carried out when it is on again")
+    @Test("when Bluetooth is switched off; queued ones are executed when it is on again")
     func bluetoothOff() async throws {
         try await inWorld { world in
             try await Self.begin(world)
@@ -73,7 +73,7 @@ struct EndingTests {
         }
     }
 
-    @Test("when its tag is disconnected by the user: what was not sent is not permitted")
+    @Test("when its tag is disconnected by the user; queued ones fail as not permitted")
     func hold() async throws {
         try await inWorld { world in
             try await Self.begin(world)
@@ -83,7 +83,7 @@ struct EndingTests {
         }
     }
 
-    @Test("when the broker goes meanwhile: its result waits")
+    @Test("while the broker is away, with its result published later")
     func brokerAway() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -18,7 +18,7 @@ struct EveryCommandTests {
         ("forget", #"{"id":"0001"}"#),
     ]
 
-    @Test("that makes sense is carried out and has exactly one final result")
+    @Test("that is valid is executed and has exactly one final result")
     func oneResult() async throws {
         try await inWorld { world in
             try await world.connected()

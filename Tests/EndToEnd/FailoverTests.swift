@@ -9,7 +9,7 @@ struct FailoverTests {
     private static let gesture = "jacquard/tag/0001/gesture"
 
     @Test(
-        "goes on at the next node: all facts, each gesture and each result once", arguments: ["auto", "3.1.1"])
+        "continues at the next node with all facts, and each gesture and result once", arguments: ["auto", "3.1.1"])
     func killed(version: String) async throws {
         let count = 60
         try await inWorld(WorldPlan(mqtt: ["version: \(version)"], nodes: 3)) { world in

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The bridge goes on")
+@Suite("The bridge continues")
 struct FaultTests {
-    @Test("when the broker has gone and come back without its memory")
+    @Test("when the broker restarts without its store")
     func brokerRestart() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -21,7 +21,7 @@ struct FaultTests {
         }
     }
 
-    @Test("when a tag goes out of range and comes back")
+    @Test("when a tag leaves the range and returns")
     func outOfRange() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -61,7 +61,7 @@ struct FaultTests {
         }
     }
 
-    @Test("when bluetoothd is not there at its start, and says so until it is")
+    @Test("when bluetoothd is missing at startup, which is reported until it runs")
     func withoutBlueZ() async throws {
         try await inWorld { world in
             try await world.stopDaemon()
@@ -76,7 +76,7 @@ struct FaultTests {
         }
     }
 
-    @Test("when Bluetooth is off at its start: one warning says so, until it is on")
+    @Test("when Bluetooth is off at startup, with one warning until it is on")
     func offAtStart() async throws {
         try await inWorld { world in
             try await world.stopDaemon()
@@ -91,7 +91,7 @@ struct FaultTests {
         }
     }
 
-    @Test("when Bluetooth says nothing in its first moments: requests wait for that")
+    @Test("when the state of Bluetooth is unknown at startup: requests wait for it")
     func firstMoments() async throws {
         try await inWorld { world in
             try await world.stopDaemon()
@@ -111,7 +111,7 @@ struct FaultTests {
         }
     }
 
-    @Test("after it was killed: its successor takes the tags over")
+    @Test("after it was killed: the next process takes the tags over")
     func killed() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -14,7 +14,7 @@ struct FileFaultTests {
     }
 
     @Test(
-        "because the disk is full are problems in health, which end when there is room again",
+        "because the disk is full are problems in health until there is space again",
         .enabled("not everybody may have a view of the file system of his own") {
             let trial = try Program("/usr/bin/unshare", ["--mount", "/bin/true"])
             trial.waitForExit()
@@ -52,7 +52,7 @@ struct FileFaultTests {
         }
     }
 
-    @Test("because a FIFO stands in their place delay nothing: broker, commands and the other files go on")
+    @Test("because a FIFO has their name do not delay the broker, commands or other files")
     func fifo() async throws {
         let folder = try ScratchFolder()
         for name in ["a.prom", "a.prom.new"] { #expect(mkfifo(folder.path + "/" + name, 0o600) == 0) }
@@ -69,7 +69,7 @@ struct FileFaultTests {
         }
     }
 
-    @Test("because another bridge uses the folder end the second bridge, which names the process; the first goes on")
+    @Test("because another bridge uses the folder end the second bridge, which names the process")
     func lockedState() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -8,7 +8,7 @@ import Testing
 struct FirstLightTests {
     private static let gesture = "jacquard/tag/0001/gesture"
 
-    @Test("is connected, with all that is known of it retained")
+    @Test("is connected, with its facts retained")
     func connects() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -39,7 +39,7 @@ struct FirstLightTests {
         }
     }
 
-    @Test("lights its LED and says so")
+    @Test("plays an LED pattern and publishes the state")
     func led() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -66,7 +66,7 @@ struct FirstLightTests {
         }
     }
 
-    @Test("brings a burst of 1,000 gestures complete and in order while 19 others are connected")
+    @Test("delivers 1,000 gestures completely and in order while 19 others are connected")
     func burst() async throws {
         try await inWorld(tags: 20) { world in
             try await world.connected(1...20)
@@ -79,7 +79,7 @@ struct FirstLightTests {
         }
     }
 
-    @Test("refuses what makes no sense, and sends the tag nothing")
+    @Test("rejects invalid commands without sending them to the tag")
     func invalidCommands() async throws {
         try await inWorld(tags: 2) { world in
             try await world.connected(1...2)
@@ -115,7 +115,7 @@ struct FirstLightTests {
         }
     }
 
-    @Test("that is away gets no command: refused at once, or when the time is over")
+    @Test("that is absent rejects a command immediately or when it expires")
     func away() async throws {
         try await inWorld { world in
             try await world.connected()

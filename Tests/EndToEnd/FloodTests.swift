@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A flood of commands")
 struct FloodTests {
-    @Test("gives each of ten thousand commands exactly one final result; then all is as before")
+    @Test("gets exactly one final result for each of ten thousand commands")
     func results() async throws {
         let count = 10_000
         try await inWorld(tags: 2) { world in

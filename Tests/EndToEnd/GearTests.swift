@@ -3,11 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Gear and the tag's own news")
+@Suite("Gear, battery and touches")
 struct GearTests {
     private static let gear = "jacquard/tag/0001/gear"
 
-    @Test("attaching and detaching are reported at once; without gear everything but that is null")
+    @Test("attaching and detaching are reported immediately; without gear all other keys are null")
     func attach() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -47,7 +47,7 @@ struct GearTests {
         }
     }
 
-    @Test("gear that the configuration names has its names and does what it lists, after a reload too")
+    @Test("configured gear has its names and capabilities, also after a reload")
     func configured() async throws {
         let numbers = "{vendor_id: 00-00-00-01, product_id: 00-00-00-02"
         try await inWorld { world in
@@ -69,7 +69,7 @@ struct GearTests {
         }
     }
 
-    @Test("the battery's changes are reported as they come")
+    @Test("changes of the battery are reported")
     func battery() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -84,7 +84,7 @@ struct GearTests {
         }
     }
 
-    @Test("continuous touches come in order and end with the link: then gear is back in gesture mode")
+    @Test("touches are delivered in order and end with the link, after which gear is in gesture mode")
     func touches() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -106,7 +106,7 @@ struct GearTests {
         }
     }
 
-    @Test("coming back is counted")
+    @Test("reconnections are counted")
     func reconnection() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -13,7 +13,7 @@ struct HostileTagTests {
         ("lost-fragment", "error", "timeout"), ("status 2", "error", "tag_error"), ("status 255", "error", "tag_error"),
     ]
 
-    @Test("ends each command once, and answers the next one with its own answer")
+    @Test("ends each command once, and the next one gets its own response")
     func faults() async throws {
         try await inWorld(tags: Self.faults.count) { world in
             let numbers = 1...Self.faults.count
@@ -62,7 +62,7 @@ struct HostileTagTests {
         ("hang", "timeout"),
     ]
 
-    @Test("delays none of nineteen others, whatever it does: they answer within half a second")
+    @Test("does not delay nineteen others, which respond within half a second")
     func neighbours() async throws {
         let hostile = 1...Self.ways.count
         let others = (hostile.upperBound + 1)...(hostile.upperBound + 19)
@@ -99,7 +99,7 @@ struct HostileTagTests {
         }
     }
 
-    @Test("does not take a pattern for carried out that it refused")
+    @Test("causes an error for a pattern that it refused")
     func refusedPattern() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -112,7 +112,7 @@ struct HostileTagTests {
         }
     }
 
-    @Test("loses its link under a command: that is link_lost, and the next one is carried out")
+    @Test("loses its link during a command, which fails with link_lost; the next one is executed")
     func linkLost() async throws {
         try await inWorld { world in
             try await world.connected()

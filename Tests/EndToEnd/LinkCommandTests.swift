@@ -3,11 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Who decides whether a tag is connected")
+@Suite("Connection intent of a tag")
 struct LinkCommandTests {
     private static let topic = "jacquard/tag/0001/connection/set"
 
-    @Test("connection/set disconnects until connect, also over a restart of the bridge")
+    @Test("connection/set disconnects until connect, also after a restart of the bridge")
     func hold() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -25,7 +25,7 @@ struct LinkCommandTests {
         }
     }
 
-    @Test("on its way a tag tells the steps of the SDK in their order, and then that it is connected")
+    @Test("a connecting tag reports the steps of the SDK in order, and then connected")
     func steps() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -40,7 +40,7 @@ struct LinkCommandTests {
         }
     }
 
-    @Test("connection/set that makes no sense is refused")
+    @Test("an invalid connection/set is refused")
     func nonsense() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -55,7 +55,7 @@ struct LinkCommandTests {
         }
     }
 
-    @Test("connection/set of the state that is there already is carried out at once")
+    @Test("connection/set of the current state succeeds immediately")
     func repeated() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -85,7 +85,7 @@ struct LinkCommandTests {
         }
     }
 
-    @Test("a tag on demand that is away leaves the command expired")
+    @Test("a command to an absent on-demand tag expires")
     func onDemandAway() async throws {
         let plan = WorldPlan(tagList: "  - serial: 0001\n    connect: on_demand")
         try await inWorld(plan) { world in
@@ -97,7 +97,7 @@ struct LinkCommandTests {
         }
     }
 
-    @Test("a tag with connect: never is left alone, whatever is requested")
+    @Test("a tag with connect: never is never connected")
     func never() async throws {
         let plan = WorldPlan(tags: 2, tagList: "  - serial: 0001\n    connect: never\n  - serial: 0002")
         try await inWorld(plan) { world in

@@ -36,7 +36,7 @@ struct LogTests {
     }
 
     @Test(
-        "has the time in each line, unless the journal adds it",
+        "has a time stamp in each line, unless the journal adds it",
         arguments: [
             ("text", false, stamp + " [a-z]+ .*"), ("auto", false, stamp + " [a-z]+ .*"),
             ("text", true, "<[3-7]>[a-z]+: .*"),
@@ -52,9 +52,9 @@ struct LogTests {
     }
 }
 
-@Suite("What the service manager and the disk see")
+@Suite("Service manager and state file")
 struct ServiceContractTests {
-    @Test("the watchdog is fed as long as the loop turns, where the service manager asks for it")
+    @Test("the watchdog is notified while the loop runs, if the service manager requests it")
     func watchdog() async throws {
         try await inWorld { world in
             let socket = try NotifySocket(in: world.folder.path)
@@ -63,7 +63,7 @@ struct ServiceContractTests {
         }
     }
 
-    @Test("the state file is written beside the old one, for its owner alone, and is on the disk before it is renamed")
+    @Test("the state file is written beside the old one, with mode 0600, and synced before it is renamed")
     func durable() async throws {
         let scratch = try ScratchFolder()
         let trace = scratch.path + "/calls"

@@ -7,7 +7,7 @@ import Testing
 struct MetricsTests {
     private static func settings(_ file: String) -> String { "metrics:\n  file: \(file)\n  interval_s: 5" }
 
-    @Test("are a file that others may read, as a whole, and follow a reload")
+    @Test("are a world-readable file, replaced as a whole, and change with a reload")
     func file() async throws {
         let folder = try ScratchFolder()
         // As the unit runs it.
@@ -37,7 +37,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("that cannot be written are one line in the log for each file, and nothing else")
+    @Test("that cannot be written cause one log line per file")
     func nowhere() async throws {
         try await inWorld(settings: Self.settings("/nonexistent/a.prom")) { world in
             try await world.connected()
@@ -49,7 +49,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("have their changes logged: where, how often, and not at all")
+    @Test("log a changed file or interval, and their removal")
     func changes() async throws {
         let folder = try ScratchFolder()
         let settings = Self.settings(folder.path + "/a.prom")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Unexpected messages")
 struct OddMessagesTests {
-    @Test("are refused with one result, or are none of the bridge's")
+    @Test("are rejected with one result, or ignored")
     func odd() async throws {
         let refused: [(topic: String, payload: [UInt8], code: String)] = [
             ("jacquard/tag/0001/led/set", [0xFF, 0xFE], "invalid_json"),
@@ -37,7 +37,7 @@ struct OddMessagesTests {
         }
     }
 
-    @Test("an id is a text of at most 64 bytes, and comes back as it is")
+    @Test("an id is a text of at most 64 bytes, and is returned unchanged")
     func id() async throws {
         let longest = String(repeating: "ü", count: 32)
         try await inWorld { world in

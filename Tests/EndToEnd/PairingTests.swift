@@ -4,11 +4,11 @@ import MQTT
 import TestSupport
 import Testing
 
-@Suite("A tag that no configuration lists")
+@Suite("A tag that is not in the configuration")
 struct PairingTests {
     private static let plan = WorldPlan(tags: 2, options: ["--pairing"], tagList: "")
 
-    @Test("is paired by command, with its stages on G/event, and from then on is a tag like any other")
+    @Test("is paired by command, with its stages on G/event, and then works like any other")
     func pair() async throws {
         try await inWorld(Self.plan) { world in
             let result = try await world.request("pair", #"{"serial":"0002","timeout_s":15,"id":"p"}"#)
@@ -42,7 +42,7 @@ struct PairingTests {
         }
     }
 
-    @Test("leaves nothing behind when it is forgotten: no topic, no bond, no entry of the state file")
+    @Test("leaves no topic, bond or state when it is forgotten")
     func forget() async throws {
         try await inWorld(Self.plan) { world in
             try await world.succeeds(World.bridge + "/request/pair", "0002")
@@ -78,7 +78,7 @@ struct PairingTests {
         }
     }
 
-    @Test("that is not there is not paired, and not kept")
+    @Test("that is absent is neither paired nor stored")
     func absent() async throws {
         try await inWorld(Self.plan) { world in
             try await world.simulate("out-of-range 0002")
@@ -104,7 +104,7 @@ struct PairingTests {
         }
     }
 
-    @Test("and one that the configuration lists: paired by command it stays when it is no longer listed")
+    @Test("and one that is: paired by command, it stays when it is no longer listed")
     func listedFirst() async throws {
         try await inWorld(WorldPlan(tags: 1, options: ["--pairing"])) { world in
             try await world.succeeds(World.bridge + "/request/pair", "0001")
@@ -116,7 +116,7 @@ struct PairingTests {
         }
     }
 
-    @Test("and one that the configuration lists: forgetting says so, and leaves it alone until the next start")
+    @Test("and one that is: after request/forget it stays disconnected until the next start")
     func configured() async throws {
         try await inWorld { world in
             try await world.connected()

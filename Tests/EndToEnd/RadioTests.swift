@@ -38,7 +38,7 @@ struct RadioTests {
         }
     }
 
-    @Test("every stop has exactly one scan_stopped, with or without a scan; nothing is reported after it")
+    @Test("each request to stop has exactly one scan_stopped event, after which nothing is reported")
     func stops() async throws {
         try await inWorld(Self.strangers) { world in
             for round in 1...2 {
@@ -60,7 +60,7 @@ struct RadioTests {
         }
     }
 
-    @Test("a scan ends with its time, and says so once")
+    @Test("a scan ends at its time limit, with one event")
     func duration() async throws {
         try await inWorld(Self.strangers) { world in
             try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":1}"#)
@@ -71,7 +71,7 @@ struct RadioTests {
         }
     }
 
-    @Test("Bluetooth that is switched off ends a scan, refuses the next one, and is a problem until it is on again")
+    @Test("switching Bluetooth off ends a scan, rejects the next one, and is a problem until it is on")
     func off() async throws {
         try await inWorld(Self.strangers) { world in
             try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":60}"#)
@@ -97,7 +97,7 @@ struct RadioTests {
         }
     }
 
-    @Test("every adapter is reported, in its own state")
+    @Test("every adapter is reported with its state")
     func adapters() async throws {
         try await inWorld(WorldPlan(options: ["--adapters", "2"])) { world in
             try await world.connected()
@@ -110,7 +110,7 @@ struct RadioTests {
         }
     }
 
-    @Test("a tag with a firmware that is known to be bad is a problem of the bridge's health")
+    @Test("a tag with bad firmware is a problem in health")
     func badFirmware() async throws {
         try await inWorld(options: ["--profile", "bad-firmware"]) { world in
             try await until("the problem") { world.problems == ["bad_firmware"] }
@@ -119,7 +119,7 @@ struct RadioTests {
         }
     }
 
-    @Test("a device that only looks like a tag is unusable, and the connection says why")
+    @Test("a device that only advertises like a tag is unusable, with an error in its connection")
     func noService() async throws {
         try await inWorld(options: ["--profile", "no-service"]) { world in
             try await until("the problem") { world.problems == ["tag_unusable"] }
@@ -131,7 +131,7 @@ struct RadioTests {
         }
     }
 
-    @Test("a tag with old firmware, written without response only, obeys like the others")
+    @Test("a tag with old firmware works with writes without response")
     func oldFirmware() async throws {
         try await inWorld(options: ["--profile", "old"]) { world in
             try await world.connected()

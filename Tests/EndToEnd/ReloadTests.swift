@@ -9,7 +9,7 @@ struct ReloadTests {
         "  - serial: \(World.serial(number))\n\(rest)"
     }
 
-    @Test("connects a tag that is listed from now on, and releases one that is not, and leaves the third alone")
+    @Test("connects an added tag, disconnects a removed one, and keeps the connection of the third")
     func tags() async throws {
         try await inWorld(WorldPlan(tags: 3, tagList: Self.tag(1) + Self.tag(2))) { world in
             try await world.connected(1...2)
@@ -31,7 +31,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("lets one tag go and the other come when address, id or serial are others")
+    @Test("replaces a tag whose address, id or serial changed")
     func otherTag() async throws {
         let address = "    address: F0:00:00:00:00:01\n"
         let lists = [
@@ -73,7 +73,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("gives a tag another name without touching its connection")
+    @Test("renames a tag without interrupting its connection")
     func name() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -90,7 +90,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("takes announcements away and makes them in the other form")
+    @Test("removes announcements, and publishes them in the other form")
     func discovery() async throws {
         try await inWorld { world in
             let device = "homeassistant/device/jacquard_tag_0001/config"
@@ -122,7 +122,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("goes to another broker, and says goodbye to the old one")
+    @Test("connects to another broker, and publishes offline at the old one")
     func broker() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -139,7 +139,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("changes the log level, and says what has to wait for the next start")
+    @Test("changes the log level, and logs what applies at the next start")
     func level() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -170,7 +170,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("comes to nothing when the end has begun")
+    @Test("has no effect during shutdown")
     func ending() async throws {
         try await inWorld { world in
             let socket = try NotifySocket(in: world.folder.path)

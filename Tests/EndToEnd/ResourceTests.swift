@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The process")
 struct ResourceTests {
-    @Test("waits by monotonic clocks only: a jump of the time of day ends no wait")
+    @Test("uses monotonic clocks for waits: a change of the time of day ends none")
     func clocks() async throws {
         try await inWorld(tags: 3) { world in
             try await world.connected(1...3)
@@ -16,7 +16,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("has no more descriptors after twenty links than after two")
+    @Test("has as many descriptors after twenty links as after two")
     func descriptors() async throws {
         try await inWorld { world in
             var counts: [Int] = []
@@ -34,7 +34,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("with too few descriptors says so, keeps the last ones for bus and broker, and has its tags by signals")
+    @Test("with too few descriptors logs it, reserves the last ones for bus and broker, and uses signals for tags")
     func fewDescriptors() async throws {
         // What the test's own process has open without need would count as well.
         let script = """
@@ -58,7 +58,7 @@ struct ResourceTests {
     }
 
     @Test(
-        "on a file system that is read-only says so once, and does everything but remember",
+        "on a read-only file system logs it once, and works without storing its state",
         .enabled("not everybody may have a view of the file system of his own") {
             let trial = try Program("/usr/bin/unshare", ["--mount", "/bin/true"])
             trial.waitForExit()

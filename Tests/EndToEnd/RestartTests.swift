@@ -5,7 +5,7 @@ import Testing
 
 @Suite("After a restart")
 struct RestartTests {
-    @Test("of the broker without its memory, everything is retained as before")
+    @Test("of the broker without its store, everything is retained again")
     func facts() async throws {
         try await inWorld(tags: 3) { world in
             try await world.connected(1...3)
@@ -32,7 +32,7 @@ struct RestartTests {
         }
     }
 
-    @Test("with a state file that makes no sense, that is set aside and the bridge goes on")
+    @Test("with an invalid state file, the file is set aside and the bridge starts")
     func damagedState() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -48,7 +48,7 @@ struct RestartTests {
         }
     }
 
-    @Test("a tag that is no longer listed and a former name of the bridge leave nothing at the broker")
+    @Test("topics of a removed tag and of a former instance name are cleared")
     func formerTopics() async throws {
         try await inWorld(tags: 2) { world in
             try await world.connected(1...2)
@@ -103,7 +103,7 @@ struct RestartTests {
         }
     }
 
-    @Test("of a bridge that was killed, a tag that has gone meanwhile is reported as away, and connected when it comes")
+    @Test("of a killed bridge, a tag that has left meanwhile is reported as offline, and connected when it returns")
     func goneMeanwhile() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -123,7 +123,7 @@ struct RestartTests {
         }
     }
 
-    @Test("with another environment, a variable wins over the file")
+    @Test("with another environment, a variable takes precedence over the file")
     func environment() async throws {
         try await inWorld { world in
             let checked = try Program(

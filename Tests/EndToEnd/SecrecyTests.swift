@@ -4,12 +4,12 @@ import MQTT
 import TestSupport
 import Testing
 
-@Suite("What the bridge keeps to itself")
+@Suite("Secrets and open ports")
 struct SecrecyTests {
     private static let secret = "c0rrect-horse"
 
     @Test(
-        "is a password that opens the door: it is in no message, line of the log, argument or variable of the process",
+        "the password is in no message, log line, argument or variable of the process",
         arguments: ["password: c0rrect-horse", "password_file: bridge-password"])
     func password(setting: String) async throws {
         let folder = try ScratchFolder()
@@ -48,7 +48,7 @@ struct SecrecyTests {
         #expect(!world.observer.messages.contains { String(decoding: $0.payload, as: UTF8.self).contains(secret) })
     }
 
-    @Test("is nothing that a network could ask: it listens nowhere")
+    @Test("the bridge listens on no port")
     func sockets() async throws {
         try await inWorld { world in
             try await world.connected()

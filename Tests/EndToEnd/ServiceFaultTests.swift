@@ -5,10 +5,10 @@ import Logging
 import TestSupport
 import Testing
 
-@Suite("A link that is of no use")
+@Suite("An unusable link")
 struct ServiceFaultTests {
     @Test(
-        "for its services are missing or never resolved is given up, named and made anew",
+        "with missing or unresolved services is reported, dropped and made again",
         arguments: [("hide-services", "service_discovery_error"), ("resolve-nothing", "bluetooth_connection_error")])
     func services(trouble: String, code: String) async throws {
         try await inWorld { world in
@@ -28,7 +28,7 @@ struct ServiceFaultTests {
         }
     }
 
-    @Test("is made again after its descriptors were closed behind its back")
+    @Test("is made again after BlueZ closed its descriptors")
     func deaf() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -68,7 +68,7 @@ struct ServiceFaultTests {
         }
     }
 
-    @Test("for another client has its notifications is tried again, until that one lets go")
+    @Test("with notifications of another client is retried until that client releases them")
     func taken() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -87,7 +87,7 @@ struct ServiceFaultTests {
         }
     }
 
-    @Test("by descriptor, for another client is notified by signals, brings its gestures by signals, once each")
+    @Test("shared with a client that uses signals delivers each gesture once, by signals")
     func shared() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -108,7 +108,7 @@ struct ServiceFaultTests {
         }
     }
 
-    @Test("is looked for again when a discovery has ended by itself")
+    @Test("is found again after BlueZ has ended the discovery")
     func discoveryEnded() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -9,7 +9,7 @@ import Testing
 struct SessionTests {
     private static let gesture = "jacquard/tag/0001/gesture"
 
-    @Test("speaks MQTT 5, or 3.1.1 where that is configured", arguments: [("auto", 5), ("5", 5), ("3.1.1", 4)])
+    @Test("uses MQTT 5, or 3.1.1 if configured", arguments: [("auto", 5), ("5", 5), ("3.1.1", 4)])
     func version(word: String, level: Int) async throws {
         try await inWorld(WorldPlan(mqtt: ["version: \(word)"])) { world in
             try await world.connected()
@@ -21,7 +21,7 @@ struct SessionTests {
         }
     }
 
-    @Test("goes on when another client comes with the bridge's name, and loses no gesture")
+    @Test("continues if another client uses the bridge's client id, and loses no gesture")
     func secondClient() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -51,7 +51,7 @@ struct SessionTests {
         }
     }
 
-    @Test("begins when the broker has been taught the password, without a restart of the bridge")
+    @Test("starts after the password was added at the broker, without a restart of the bridge")
     func password() async throws {
         let folder = try ScratchFolder()
         let file = try await onLoop { try await folder.writePasswords(["bridge": "another"]) }

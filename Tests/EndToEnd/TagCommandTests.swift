@@ -4,7 +4,7 @@ import MQTT
 import TestSupport
 import Testing
 
-@Suite("A command to a tag is carried out, or refused with one result and without asking the tag")
+@Suite("A command to a tag is executed, or rejected with one result and without a request to the tag")
 struct TagCommandTests {
     @Test("led/set")
     func led() async throws {
@@ -89,7 +89,7 @@ struct TagCommandTests {
         }
     }
 
-    @Test("touch_mode/set; continuous touches come on T/touch")
+    @Test("touch_mode/set; touches are published on T/touch")
     func touchMode() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -116,7 +116,7 @@ struct TagCommandTests {
         }
     }
 
-    @Test("sleep/set; the tag goes, and comes back when it is moved")
+    @Test("sleep/set; the tag disconnects, and reconnects when it is moved")
     func sleep() async throws {
         try await inWorld { world in
             try await world.connected()

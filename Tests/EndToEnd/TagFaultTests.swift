@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A tag that comes and goes")
+@Suite("A tag that connects and disconnects")
 struct TagFaultTests {
-    @Test("again and again is connected in the end, and disturbs no other")
+    @Test("repeatedly is connected in the end, and affects no other")
     func flaps() async throws {
         try await inWorld(tags: 2) { world in
             try await world.connected(1...2)
@@ -28,7 +28,7 @@ struct TagFaultTests {
         }
     }
 
-    @Test("by falling asleep is waited for, without an attempt, until its button is pressed")
+    @Test("because it sleeps is not tried until its button is pressed")
     func sleeps() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -43,7 +43,7 @@ struct TagFaultTests {
         }
     }
 
-    @Test("while it hangs costs its own command only: the next one is carried out")
+    @Test("while it hangs fails one command only: the next one is executed")
     func hangs() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -58,7 +58,7 @@ struct TagFaultTests {
         }
     }
 
-    @Test("and hangs while it is connected is tried again")
+    @Test("and hangs while it is being connected is retried")
     func hangsAtStart() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A question to a tag is answered with its value, or refused with one result and without asking the tag")
+@Suite("A query of a tag returns its value, or is rejected with one result and without a request to the tag")
 struct TagQueryTests {
     /// What no question takes.
     private static let nonsense: [(payload: String, code: String)] = [
@@ -69,7 +69,7 @@ struct TagQueryTests {
         }
     }
 
-    @Test("config/get of a key that is not there has null for type and value")
+    @Test("config/get of a missing key has null for type and value")
     func missingKey() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -78,7 +78,7 @@ struct TagQueryTests {
         }
     }
 
-    @Test("config/get and config/set that make no sense")
+    @Test("invalid config/get and config/set")
     func configurationNonsense() async throws {
         let key = String(repeating: "k", count: 129)
         try await inWorld { world in

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The state of a tag is what the tag does")
+@Suite("The published state matches the tag")
 struct TagTruthTests {
     @Test(
         "long commands reach a tag whose link has the smallest MTU", arguments: [[], ["--write-without-response-only"]])
@@ -17,7 +17,7 @@ struct TagTruthTests {
         }
     }
 
-    @Test("a tag that accepts commands and answers none goes offline, and is of use again when it answers")
+    @Test("a tag that answers no command goes offline, and works again when it answers")
     func hangs() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -34,7 +34,7 @@ struct TagTruthTests {
         }
     }
 
-    @Test("the touch mode follows the tag when the answer to its change is lost")
+    @Test("the touch mode is that of the tag if the response to its change is lost")
     func touchMode() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -47,7 +47,7 @@ struct TagTruthTests {
         }
     }
 
-    @Test("the battery of a tag that does not announce it is known soon after it is connected")
+    @Test("the battery of a tag that does not announce it is requested after the connection")
     func silentBattery() async throws {
         try await inWorld(options: ["--profile", "silent-battery"]) { world in
             try await world.connected()
@@ -72,7 +72,7 @@ struct TagTruthTests {
         }
     }
 
-    @Test("a tag that is connected on demand is offline after a command has expired, and online when it is seen")
+    @Test("an on-demand tag is offline after an expired command, and online when it is received")
     func onDemand() async throws {
         let plan = WorldPlan(tagList: "  - serial: 0001\n    connect: on_demand")
         try await inWorld(plan) { world in
@@ -121,7 +121,7 @@ struct ImpersonationTests {
         }
     }
 
-    @Test("are one tag again when the user forgets the tag and pairs it at its new address")
+    @Test("are one tag after the user has forgotten the tag and paired it at its new address")
     func moved() async throws {
         let scratch = try ScratchFolder()
         let scenario = try scratch.write("scenario", "out-of-range \(Self.other)\n")

@@ -23,7 +23,7 @@ struct TwinTagTests {
         }
     }
 
-    @Test("that the configuration tells apart are two tags, and none gets what is for the other")
+    @Test("with separate entries are two tags, each with its own commands and events")
     func apart() async throws {
         let list = ["left", "right"].enumerated().map { index, id in
             "  - serial: 0001\n    id: \(id)\n    address: F0:00:00:00:00:0\(index + 1)"

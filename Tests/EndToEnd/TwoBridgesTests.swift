@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Two bridges at one broker")
 struct TwoBridgesTests {
-    @Test("answer each command once: the one that has the tag, and one of them when none has it")
+    @Test("answer each command once: the one that knows the tag, or one of them if none does")
     func oneAnswer() async throws {
         try await inWorld(WorldPlan(tags: 2, tagList: "  - serial: 0001")) { world in
             let cellar = try world.anotherBridge("cellar", tag: "0002")
@@ -34,7 +34,7 @@ struct TwoBridgesTests {
         }
     }
 
-    @Test("answer a command for a tag of both once: the one that is connected to it")
+    @Test("answer a command for a shared tag once: the one that is connected to it")
     func sharedTag() async throws {
         let scratch = try ScratchFolder()
         let scenario = try scratch.write("scenario", "out-of-range 0001\n")
@@ -68,7 +68,7 @@ struct TwoBridgesTests {
         }
     }
 
-    @Test("on one adapter leave each other's links alone: the second one says that the tag is in use, and waits")
+    @Test("on one adapter don't share a link: the second one reports that the tag is in use, and waits")
     func oneAdapter() async throws {
         try await inWorld { world in
             try await world.connected()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("With a broker that has MQTT 3.1.1 only the bridge")
+@Suite("With a broker that supports MQTT 3.1.1 only, the bridge")
 struct Version311Tests {
     /// How brokers refuse MQTT 5: NATS with a CONNACK of 3.1.1, others with one of MQTT 5, RabbitMQ without an answer.
     private static let refusals: [[UInt8]] = [[0x20, 0x02, 0x00, 0x01], [0x20, 0x03, 0x00, 0x84, 0x00], []]

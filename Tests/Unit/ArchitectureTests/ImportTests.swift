@@ -81,7 +81,7 @@ struct ImportTests {
         }
     }
 
-    @Test("of every module are looked at")
+    @Test("of every module are checked")
     func completeness() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
         let libraries: Set = ["CSystemd", "CDBus", "CMosquitto", "CResolver", "CYAML", "CMicroHTTPD", "CCrypt"]

@@ -10,7 +10,9 @@ import Testing
 
 @Suite("Adapters")
 struct AdapterTests {
-    @Test("switched off lose their links first, and work again when they are on", arguments: [true, false])
+    @Test(
+        "that are switched off lose their links first, and work again when they are switched on",
+        arguments: [true, false])
     func power(isScanning: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -42,7 +44,7 @@ struct AdapterTests {
         }
     }
 
-    @Test("switched off during an attempt forget it")
+    @Test("that are switched off during a connection attempt cancel it")
     func powerWhileConnecting() async throws {
         try await onLoop {
             let bench = try await CentralBench(.patient)
@@ -58,7 +60,7 @@ struct AdapterTests {
         }
     }
 
-    @Test("pulled out are unsupported, plugged in again they are found")
+    @Test("that are unplugged are unsupported, and are found when they are plugged in again")
     func unplug() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -74,7 +76,7 @@ struct AdapterTests {
     }
 
     @Test(
-        "are chosen by what the user says",
+        "are chosen as configured",
         arguments: [
             (BlueZCentral.AdapterChoice.automatic, "hci0"), (.named("hci1"), "hci1"),
         ])
@@ -88,7 +90,7 @@ struct AdapterTests {
         }
     }
 
-    @Test("follow each other when the one in use is switched off, and stay in use after that")
+    @Test("are replaced by another one when the one in use is switched off, and that one stays in use")
     func change() async throws {
         try await onLoop {
             let bench = try await CentralBench(adapters: 2)
@@ -107,7 +109,7 @@ struct AdapterTests {
         }
     }
 
-    @Test("that become usable report the bonded devices first")
+    @Test("report the bonded devices before they become usable")
     func bonds() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -163,7 +165,7 @@ struct AdapterChoiceTests {
     }
 
     @Test(
-        "by itself takes one that is on, and stays with it",
+        "takes one that is switched on if none is configured, and keeps it",
         arguments: [
             (["hci0": true, "hci1": true], nil, "hci0"), (["hci0": false, "hci1": true], nil, "hci1"),
             (["hci0": false, "hci1": false], nil, "hci0"), (["hci0": true, "hci1": true], "hci1", "hci1"),
@@ -176,7 +178,7 @@ struct AdapterChoiceTests {
         #expect(path == chosen.map { "/org/bluez/" + $0 })
     }
 
-    @Test("by name or address takes no other")
+    @Test("takes only the configured name or address")
     func fixed() throws {
         let both = Self.adapters(["hci0": true, "hci1": false])
         #expect(

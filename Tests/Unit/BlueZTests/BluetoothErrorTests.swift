@@ -31,14 +31,14 @@ struct BluetoothErrorTests {
         ("NotSupported", "Operation is not supported", .other),
     ]
 
-    @Test("mean what a caller can make of them, and keep name and text", arguments: table)
+    @Test("have a code for the caller, and keep name and text", arguments: table)
     func named(name: String, text: String, code: BluetoothError.Code) {
         let error = BluetoothError(DBusError(.refused, name: "org.bluez.Error." + name, text: text))
         #expect(error == BluetoothError(code, name: "org.bluez.Error." + name, text: text))
     }
 
     @Test(
-        "of the bus mean that the device or the service has gone, or that there is no room",
+        "from the bus have codes for a missing device or service and for a lack of resources",
         arguments: [
             ("UnknownObject", BluetoothError.Code.notFound), ("UnknownMethod", .notFound),
             ("ServiceUnknown", .connectionFailed), ("NoReply", .connectionFailed),
@@ -50,7 +50,7 @@ struct BluetoothErrorTests {
     }
 
     @Test(
-        "of our own side of the bus have a code each",
+        "from the client's own side each have a code",
         arguments: [
             (DBusError.Code.timeout, BluetoothError.Code.timeout), (.disconnected, .connectionFailed),
             (.malformed, .other),

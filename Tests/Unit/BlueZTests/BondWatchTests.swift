@@ -2,7 +2,7 @@ import Testing
 
 @testable import BlueZ
 
-@Suite("Watch over a lost bond")
+@Suite("Detection of a lost bond")
 struct BondWatchTests {
     private let address = CentralBench.address(1)
 
@@ -14,14 +14,14 @@ struct BondWatchTests {
         }
     }
 
-    @Test("believes the third brief link in a row, and each further one")
+    @Test("reports a lost bond at the third brief link in a row, and at each further one")
     func three() {
         let brief = (isPaired: true, lasted: Duration.milliseconds(300), wasResolved: false)
         #expect(verdicts([brief, brief, brief, brief]) == [false, false, true, true])
     }
 
     @Test(
-        "begins to count anew after a link that proves something else",
+        "restarts the count after a link that shows another cause",
         arguments: [
             (false, Duration.milliseconds(300), false), (true, .seconds(2), false), (true, .milliseconds(300), true),
         ])
@@ -32,7 +32,7 @@ struct BondWatchTests {
                 == [false, false, false, false, false, true])
     }
 
-    @Test("counts each device for itself, and none that is forgotten")
+    @Test("counts separately for each device, and resets the count of a forgotten one")
     func apart() {
         var watch = BondWatch()
         for number in [1, 1, 2] {

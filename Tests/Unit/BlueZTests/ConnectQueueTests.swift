@@ -15,7 +15,7 @@ struct ConnectQueueTests {
         ConnectQueue.Turn(address: address, isHeard: isHeard)
     }
 
-    @Test("takes the device that was heard, longest waiting first")
+    @Test("takes the device that was received and has waited longest")
     func order() {
         var queue = ConnectQueue()
         for address in [a, b, c] { queue.add(address, isHeard: false, at: start) }
@@ -27,7 +27,7 @@ struct ConnectQueueTests {
         #expect(!queue.isEmpty)
     }
 
-    @Test("passes over who is unknown to the stack")
+    @Test("skips devices that BlueZ does not know")
     func unknown() {
         var queue = ConnectQueue()
         queue.add(a, isHeard: true, at: start)
@@ -36,7 +36,7 @@ struct ConnectQueueTests {
         #expect(queue.next(at: start) { $0 == b } == nil)
     }
 
-    @Test("does not try a device before its time, heard or not")
+    @Test("does not try a device before its pause is over, received or not")
     func notBefore() {
         var queue = ConnectQueue()
         queue.add(a, isHeard: true, notBefore: start + .seconds(20), at: start)
@@ -48,7 +48,7 @@ struct ConnectQueueTests {
         #expect(queue.deadline == start + .seconds(35))
     }
 
-    @Test("forgets after a while that a device was heard")
+    @Test("treats a device as absent some time after its last advertisement")
     func memory() {
         var queue = ConnectQueue()
         queue.add(a, isHeard: true, at: start)
@@ -56,7 +56,7 @@ struct ConnectQueueTests {
         #expect(queue.next(at: start + .seconds(31)) { _ in true } == turn(a, isHeard: false))
     }
 
-    @Test("tries one unheard after its patience, and the next a minute later")
+    @Test("tries a device that was not received after a pause, and the next one a minute later")
     func unheard() {
         var queue = ConnectQueue()
         for address in [a, b] { queue.add(address, isHeard: false, at: start) }
@@ -73,7 +73,7 @@ struct ConnectQueueTests {
         #expect(queue.deadline == nil)
     }
 
-    @Test("does not look for who is unknown at every turn")
+    @Test("does not look up unknown devices at each turn")
     func deadline() {
         var queue = ConnectQueue()
         queue.add(a, isHeard: false, at: start)
@@ -81,7 +81,7 @@ struct ConnectQueueTests {
         #expect(queue.deadline == start + .seconds(75))
     }
 
-    @Test("knows a device once, and forgets who is taken out")
+    @Test("contains each device once, and removes it on request")
     func once() {
         var queue = ConnectQueue()
         queue.add(a, isHeard: true, at: start)
@@ -92,7 +92,7 @@ struct ConnectQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("counts a device as heard for 30 s, for as long as BlueZ remembers one")
+    @Test("treats a device as received for 30 s, as long as BlueZ keeps it")
     func memoryLimit() {
         for (seconds, isHeard) in [(29, true), (30, false)] {
             var queue = ConnectQueue()

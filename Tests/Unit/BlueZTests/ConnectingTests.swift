@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Connecting")
 struct ConnectingTests {
-    @Test("is reported once, and so is the end")
+    @Test("is reported once, and so is the disconnection")
     func once() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -24,7 +24,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("makes one attempt at a time, and gets to everybody")
+    @Test("makes one attempt at a time and reaches all devices")
     func oneAtATime() async throws {
         try await onLoop {
             let bench = try await CentralBench(tags: 5)
@@ -43,7 +43,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("waits for a device that has not been heard, without a word")
+    @Test("waits for a device that is not advertising, without reporting it")
     func waiting() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -57,7 +57,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("goes on waiting when BlueZ forgets a device that it has not heard for long")
+    @Test("keeps waiting when BlueZ removes a device that has not advertised for a long time")
     func forgottenMeanwhile() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -76,7 +76,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("tries a known device that is not heard, and lets the others listen in between")
+    @Test("tries a known device that is not advertising, with pauses for scanning")
     func unheard() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -101,7 +101,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("ends an attempt that takes too long inside BlueZ before the next begins")
+    @Test("ends an attempt that takes too long in BlueZ before the next one starts")
     func timeout() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -119,7 +119,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("survives a BlueZ that never answers Connect, and a Disconnect without an answer after it")
+    @Test("continues if BlueZ answers neither Connect nor the Disconnect after it")
     func neverAnswered() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -141,7 +141,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("fails with what BlueZ says")
+    @Test("fails with the error of BlueZ")
     func refused() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -155,7 +155,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("begins again at once when the end is reported", arguments: [false, true])
+    @Test("starts again immediately after the disconnection is reported", arguments: [false, true])
     func reentrancy(isLost: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -175,7 +175,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("adopts a link that is there already")
+    @Test("uses a link that already exists")
     func adoption() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -197,7 +197,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("leaves a link alone that another client uses, until that one lets go")
+    @Test("does not use a link of another client until that client releases it")
     func inUse() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -214,7 +214,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("drops a link without working notifications, but not again and again")
+    @Test("drops a link without working notifications once, not repeatedly")
     func foreignLinks() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -239,7 +239,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("gives an attempt up that takes long when another device waits")
+    @Test("cancels a long attempt if another device waits")
     func contended() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -256,7 +256,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("does not give an attempt up while no other device waits")
+    @Test("does not cancel a long attempt if no other device waits")
     func uncontended() async throws {
         try await onLoop {
             var timing = Timing.quick

@@ -13,7 +13,7 @@ struct CrashSuspectsTests {
     private let a = CentralBench.address(1)
     private let b = CentralBench.address(2)
 
-    @Test("are connected at once after the first end, then after pauses that double up to ten minutes")
+    @Test("are connected immediately after the first crash, then after pauses that double up to ten minutes")
     func pauses() {
         var suspects = CrashSuspects()
         var pauses: [Int64?] = []
@@ -26,7 +26,7 @@ struct CrashSuspectsTests {
         #expect(suspects.pause(of: b) == nil)
     }
 
-    @Test("are no suspects any more once bluetoothd has survived their connection")
+    @Test("are no longer suspects after bluetoothd has survived their connection")
     func survived() {
         var suspects = CrashSuspects()
         for _ in 1...2 {
@@ -72,7 +72,7 @@ struct CrashSuspectsTests {
         #expect(try !end(0))
     }
 
-    @Test("leave bluetoothd to the other devices")
+    @Test("do not keep other devices from connecting")
     func others() async throws {
         try await onLoop {
             let bench = try await CentralBench()

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Disconnecting")
 struct DisconnectingTests {
-    @Test("of a device that waits to be heard is reported in a later turn, without an error")
+    @Test("a device without a connection reports it in a later turn, without an error")
     func waiting() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -25,7 +25,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("of an attempt gives it up, and the next one begins")
+    @Test("during a connection attempt cancels the attempt and starts the next one")
     func attempt() async throws {
         try await onLoop {
             let bench = try await CentralBench(.patient)
@@ -37,7 +37,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("answers a connect that comes while the link goes down")
+    @Test("answers a connect request that arrives while the link is closing")
     func meanwhile() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -50,7 +50,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("is reported as a loss when the device goes, whatever BlueZ says before", arguments: [false, true])
+    @Test("is reported as a loss when the device disappears, whatever BlueZ reported before", arguments: [false, true])
     func loss(isRemoved: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -64,7 +64,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("ends everything that is under way, and nothing comes behind it")
+    @Test("ends all pending operations, and no event follows it")
     func underWay() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -86,7 +86,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("at the end drops what is up, within its limit", arguments: [false, true])
+    @Test("at shutdown closes the links within the time limit", arguments: [false, true])
     func stop(hangs: Bool) async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -106,7 +106,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("at the end stops notifications first: bluetoothd crashes when a client leaves the bus with a descriptor")
+    @Test("at shutdown stops notifications first: bluetoothd crashes when a client leaves the bus with a descriptor")
     func stopWithDescriptors() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -123,7 +123,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("at the end takes back a subscription that bluetoothd has not answered")
+    @Test("at shutdown cancels a subscription that bluetoothd has not answered")
     func stopWhileSubscribing() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -138,7 +138,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("at the end leaves a link that another client uses")
+    @Test("at shutdown keeps a link that another client uses")
     func stopShared() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -153,7 +153,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("at the end leaves alone a device that was never connected")
+    @Test("at shutdown makes no call for a device that was never connected")
     func stopWhileWaiting() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -167,7 +167,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("ends with the device's object when BlueZ removes that before it answers")
+    @Test("completes when BlueZ removes the device's object before it answers")
     func removedMeanwhile() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -182,7 +182,7 @@ struct DisconnectingTests {
         }
     }
 
-    @Test("on request is no sign of a lost bond, however short the links are")
+    @Test("on request does not count as a lost bond, however short the links are")
     func briefLinks() async throws {
         try await onLoop {
             var options = BlueZOptions.quick

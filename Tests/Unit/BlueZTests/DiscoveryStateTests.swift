@@ -6,7 +6,7 @@ import Testing
 struct DiscoveryStateTests {
     private let options = CentralBench.scan
 
-    @Test("starts what is requested, once at a time, and stops the rest")
+    @Test("starts the requested discovery, one call at a time, and stops any other")
     func steps() {
         var discovery = Discovery()
         #expect(discovery.step(isPaused: false) == nil)
@@ -22,7 +22,7 @@ struct DiscoveryStateTests {
         #expect(discovery.step(isPaused: false) == .stop)
     }
 
-    @Test("notices its end by itself, also when the adapter says late that it has begun", arguments: [true, false])
+    @Test("detects that it has ended, also when the adapter reports its start late", arguments: [true, false])
     func silentEnd(isLate: Bool) {
         var discovery = Discovery()
         discovery.requested = options

@@ -3,11 +3,11 @@ import Time
 
 @testable import BlueZ
 
-@Suite("Watch over a silent discovery")
+@Suite("Restarts of a silent discovery")
 struct DiscoveryWatchTests {
     private let start = Instant(sinceBoot: .seconds(3_600))
 
-    @Test("restarts after silence, less and less often")
+    @Test("restarts after silence, at growing intervals")
     func pauses() {
         var watch = DiscoveryWatch(silence: .seconds(10), now: start)
         var now = start
@@ -31,7 +31,7 @@ struct DiscoveryWatchTests {
         #expect(steps == [.restart, .restart, .restart, .resetAdapter, .restart, .restart])
     }
 
-    @Test("is content as soon as something is heard")
+    @Test("starts over when a device is received")
     func heard() {
         var watch = DiscoveryWatch(silence: .seconds(10), now: start)
         _ = watch.step(at: start + .seconds(10), mayReset: true)

@@ -11,7 +11,7 @@ struct EchoFilterTests {
         #expect(isAdmitted, sourceLocation: location)
     }
 
-    @Test("leaves out the copies of a value, and nothing else")
+    @Test("drops the copies of a value, and nothing else")
     func copies() {
         var filter = EchoFilter()
         require(filter.admits([1], at: start))
@@ -21,7 +21,7 @@ struct EchoFilterTests {
         require(filter.admits([1], at: start + .milliseconds(2)))
     }
 
-    @Test("admits an equal value as soon as a device can have sent it again")
+    @Test("accepts an equal value as soon as a device can have sent it again")
     func repeated() {
         var filter = EchoFilter()
         require(filter.admits([1], at: start))

@@ -34,7 +34,7 @@ struct NotificationChannelTests {
         }
     }
 
-    @Test("hands over each packet as it is, in order")
+    @Test("delivers each packet unchanged and in order")
     func packets() async throws {
         try await onLoop {
             let bench = try Bench()
@@ -46,7 +46,7 @@ struct NotificationChannelTests {
         }
     }
 
-    @Test("lets others have their turn after 64 packets")
+    @Test("reads at most 64 packets per turn of the loop")
     func fairness() async throws {
         try await onLoop {
             let bench = try Bench()
@@ -61,7 +61,7 @@ struct NotificationChannelTests {
         }
     }
 
-    @Test("takes a value without bytes for no end")
+    @Test("does not treat an empty value as the end")
     func empty() async throws {
         try await onLoop {
             let bench = try Bench()
@@ -74,7 +74,7 @@ struct NotificationChannelTests {
         }
     }
 
-    @Test("hands over what was sent before the end")
+    @Test("delivers the values sent before the end")
     func end() async throws {
         try await onLoop {
             let bench = try Bench()
@@ -86,7 +86,7 @@ struct NotificationChannelTests {
         }
     }
 
-    @Test("ends when its descriptor cannot be read, although nothing has hung up")
+    @Test("ends when its descriptor cannot be read, also without a hang-up")
     func unreadable() async throws {
         try await onLoop {
             // A pipe is readable for epoll, but it is no socket.
@@ -110,7 +110,7 @@ struct NotificationChannelTests {
         #expect(!SpareDescriptors.areAvailable(beside: Int(CInt.max)))
     }
 
-    @Test("hands over what waits at once, for one who knows of the end before it does")
+    @Test("delivers buffered values immediately when it is drained")
     func drain() async throws {
         try await onLoop {
             let bench = try Bench()
@@ -124,7 +124,7 @@ struct NotificationChannelTests {
         }
     }
 
-    @Test("hands over what waits behind a value without bytes, and comes to an end behind the last")
+    @Test("delivers values after an empty one when it is drained, and stops after the last")
     func drainPastEmpty() async throws {
         try await onLoop {
             let bench = try Bench()
@@ -135,7 +135,7 @@ struct NotificationChannelTests {
         }
     }
 
-    @Test("brings nothing more when it is cancelled by who has just got a value, and closes its end")
+    @Test("delivers nothing after the handler of a value has cancelled it, and closes its descriptor")
     func cancel() async throws {
         try await onLoop {
             let bench = try Bench()

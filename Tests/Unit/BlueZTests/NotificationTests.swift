@@ -19,7 +19,7 @@ struct NotificationTests {
         return options
     }
 
-    @Test("come once each, in order, also after a reconnection", arguments: [true, false])
+    @Test("are delivered once each, in order, also after a reconnection", arguments: [true, false])
     func order(byDescriptor: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench(Self.options(byDescriptor: byDescriptor))
@@ -36,7 +36,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("that were sent before the link broke come before its end", arguments: [true, false])
+    @Test("that were sent before the link broke are delivered before its end", arguments: [true, false])
     func lastWords(byDescriptor: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench(Self.options(byDescriptor: byDescriptor))
@@ -56,7 +56,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("are switched on once for requests that come together, and each is answered")
+    @Test("are enabled once for simultaneous requests, and each request is answered")
     func together() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -71,7 +71,7 @@ struct NotificationTests {
     }
 
     @Test(
-        "tell the MTU of the link before they are on, once",
+        "report the MTU of the link once, before they are enabled",
         arguments: [(23, true), (23, false), (247, true), (247, false)])
     func mtu(mtu: Int, byDescriptor: Bool) async throws {
         try await onLoop {
@@ -89,7 +89,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("come on a link whose MTU BlueZ does not tell, as before 5.62")
+    @Test("are delivered on a link without a reported MTU, as with BlueZ before 5.62")
     func unknownMTU() async throws {
         try await onLoop {
             let bench = try await CentralBench(Self.options(byDescriptor: false))
@@ -99,7 +99,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("come by signals where another client has a session by signals")
+    @Test("are delivered by signals if another client uses signals")
     func foreignSession() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -121,7 +121,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("of another client are not taken away from it, nor is the link")
+    @Test("of another client stay with it, and so does the link")
     func foreignDescriptor() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -138,7 +138,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("that another client has given back count as held by none")
+    @Test("that another client has released are free again")
     func givenBack() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -155,7 +155,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("that bluetoothd has granted are no pending request: a later pairing does not end the link")
+    @Test("that are enabled are no pending request: a later pairing does not end the link")
     func granted() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -173,7 +173,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("that bluetoothd keeps for a client that does not exist are recognised")
+    @Test("that bluetoothd keeps for a client that no longer exists are detected")
     func stuck() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -189,7 +189,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("that bluetoothd has not answered before the end of the link can be asked for on the next one")
+    @Test("that were requested but not answered before the end of a link can be requested on the next one")
     func unansweredAcquisition() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -211,7 +211,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("that bluetoothd does not answer are taken back while there is a link")
+    @Test("that were requested and not answered are cancelled on the same link")
     func neverAnswered() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -227,7 +227,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("that cannot be switched on can be asked for again", arguments: [true, false])
+    @Test("that could not be enabled can be requested again", arguments: [true, false])
     func failure(byDescriptor: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench(Self.options(byDescriptor: byDescriptor))
@@ -243,7 +243,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("that BlueZ ends on a link that stays up end the link: it would be deaf")
+    @Test("that BlueZ has ended on an open link end the link")
     func closed() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -256,7 +256,7 @@ struct NotificationTests {
     }
 
     @Test(
-        "come another way or not at all, as the refusal of a descriptor says",
+        "use signals or fail, depending on the error of AcquireNotify",
         arguments: [
             ("org.bluez.Error.NotSupported", .never), ("org.freedesktop.DBus.Error.UnknownMethod", .never),
             ("org.freedesktop.DBus.Error.NotSupported", .never), ("org.bluez.Error.InProgress", .sessionLeft),

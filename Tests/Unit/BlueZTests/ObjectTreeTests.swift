@@ -22,7 +22,7 @@ struct ObjectTreeTests {
         return tree
     }
 
-    @Test("keeps what matters of a device")
+    @Test("keeps the relevant properties of a device")
     func device() throws {
         let found = try #require(tree.device(CentralBench.address(1), of: Self.adapter))
         #expect(found.path == Self.device)
@@ -34,7 +34,7 @@ struct ObjectTreeTests {
         #expect(tree.device(CentralBench.address(2), of: Self.adapter) == nil)
     }
 
-    @Test("follows a device whose address changes, and forgets one that is removed")
+    @Test("updates a device whose address changes, and removes one that BlueZ removes")
     func address() {
         var tree = tree
         tree.apply(["Address": .string("F0:00:00:00:00:02")], to: Self.device, BlueZNames.device)
@@ -53,7 +53,7 @@ struct ObjectTreeTests {
         #expect(!tree.contains(Self.device + "2", BlueZNames.device))
     }
 
-    @Test("forgets the strength of a device when BlueZ does")
+    @Test("removes the signal strength of a device when BlueZ does")
     func strength() {
         var tree = tree
         tree.invalidate(["RSSI"], of: Self.device, BlueZNames.device)
@@ -61,7 +61,7 @@ struct ObjectTreeTests {
         #expect(tree.devices[Self.device]?.isInRange == false)
     }
 
-    @Test("takes values of a wrong type for none, and unknown interfaces for nothing")
+    @Test("ignores values of a wrong type and unknown interfaces")
     func wrongTypes() {
         var tree = tree
         tree.apply(
@@ -73,7 +73,7 @@ struct ObjectTreeTests {
         #expect(tree.devices.count == 1)
     }
 
-    @Test("takes the fuller one of two services with the same UUID")
+    @Test("uses the service with more characteristics if two have the same UUID")
     func services() {
         var tree = tree
         for (name, count) in [("service0001", 0), ("service0002", 2), ("service0003", 1)] {
@@ -93,7 +93,7 @@ struct ObjectTreeTests {
         #expect(tree.characteristics(of: CentralBench.notify, on: Self.device) == nil)
     }
 
-    @Test("has room for so many devices, and always for one with a bond or a link")
+    @Test("limits the number of devices, except bonded or connected ones")
     func deviceBound() {
         var tree = ObjectTree()
         for number in 0..<5_000 {
@@ -105,7 +105,7 @@ struct ObjectTreeTests {
         #expect(tree.devices.count == 4_098)
     }
 
-    @Test("has room for so many services and characteristics of each device, also after some have gone")
+    @Test("limits the number of services and characteristics of each device, and reuses freed places")
     func gattBound() {
         var tree = ObjectTree()
         for device in ["dev_1", "dev_2"] {

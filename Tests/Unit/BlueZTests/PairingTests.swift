@@ -17,7 +17,7 @@ struct PairingTests {
         return options
     }
 
-    @Test("bonds and trusts; a device that is bonded already counts as paired")
+    @Test("bonds and sets Trusted; an already bonded device counts as paired")
     func pair() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -33,7 +33,7 @@ struct PairingTests {
         }
     }
 
-    @Test("is complete with the bond, although bluetoothd forgets to answer")
+    @Test("is complete with the bond, even if bluetoothd does not answer")
     func unanswered() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -63,7 +63,7 @@ struct PairingTests {
         }
     }
 
-    @Test("joins one that is under way")
+    @Test("joins a pairing in progress")
     func underWay() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -74,7 +74,7 @@ struct PairingTests {
         }
     }
 
-    @Test("fails with what BlueZ says")
+    @Test("fails with the error of BlueZ")
     func refused() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -86,7 +86,7 @@ struct PairingTests {
     }
 
     @Test(
-        "that a device asks for is accepted from those that are expected, and from no others", arguments: [true, false])
+        "that a device requests is accepted from expected devices only", arguments: [true, false])
     func agent(isExpected: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench(tagOptions: Self.wanting)
@@ -105,7 +105,7 @@ struct PairingTests {
     }
 
     @Test(
-        "never asks a person, and lets nobody but bluetoothd ask",
+        "never asks the user, and only bluetoothd can use its agent",
         arguments: [
             ("RequestPinCode", true, "org.bluez.Error.Rejected"), ("RequestPasskey", true, "org.bluez.Error.Rejected"),
             ("Release", true, ""), ("Cancel", true, ""),
@@ -136,7 +136,7 @@ struct PairingTests {
         }
     }
 
-    @Test("is refused to any number of unexpected devices, and 100 of them are logged, once each")
+    @Test("is refused for unexpected devices, of which 100 are logged, once each")
     func refusalsInLog() async throws {
         try await onLoop {
             let bus = try await PrivateBus()
@@ -159,7 +159,7 @@ struct PairingTests {
         }
     }
 
-    @Test("is undone by forgetting, which ends the link without an error")
+    @Test("is removed by forgetting, which ends the link without an error")
     func forget() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -171,7 +171,7 @@ struct PairingTests {
         }
     }
 
-    @Test("forgets a device that BlueZ does not know, and says when it cannot")
+    @Test("forgets a device that BlueZ does not know, and reports failure without an adapter")
     func forgetUnknown() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -186,7 +186,7 @@ struct PairingTests {
         }
     }
 
-    @Test("refused to be forgotten, a device is not left connected behind our back")
+    @Test("disconnects a device that BlueZ does not forget")
     func forgetRefused() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -199,7 +199,7 @@ struct PairingTests {
         }
     }
 
-    @Test("counts as lost after three links in a row that break at once")
+    @Test("counts as lost after three links in a row that break immediately")
     func lostBond() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -253,7 +253,7 @@ struct PairingTests {
         return options
     }
 
-    @Test("comes before the first subscription to a device that refuses an unencrypted read")
+    @Test("is done before the first subscription if a device refuses an unencrypted read")
     func beforeSubscribing() async throws {
         try await onLoop {
             let bench = try await CentralBench(tagOptions: Self.readable)
@@ -267,7 +267,7 @@ struct PairingTests {
         }
     }
 
-    @Test("behind which bluetoothd answers nothing ends the link, and the next one is of use")
+    @Test("after which bluetoothd answers nothing ends the link, and the next link works")
     func deafBehindPairing() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -290,7 +290,7 @@ struct PairingTests {
         }
     }
 
-    @Test("that bluetoothd makes by itself and loses the subscription over ends the link, and the next one is of use")
+    @Test("that bluetoothd makes by itself and that loses the subscription ends the link, and the next link works")
     func lostSubscription() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -311,7 +311,7 @@ struct PairingTests {
         }
     }
 
-    @Test("that a device asks for by itself is waited for before it is subscribed to, and makes it trusted")
+    @Test("that a device requests is completed before the subscription, and sets Trusted")
     func askedFor() async throws {
         try await onLoop {
             let bench = try await CentralBench(tagOptions: Self.wanting)
@@ -322,7 +322,7 @@ struct PairingTests {
         }
     }
 
-    @Test("is tried once where the device does not want it after all: it is subscribed to without")
+    @Test("that fails is tried once, then the subscription is tried without it")
     func refusedBond() async throws {
         try await onLoop {
             let bench = try await CentralBench(tagOptions: Self.readable)
@@ -335,7 +335,7 @@ struct PairingTests {
         }
     }
 
-    @Test("that a device is known to require is made on the next link without another read")
+    @Test("that a device is known to require is made on the next link without a read")
     func knownRequirement() async throws {
         try await onLoop {
             let bench = try await CentralBench(tagOptions: Self.readable)
@@ -355,7 +355,7 @@ struct PairingTests {
         }
     }
 
-    @Test("is reported once: a later link to a bonded device reports none, and sets nothing again")
+    @Test("is reported once: a later link to a bonded device reports none and sets no property")
     func reportedOnce() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -370,7 +370,7 @@ struct PairingTests {
         }
     }
 
-    @Test("changes properties of the device that are no advertisement")
+    @Test("changes device properties without reporting an advertisement")
     func noAdvertisement() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -383,7 +383,7 @@ struct PairingTests {
         }
     }
 
-    @Test("is not waited for when a device does not answer the read: it is subscribed to, and read on the next link")
+    @Test("is skipped if the device does not answer the read, which is repeated on the next link")
     func slowRead() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -402,7 +402,7 @@ struct PairingTests {
         }
     }
 
-    @Test("is not made with a device that does not want it, and it is asked once")
+    @Test("is not made with a device that does not require it, which is read once")
     func noneWanted() async throws {
         try await onLoop {
             var options = TagOptions()
@@ -418,7 +418,7 @@ struct PairingTests {
         }
     }
 
-    @Test("makes the device trusted: it may come back by itself")
+    @Test("sets Trusted, so that the device may reconnect by itself")
     func trusted() async throws {
         try await onLoop {
             let bench = try await CentralBench()

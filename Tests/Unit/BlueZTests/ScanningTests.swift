@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Scanning")
 struct ScanningTests {
-    @Test("begins and ends when asked, and is reported truthfully")
+    @Test("starts and stops on request, and reports its state")
     func onAndOff() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -30,7 +30,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("leaves known devices behind; watching reports them as remembered, not as discovered")
+    @Test("does not report known devices as discovered; watching reports them as remembered")
     func watched() async throws {
         try await onLoop {
             var options = BlueZOptions.quick
@@ -49,7 +49,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("asks BlueZ for what it was asked for", arguments: [true, false])
+    @Test("passes the requested filter to BlueZ", arguments: [true, false])
     func filter(allowsDuplicates: Bool) async throws {
         try await onLoop {
             let bus = try await PrivateBus()
@@ -65,7 +65,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("pauses while a connection is made, without a report")
+    @Test("pauses during a connection attempt without reporting it")
     func pause() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -79,7 +79,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("changes what it looks for without a word")
+    @Test("changes its filter without reporting it")
     func change() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -92,7 +92,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("that BlueZ ends by itself is reported, and begins again")
+    @Test("that BlueZ has ended is reported, and is restarted")
     func silentEnd() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -109,7 +109,7 @@ struct ScanningTests {
     }
 
     @Test(
-        "that is refused is asked for again and again, and one line says so",
+        "that is refused is retried, with one log line",
         arguments: ["StartDiscovery", "SetDiscoveryFilter"])
     func refused(member: String) async throws {
         try await onLoop {
@@ -124,7 +124,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("counts as begun when BlueZ says that it is in progress")
+    @Test("counts as started when BlueZ reports that it is in progress")
     func inProgress() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -136,7 +136,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("goes on after a call that is never answered")
+    @Test("continues after a call that is never answered")
     func unanswered() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -150,7 +150,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("reports only what it looks for, whatever other clients of BlueZ look for")
+    @Test("reports only devices that match its own filter, whatever other clients scan for")
     func twoClients() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -185,7 +185,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("that hears nothing is restarted, less and less often")
+    @Test("that receives nothing is restarted, at growing intervals")
     func silence() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -201,7 +201,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("may switch the adapter off and on when that does not help")
+    @Test("may switch the adapter off and on if restarts don't help")
     func reset() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -216,7 +216,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("never switches an adapter off through which something is connected")
+    @Test("never switches off an adapter with a connected device")
     func harmless() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -230,7 +230,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("that BlueZ ends is begun again after a pause, since BlueZ had a reason")
+    @Test("that BlueZ has ended is restarted after a pause")
     func pauseAfterEnd() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -246,7 +246,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("measures its silence from its own beginning, and from each advertisement")
+    @Test("measures silence from its start and from each advertisement")
     func beginningOfSilence() async throws {
         try await onLoop {
             let bench = try await CentralBench()

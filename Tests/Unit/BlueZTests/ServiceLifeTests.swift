@@ -10,9 +10,9 @@ import Testing
 
 @testable import BlueZ
 
-@Suite("The life of bluetoothd and its bus")
+@Suite("Restarts of bluetoothd and the bus")
 struct ServiceLifeTests {
-    @Test("bluetoothd gone ends every link, and everything works when it is back")
+    @Test("all links end when bluetoothd stops, and connections work after it has restarted")
     func crash() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -34,7 +34,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("bluetoothd gone during an attempt leaves no attempt behind")
+    @Test("a connection attempt ends when bluetoothd stops")
     func crashWhileConnecting() async throws {
         try await onLoop {
             let bench = try await CentralBench(.patient)
@@ -53,7 +53,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("is reported as expected back when bluetoothd does not run at the start")
+    @Test("Bluetooth is reported as resetting if bluetoothd is not running at startup")
     func notRunning() async throws {
         try await onLoop {
             let bench = try await CentralBench(isStarted: false)
@@ -65,7 +65,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("one bluetoothd that takes the name from another is noticed")
+    @Test("a bluetoothd that replaces another on the bus is detected")
     func replaced() async throws {
         try await onLoop {
             let bus = try await PrivateBus()
@@ -83,7 +83,7 @@ struct ServiceLifeTests {
     }
 
     @Test(
-        "reading the objects is repeated after an error",
+        "reading the objects is retried after an error",
         arguments: [
             ("org.freedesktop.DBus.Error.AccessDenied", CentralState.unauthorized),
             ("org.freedesktop.DBus.Error.NoReply", CentralState.unknown),
@@ -106,7 +106,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("a policy of the bus that refuses BlueZ is reported, with an adapter that may not be used")
+    @Test("a bus policy that denies access to BlueZ is reported as an unauthorized adapter")
     func policy() async throws {
         try await onLoop {
             let bus = try await PrivateBus(rules: #"<deny send_destination="org.bluez"/>"#)
@@ -126,7 +126,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("the bus gone ends every link, and one that comes back is found")
+    @Test("all links end when the bus stops, and a restarted bus is found")
     func busGone() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -147,7 +147,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("signals that look like BlueZ's are not believed from others")
+    @Test("signals in BlueZ's name from other senders are ignored")
     func forged() async throws {
         try await onLoop {
             let bench = try await CentralBench()

@@ -10,7 +10,7 @@ import Time
 
 @Suite("Discovery of services")
 struct ServiceTests {
-    @Test("finds the characteristics and what can be done with them", arguments: [false, true])
+    @Test("finds the characteristics and their properties", arguments: [false, true])
     func found(isResolvedFirst: Bool) async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -29,7 +29,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("works on every link, whether BlueZ keeps the objects or not", arguments: BlueZOptions.GATTCache.allCases)
+    @Test("works on each link, whether BlueZ keeps the objects or not", arguments: BlueZOptions.GATTCache.allCases)
     func again(cache: BlueZOptions.GATTCache) async throws {
         try await onLoop {
             var options = BlueZOptions.quick
@@ -43,7 +43,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("says what is missing")
+    @Test("reports what is missing")
     func missing() async throws {
         try await onLoop {
             // Once services are resolved, what is missing stays missing: only the grace counts, for the second search too.
@@ -106,7 +106,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("counts a device without an object as one whose services are not resolved")
+    @Test("treats a device without an object as one whose services are not resolved")
     func noObject() {
         let begin = Instant(sinceBoot: .seconds(3_600))
         let path = "/org/bluez/hci0/dev_F0_00_00_00_00_01"
@@ -120,7 +120,7 @@ struct ServiceTests {
         #expect(error.code == .timeout)
     }
 
-    @Test("gives each step the time that real controllers and bluetoothd have needed")
+    @Test("allows each step the time that real controllers and bluetoothd need")
     func limits() {
         let timing = Timing()
         #expect(timing.call == .seconds(10) && timing.connect == .seconds(45) && timing.pair == .seconds(60))

@@ -20,7 +20,7 @@ struct WritingTests {
         }
     }
 
-    @Test("with response is refused by a tag that does not permit it, and works without")
+    @Test("with response fails if the characteristic does not permit it, and works without response")
     func notPermitted() async throws {
         try await onLoop {
             var tagOptions = TagOptions()
@@ -36,7 +36,7 @@ struct WritingTests {
     }
 
     @Test(
-        "is repeated while BlueZ is too busy to take it",
+        "is retried while BlueZ is busy",
         arguments: [
             ("org.bluez.Error.InProgress", "In Progress"),
             ("org.freedesktop.DBus.Error.LimitsExceeded", "too many calls"),
@@ -59,7 +59,7 @@ struct WritingTests {
         }
     }
 
-    @Test("that BlueZ stays too busy to take fails as busy, and the link stays")
+    @Test("fails as busy if BlueZ stays busy, and the link stays up")
     func busyForLong() async throws {
         try await onLoop {
             var timing = Timing.quick
@@ -96,7 +96,7 @@ struct WritingTests {
         }
     }
 
-    @Test("that is never answered fails in time")
+    @Test("fails after a time limit if it is never answered")
     func hanging() async throws {
         try await onLoop {
             var timing = Timing.quick

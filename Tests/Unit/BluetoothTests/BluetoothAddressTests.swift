@@ -14,7 +14,7 @@ struct BluetoothAddressTests {
     }
 
     @Test(
-        "is nothing else",
+        "has no other form",
         arguments: [
             "", ":::::", "F0:00:00:00:00", "F0:00:00:00:00:01:02", "F0-00-00-00-00-01", "F00:0:00:00:00:01",
             "F0:00:00:00:00:0G", "+F:00:00:00:00:01", " F:00:00:00:00:01", "F0:00:00:00:00:é", "F0:00:00:00:00:1",
@@ -23,7 +23,7 @@ struct BluetoothAddressTests {
         #expect(BluetoothAddress(text) == nil)
     }
 
-    @Test("is equal by its bits, whatever the letters")
+    @Test("is compared by its bits, whatever the case of letters")
     func equality() {
         #expect(BluetoothAddress("f0:00:00:00:00:ab") == BluetoothAddress("F0:00:00:00:00:AB"))
         #expect(BluetoothAddress("F0:00:00:00:00:01") != BluetoothAddress("F0:00:00:00:00:02"))

@@ -4,7 +4,7 @@ import Testing
 @Suite("Bluetooth UUID")
 struct BluetoothUUIDTests {
     @Test(
-        "is read in either case and told in lower case",
+        "is read in either case and written in lower case",
         arguments: [
             "D2F2BF0D-D165-445C-B0E1-2D6B642EC57B", "d2f2bf0d-d165-445c-b0e1-2d6b642ec57b",
         ])
@@ -20,7 +20,7 @@ struct BluetoothUUIDTests {
     }
 
     @Test(
-        "is nothing else",
+        "has no other form",
         arguments: [
             "", "180f", "d2f2bf0dd165445cb0e12d6b642ec57b", "d2f2bf0d-d165-445c-b0e1-2d6b642ec57",
             "d2f2bf0d-d165-445c-b0e1-2d6b642ec57b0", "d2f2bf0-dd165-445c-b0e1-2d6b642ec57b",

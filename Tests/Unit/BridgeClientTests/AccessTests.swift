@@ -119,7 +119,7 @@ struct AccessTryTests {
         }
     }
 
-    @Test("finds what the broker allows too much and too little")
+    @Test("finds rights that the broker grants or denies wrongly")
     func different() async throws {
         try await onLoop {
             let rules = MosquittoAccessList(AccessTable()).text

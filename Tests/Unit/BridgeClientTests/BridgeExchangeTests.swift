@@ -8,14 +8,14 @@ import Testing
 @testable import BridgeClient
 @testable import CommandLine
 
-@Suite("Exchange with the bridge")
+@Suite("Requests to the bridge")
 struct BridgeExchangeTests {
     private static let topics = BridgeTopics(.test(1883))
     private static let exchange = BridgeExchange(
         request: ClientRequest(verb: "pair", ["id": "r-1", "serial": "0001"], topics), topics: topics, answers: "mine")
 
     @Test(
-        "knows what belongs to the request",
+        "recognizes the messages that belong to the request",
         arguments: [
             ("jacquard/bridge/attic/response/pair", #"{"id":"r-1","status":"accepted"}"#, .accepted),
             ("jacquard/bridge/attic/response/pair", #"{"id":"r-2","status":"accepted"}"#, .none),
@@ -43,7 +43,7 @@ struct BridgeExchangeTests {
         #expect(Self.exchange.received(MQTTMessage(topic: topic, payload: Array(payload.utf8))) == step)
     }
 
-    @Test("knows an answer by its correlation data, and takes none that is retained")
+    @Test("recognizes an answer by its correlation data, and ignores retained messages")
     func correlation() {
         var message = MQTTMessage(topic: "mine", payload: Array(#"{"id":null,"status":"accepted"}"#.utf8))
         #expect(Self.exchange.received(message) == .none)
@@ -61,7 +61,7 @@ struct BridgeExchangeTests {
         #expect(Self.exchange.received(message) == .failed(failure))
     }
 
-    @Test("each request has an id of its own")
+    @Test("each request has its own id")
     func identifiers() {
         let ids = (1...100).map { _ in ClientRequest(verb: "tags", [:], Self.topics).id }
         #expect(Set(ids).count == 100)

@@ -22,7 +22,7 @@ struct ClearTests {
         ("../homeassistant/device/jacquard_tag_0001/other", #"{"origin":{"name":"jacquard2mqtt"}}"#),
     ]
 
-    @Test("removes what the bridge, its tags and their devices retain, and nothing of others")
+    @Test("removes the retained topics of the bridge, its tags and their devices only")
     func clear() async throws {
         try await onLoop {
             let broker = try await PrivateBroker()

@@ -10,7 +10,7 @@ import Testing
 @testable import CommandLine
 @testable import Configuration
 
-@Suite("Commands that ask the bridge")
+@Suite("Commands with a request to the bridge")
 struct ClientCommandTests {
     private static let ok = #"{"id":"ID","status":"ok","final":true,"data":{"x":1},"error":null,"took_ms":41}"#
     private static let refused = #"""
@@ -21,7 +21,7 @@ struct ClientCommandTests {
     private static let red = LEDCommand(id: "0001", light: .color("#ff0000"))
 
     @Test(
-        "get the answer with either version of MQTT, and with MQTT 5 from a topic of their own",
+        "get the answer with either version of MQTT, and with MQTT 5 on their own topic",
         arguments: [(.v5, false), (.v5, true), (.v311, false)] as [(Settings.MQTT.Version, Bool)])
     func answer(version: Settings.MQTT.Version, isPrivate: Bool) async throws {
         try await onLoop {
@@ -39,7 +39,7 @@ struct ClientCommandTests {
         }
     }
 
-    @Test("print the result as it came, for machines")
+    @Test("print the result unchanged with --json")
     func json() async throws {
         try await asking(Self.red, isJSON: true, [("tag/0001/led/result", Self.ok)]) { code, written in
             #expect(code == .done)
@@ -47,7 +47,7 @@ struct ClientCommandTests {
         }
     }
 
-    @Test("wait for their own answer, and end with 1 and its text when it is an error")
+    @Test("wait for their own answer, and exit with 1 and the error's text")
     func error() async throws {
         let answers = [("tag/0001/led/result", Self.foreign), ("tag/0001/led/result", Self.refused)]
         try await asking(Self.red, isJSON: true, answers) { code, written in
@@ -58,7 +58,7 @@ struct ClientCommandTests {
         }
     }
 
-    @Test("end with 3 when the bridge goes away meanwhile")
+    @Test("exit with 3 if the bridge stops meanwhile")
     func goesAway() async throws {
         try await asking(Self.red, [("bridge/attic/state", "offline")]) { code, written in
             #expect(code == .noConnection)
@@ -66,7 +66,7 @@ struct ClientCommandTests {
         }
     }
 
-    @Test("pair with the serial and report how the tag is called")
+    @Test("pair with the serial and report the tag's id")
     func pair() async throws {
         let answers = [
             ("bridge/attic/response/pair", #"{"id":"ID","status":"accepted","final":false}"#),
@@ -82,7 +82,7 @@ struct ClientCommandTests {
         }
     }
 
-    @Test("say once why a tag was not paired")
+    @Test("report once why a tag was not paired")
     func pairingFails() async throws {
         let error = #"{"code":"expired","text":"The tag was not found before the timeout","hint":"Again"}"#
         let answers = [
@@ -100,7 +100,7 @@ struct ClientCommandTests {
         }
     }
 
-    @Test("say that they were interrupted, and end with 1", arguments: [false, true])
+    @Test("report that they were interrupted, and exit with 1", arguments: [false, true])
     func interrupted(isPairing: Bool) async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
@@ -132,7 +132,7 @@ struct ClientCommandTests {
         }
     }
 
-    @Test("list what a scan of the bridge hears")
+    @Test("list the tags that a scan receives")
     func scan() async throws {
         let answers = [
             ("bridge/attic/response/scan", #"{"id":"ID","status":"ok","final":true,"data":{}}"#),

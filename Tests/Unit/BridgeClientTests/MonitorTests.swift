@@ -11,7 +11,7 @@ import Testing
 
 @Suite("monitor")
 struct MonitorTests {
-    @Test("shows what is retained, then what comes, until it is interrupted")
+    @Test("shows retained messages, then events, until it is interrupted")
     func live() async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
@@ -35,7 +35,7 @@ struct MonitorTests {
         }
     }
 
-    @Test("leaves out what is retained, where only news are wanted")
+    @Test("omits retained messages with --no-retained")
     func newOnly() async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
@@ -133,7 +133,7 @@ struct MonitorTests {
     }
 
     @Test(
-        "says nothing twice and nothing of others",
+        "shows each message of this bridge once",
         arguments: [
             ("tag/0001/battery/level", "87"), ("tag/0001/battery/forecast", #"{"empty":null}"#),
             ("tag/0001/stats", "{}"), ("tag/0001/led", ""),
@@ -146,7 +146,7 @@ struct MonitorTests {
     }
 
     @Test(
-        "tells of the bridge",
+        "shows messages of the bridge",
         arguments: [
             ("state", "online", "is online"),
             (

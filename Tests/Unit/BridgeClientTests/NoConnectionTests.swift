@@ -16,7 +16,7 @@ import Testing
 struct NoConnectionTests {
     private static let flash = LEDCommand(id: "0001", light: .flash)
 
-    @Test("end with 3 and say whether broker or bridge is missing", arguments: [nil, "offline"])
+    @Test("exit with 3 and report whether broker or bridge is missing", arguments: [nil, "offline"])
     func bridge(state: String?) async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
@@ -30,7 +30,7 @@ struct NoConnectionTests {
         }
     }
 
-    @Test("end with 3 when no server listens at the broker's address")
+    @Test("exit with 3 if no server listens at the broker's address")
     func broker() async throws {
         try await onLoop {
             let written = Written()
@@ -43,7 +43,9 @@ struct NoConnectionTests {
         }
     }
 
-    @Test("say what they wait for after a second, and end with 3 when a broker keeps silent", arguments: [false, true])
+    @Test(
+        "report what they wait for after a second, and exit with 3 if the broker does not answer",
+        arguments: [false, true])
     func frozenBroker(isJSON: Bool) async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
@@ -58,7 +60,7 @@ struct NoConnectionTests {
         }
     }
 
-    @Test("end with 3 when the broker does not know the user")
+    @Test("exit with 3 if the broker rejects the user")
     func login() async throws {
         try await onLoop {
             let broker = try await PrivateBroker(options: ["allow_anonymous false"])
@@ -69,7 +71,7 @@ struct NoConnectionTests {
         }
     }
 
-    @Test("give up on a bridge that is online and silent")
+    @Test("time out if an online bridge does not answer")
     func silent() async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
@@ -89,7 +91,7 @@ struct NoConnectionTests {
         }
     }
 
-    @Test("scan with the machine's own adapter, and say both reasons when there is none")
+    @Test("scan with the machine's own adapter, and report both errors without one")
     func scan() async throws {
         try await onLoop {
             let written = Written()

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A scan through the bridge")
 struct ScanEndTests {
-    @Test("that is interrupted stops the bridge's, and is no failure")
+    @Test("that is interrupted stops the bridge's scan, and is no failure")
     func interrupted() async throws {
         try await onLoop {
             let broker = try await PrivateBroker()

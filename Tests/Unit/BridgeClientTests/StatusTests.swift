@@ -60,7 +60,7 @@ struct StatusTests {
             ])
     }
 
-    @Test("shows nothing of a stopped bridge that holds only while it runs")
+    @Test("omits values of a stopped bridge that are valid only while it runs")
     func stopped() {
         #expect(
             Self.report(state: "offline").lines == [
@@ -73,7 +73,7 @@ struct StatusTests {
             ])
     }
 
-    @Test("names the other bridges when there is none of that name")
+    @Test("names the other bridges if there is none with the name")
     func otherBridges() async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
@@ -93,7 +93,7 @@ struct StatusTests {
         }
     }
 
-    @Test("passes the documents on, for machines, and says null of what is not known")
+    @Test("prints the documents with --json, with null for unknown values")
     func machines() {
         let document = Self.report().document
         #expect(document["bridge"]?["instance"] == "attic")
@@ -103,7 +103,7 @@ struct StatusTests {
         #expect(document["tags"]?.elements?.last?["led"] == .null)
     }
 
-    @Test("works from what is retained, and ends with 3 when the bridge is offline", arguments: ["online", "offline"])
+    @Test("uses the retained messages, and exits with 3 if the bridge is offline", arguments: ["online", "offline"])
     func retained(state: String) async throws {
         try await onLoop {
             let broker = try await PrivateBroker()

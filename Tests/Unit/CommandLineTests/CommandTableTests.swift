@@ -6,7 +6,7 @@ import Text
 
 @Suite("Table of commands")
 struct CommandTableTests {
-    @Test("a row of the table is all that a command needs")
+    @Test("a command is defined by its row")
     func row() throws {
         let json = OptionDescription(name: "--json", value: nil, details: ["Print JSON."])
         let pair = Command<String>(
@@ -25,7 +25,7 @@ struct CommandTableTests {
         }
     }
 
-    @Test("every table has the commands and options that explain it")
+    @Test("every table has the commands and options for help")
     func common() throws {
         let table = Self.table([Self.light])
         #expect(table.descriptions.map(\.name) == ["light", "help"])

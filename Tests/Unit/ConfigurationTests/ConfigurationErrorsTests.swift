@@ -138,7 +138,7 @@ struct ConfigurationErrorsTests {
     }
 
     @Test(
-        "a password is in no error, wherever it went",
+        "a password is in no error, whichever key it was set for",
         arguments: [
             "mqtt: {password: [hunter2]}",
             "mqtt: {password: {hunter2 hunter2: 1}}",
@@ -165,7 +165,7 @@ struct ConfigurationErrorsTests {
         #expect(!lines.contains { $0.contains("hunter2") })
     }
 
-    @Test("what a user wrote cannot steer a terminal")
+    @Test("control characters of a file are escaped in errors")
     func display() {
         let text = "\"\\e[31m\\u202e" + String(repeating: "x", count: 100) + "\""
         let shown = "\"\\u{1b}[31m\\u{202e}" + String(repeating: "x", count: 34) + "...\""

@@ -12,7 +12,7 @@ struct ConfigurationFileTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("--config wins over the environment, the environment over the default")
+    @Test("--config takes precedence over the environment, and the environment over the default")
     func order() throws {
         for name in ["option", "variable", "default"] {
             try folder.write("instance: \(name)", to: name)
@@ -76,7 +76,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("a file that this user may not read names the group that may")
+    @Test("an unreadable file is reported with the group that may read it")
     func forbidden() throws {
         try folder.write("instance: a", to: "x.yaml")
         #expect(FileError(EACCES).reason(for: folder.path("x.yaml")).hasPrefix("Permission denied; use sudo"))
@@ -88,7 +88,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(
-        "a password that everybody may read is a notice",
+        "a world-readable password is a notice",
         arguments: [
             (0o644, "mqtt: {username: u, password: p}", 1), (0o640, "mqtt: {username: u, password: p}", 0),
             (0o644, "mqtt: {username: u}", 0),
@@ -100,7 +100,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(
-        "a password file counts from the configuration's folder and loses its newline",
+        "a password file is relative to the configuration's folder, and its newline is removed",
         arguments: [
             "secret", "secret\n", "secret\r\n",
         ])
@@ -112,7 +112,7 @@ struct ConfigurationFileTests {
         #expect(!loaded.configuration.mqtt.isPasswordInFile)
     }
 
-    @Test("a bare name is looked for among the credentials of systemd first")
+    @Test("a bare name is looked up in systemd's credentials first")
     func credential() throws {
         let credentials = try TemporaryFolder()
         try credentials.write("from systemd", to: "password")
@@ -126,7 +126,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(
-        "a password file that holds no password is an error that holds none",
+        "a password file without a password is an error that contains none",
         arguments: [
             ("", "is an empty file"), ("\n", "is an empty file"), ("secret\nsecret", "holds more than one line"),
             ("secret\n\n", "holds more than one line"), ("sec\tret", "holds a control character"),

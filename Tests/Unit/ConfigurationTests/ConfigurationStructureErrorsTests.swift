@@ -29,7 +29,7 @@ struct ConfigurationStructureErrorsTests {
     }
 
     @Test(
-        "a section, a list and a value are not mistaken for each other",
+        "a section, a list and a value are distinguished",
         arguments: [
             ("log: info", "1:6: log: one value where keys belong; allowed: level, format"),
             ("log: [info]", "1:6: log: a list where keys belong; allowed: level, format"),
@@ -47,7 +47,7 @@ struct ConfigurationStructureErrorsTests {
     }
 
     @Test(
-        "tags have to be told apart",
+        "tags must be distinguishable",
         arguments: [
             ("- id: a", ["2:3: tags.0.serial: missing; allowed: the serial printed on the tag"]),
             ("-", ["2:2: tags.0.serial: missing; allowed: the serial printed on the tag"]),

@@ -112,7 +112,7 @@ struct ConfigurationValuesTests {
     }
 
     @Test(
-        "a serial stays as it is written and is the default id",
+        "a serial is kept as written and is the default id",
         arguments: ["0001", "1234", "1e10", "0x1F", "true", "-b-a"])
     func serial(text: String) throws {
         let tag = try #require(try readConfiguration("tags:\n  - serial: \(text)\n").get().tags.first)
@@ -186,7 +186,7 @@ struct ConfigurationValuesTests {
         }
     }
 
-    @Test("notices tell what is allowed but should be known")
+    @Test("notices report what is allowed but noteworthy")
     func notices() throws {
         let yaml = "mqtt: {password: secret, tls: {insecure: true}}"
         let keys = try readConfiguration(yaml).get().notices.map { $0.prefix { $0 != " " } }

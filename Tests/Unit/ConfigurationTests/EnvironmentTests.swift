@@ -15,7 +15,7 @@ struct EnvironmentTests {
         #expect(lines.contains { $0.hasPrefix("\(variable): \(key): ") })
     }
 
-    @Test("a variable wins over the file")
+    @Test("a variable takes precedence over the file")
     func precedence() throws {
         let configuration = try readConfiguration(
             "mqtt: {host: a, port: 1}\nlog: {level: error}",
@@ -37,7 +37,7 @@ struct EnvironmentTests {
         #expect(mqtt.port == 8883)
     }
 
-    @Test("a password of the environment does not stand in the file")
+    @Test("a password of the environment is not required in the file")
     func password() throws {
         let mqtt = try readConfiguration("", environment: ["JACQUARD2MQTT_MQTT__PASSWORD": "null"]).get().mqtt
         #expect(mqtt.password == Secret(value: "null"))
@@ -115,7 +115,7 @@ struct EnvironmentTests {
     }
 
     @Test(
-        "a file of another shape is an error of the file alone",
+        "a file of another structure is an error of the file only",
         arguments: ["mqtt: 1", "mqtt: [1]", "mqtt: *a", "[]", "{a"])
     func shape(yaml: String) {
         let lines = errorLines(

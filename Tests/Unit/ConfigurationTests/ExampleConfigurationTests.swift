@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Example configuration")
 struct ExampleConfigurationTests {
-    @Test("as delivered it changes nothing")
+    @Test("as installed it equals the defaults")
     func delivered() throws {
         #expect(try readConfiguration(ExampleConfiguration.text()).get() == readConfiguration("").get())
     }

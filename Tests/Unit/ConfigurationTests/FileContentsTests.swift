@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Contents of a file")
 struct FileContentsTests {
-    @Test("are those of a regular file only, and nothing else makes the reader wait")
+    @Test("are read from a regular file only, without blocking")
     func kinds() throws {
         let scratch = try ScratchFolder()
         let fifo = scratch.path + "/fifo"
@@ -17,7 +17,7 @@ struct FileContentsTests {
         }
     }
 
-    @Test("may be at the end of a link, unless the caller minds")
+    @Test("may be behind a link, unless the caller excludes links")
     func links() throws {
         let scratch = try ScratchFolder()
         let link = scratch.path + "/link"

@@ -6,7 +6,7 @@ import Testing
 struct GearConfigurationTests {
     private static let numbers = "vendor_id: 00-00-00-01, product_id: 00-00-00-0A"
 
-    @Test("has numbers, and names and capabilities where they are set")
+    @Test("has numbers, and optional names and capabilities")
     func values() throws {
         let gear = try readConfiguration(
             """

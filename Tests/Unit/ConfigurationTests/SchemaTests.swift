@@ -66,12 +66,12 @@ struct SchemaTests {
         #expect(delivered == ConfigurationSchema.text, "write it with UPDATE_SCHEMA=1")
     }
 
-    @Test("knows the keys of the code and no others")
+    @Test("has the keys of the code and no others")
     func keys() {
         #expect(Set(schema.leaves.keys) == Set(Settings.keyPaths))
     }
 
-    @Test("takes the example, as delivered and with every key set, and refuses what the code refuses")
+    @Test("accepts the example, as installed and with every key set, and rejects what the code rejects")
     func example() throws {
         #expect(try agree(ExampleConfiguration.text()))
         #expect(try agree(ExampleConfiguration.uncommented()))
@@ -249,7 +249,7 @@ struct SchemaTests {
 
     private static func long(_ length: Int) -> String { String(repeating: "x", count: length) }
 
-    @Test("agrees with the code on texts, and both take and refuse what they should", arguments: samples.keys.sorted())
+    @Test("accepts and rejects the same texts as the code", arguments: samples.keys.sorted())
     func texts(path: String) throws {
         let values = try #require(Self.samples[path])
         let partners = ["mqtt.tls.certificate_file": "key_file", "mqtt.tls.key_file": "certificate_file"]
@@ -261,7 +261,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("has a table of texts that leaves no key out")
+    @Test("has texts for every key")
     func textKeys() {
         let others = schema.leaves.filter { $0.value["enum"] != nil || $0.value["minimum"] != nil }.keys
         let flags = schema.leaves.filter { $0.value["type"] as? String == "boolean" }.keys

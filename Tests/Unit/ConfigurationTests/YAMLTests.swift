@@ -7,7 +7,7 @@ import Time
 @Suite("YAML of the configuration")
 struct YAMLTests {
     @Test(
-        "what is no YAML is explained with its place",
+        "invalid YAML is reported with its place",
         arguments: [
             (
                 "mqtt:\n\thost: a",
@@ -63,7 +63,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "bytes that are no text are reported with their place",
+        "invalid UTF-8 is reported with its place",
         arguments: [
             ([0x61, 0x3A, 0x0A, 0x62, 0x00], "2:2: a control character; the file must be text"),
             ([0x61, 0x3A, 0x20, 0xC3, 0x28], "1:5: not UTF-8 text; save the file as UTF-8"),
@@ -76,7 +76,7 @@ struct YAMLTests {
         #expect(errorLines(read(bytes)) == ["/etc/x.yaml:\(line)"])
     }
 
-    @Test("escapes for NUL and other control characters stay in quotes and are refused by the keys")
+    @Test("escaped control characters in quotes are rejected by the keys")
     func escapes() {
         #expect(errorLines("mqtt: {client_id: \"a\\0b\"}").count == 1)
     }
@@ -100,7 +100,7 @@ struct YAMLTests {
         #expect(errorLines(lines) == ["/etc/x.yaml:16:16: nested too deeply"])
     }
 
-    @Test("very long keys, values and lists are read in good time")
+    @Test("very long keys, values and lists are read quickly")
     func size() {
         let long = String(repeating: "x", count: 1 << 20)
         #expect(!errorLines("\(long.prefix(1000)): 1").isEmpty)
@@ -109,7 +109,7 @@ struct YAMLTests {
         #expect(errorLines("tags:\n\(tags)") == [])
     }
 
-    @Test("a damaged file is read or refused, whatever the damage", arguments: 0..<20)
+    @Test("a damaged file is read or rejected, whatever the damage", arguments: 0..<20)
     func mutations(seed: UInt64) throws {
         var random = SplitMix(seed: seed)
         let example = Array(try ExampleConfiguration.uncommented().utf8)

@@ -39,7 +39,7 @@ struct Pair {
 
 @Suite("D-Bus connection")
 struct DBusConnectionTests {
-    @Test("carries every type there and back")
+    @Test("sends and receives values of all types")
     func types() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -57,7 +57,7 @@ struct DBusConnectionTests {
         }
     }
 
-    @Test("hands over a descriptor that is ours to close")
+    @Test("returns a descriptor that the caller owns")
     func descriptors() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -94,7 +94,7 @@ struct DBusConnectionTests {
         }
     }
 
-    @Test("ends a call without a reply, and drops the answer that comes later")
+    @Test("times out a call without a reply, and drops a late reply")
     func deadline() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -110,7 +110,7 @@ struct DBusConnectionTests {
         }
     }
 
-    @Test("tells a service that is not there from one that does not know the object")
+    @Test("distinguishes a missing service from a missing object")
     func missing() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -123,7 +123,7 @@ struct DBusConnectionTests {
         }
     }
 
-    @Test("reads at most 16 MiB and 64 descriptors of messages that are not handled yet")
+    @Test("buffers at most 16 MiB and 64 descriptors of unhandled messages")
     func receivingLimit() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -132,7 +132,7 @@ struct DBusConnectionTests {
         }
     }
 
-    @Test("takes no more calls while the bus does not read, and all that it has taken end")
+    @Test("refuses calls while the bus does not read, and completes all accepted ones")
     func congestion() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -152,7 +152,7 @@ struct DBusConnectionTests {
         }
     }
 
-    @Test("fails every pending call and says so once when the bus goes")
+    @Test("fails all pending calls and reports the loss once when the bus disconnects")
     func busGone() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -171,7 +171,7 @@ struct DBusConnectionTests {
         }
     }
 
-    @Test("says why it cannot connect")
+    @Test("reports why it cannot connect")
     func noBus() async throws {
         try await onLoop {
             let error = await #expect(throws: DBusError.self) {
@@ -216,7 +216,7 @@ struct DBusSignalTests {
         }
     }
 
-    @Test("are no longer sent by the bus once the subscription has ended")
+    @Test("are no longer sent by the bus after the subscription has ended")
     func unsubscribed() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -230,7 +230,7 @@ struct DBusSignalTests {
         }
     }
 
-    @Test("that come in a flood leave time for other work")
+    @Test("in large numbers leave time for other work")
     func flood() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -252,7 +252,7 @@ struct DBusSignalTests {
         }
     }
 
-    @Test("are not believed from anyone but the owner of the name")
+    @Test("are accepted only from the owner of the name")
     func forged() async throws {
         try await onLoop {
             let pair = try await Pair()
@@ -280,7 +280,7 @@ struct DBusSignalTests {
         }
     }
 
-    @Test("report who owns a name, and when it goes and comes")
+    @Test("report the owner of a name and its changes")
     func owners() async throws {
         try await onLoop {
             let pair = try await Pair()

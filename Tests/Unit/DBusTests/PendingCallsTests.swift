@@ -22,7 +22,7 @@ struct PendingCallsTests {
         }
     }
 
-    @Test("end at their own deadlines, in whatever order they were made")
+    @Test("time out at their own deadlines, in whatever order they were made")
     func order() async throws {
         try await onLoop {
             let bench = Bench()
@@ -37,7 +37,7 @@ struct PendingCallsTests {
         }
     }
 
-    @Test("end at their deadline also if the one that was due first has been answered", arguments: [1, 2])
+    @Test("time out at their deadline, also if the one due first was answered", arguments: [1, 2])
     func answeredBefore(answered: Int) async throws {
         try await onLoop {
             let bench = Bench()
@@ -50,7 +50,7 @@ struct PendingCallsTests {
         }
     }
 
-    @Test("that were all failed leave nothing behind that keeps a later one waiting")
+    @Test("that all failed do not delay a later one")
     func failed() async throws {
         try await onLoop {
             let bench = Bench()

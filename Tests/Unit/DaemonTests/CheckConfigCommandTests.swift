@@ -31,13 +31,13 @@ struct CheckConfigCommandTests {
         #expect(written.lines.map { $0.text.hasPrefix(folder.path("x.yaml:")) } == [true, true])
     }
 
-    @Test("without any file the defaults are ok")
+    @Test("without a file the defaults are ok")
     func missing() {
         #expect(run(config: nil) == .done)
         #expect(written.lines.first == .init(.standardOutput, "\(folder.path("none")): ok"))
     }
 
-    @Test("machines get one document, with line and column of each error")
+    @Test("with --json prints one document, with line and column of each error")
     func json() throws {
         try folder.write("instance: attic\nlog: {level: loud}\n", to: "x.yaml")
         #expect(run(config: folder.path("x.yaml"), isJSON: true) == .failed)
@@ -51,7 +51,7 @@ struct CheckConfigCommandTests {
         #expect(error["variable"] == .null)
     }
 
-    @Test("a good file is ok for machines, too")
+    @Test("with --json reports a good file")
     func goodJSON() throws {
         try folder.write("tags: [{serial: '0001'}]", to: "x.yaml")
         #expect(run(config: folder.path("x.yaml"), isJSON: true) == .done)

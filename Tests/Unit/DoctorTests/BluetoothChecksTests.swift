@@ -25,7 +25,7 @@ struct BluetoothChecksTests {
         return facts
     }
 
-    @Test("the bus is there or not")
+    @Test("the bus is present or missing")
     func bus() {
         #expect(SystemBusCheck.finding("unix:x", nil).verdict == .ok)
         let finding = SystemBusCheck.finding("unix:x", .disconnected)
@@ -34,7 +34,7 @@ struct BluetoothChecksTests {
     }
 
     @Test(
-        "in a container the bus is missing, or does not let us in",
+        "in a container the bus is missing or denies access",
         arguments: [
             ("FileNotFound", "the host's bus is not in this container", "docker run -v"),
             ("NoServer", "the host's bus is not in this container", "docker run -v"),
@@ -68,7 +68,7 @@ struct BluetoothChecksTests {
     }
 
     @Test(
-        "the policy of the bus lets us talk to it, or not",
+        "the policy of the bus allows or denies access",
         arguments: [
             (facts { _ in }, .ok, nil),
             (facts { $0.callError = denied }, .failed, "sudo adduser \"$USER\" bluetooth"),
@@ -83,7 +83,7 @@ struct BluetoothChecksTests {
     }
 
     @Test(
-        "the version is new, old or not known",
+        "the version is new, old or unknown",
         arguments: [
             ("bluetoothctl: 5.66", .ok), ("bluetoothctl: 5.82\n", .ok), ("bluetoothctl: 6.0", .ok),
             ("bluetoothctl: 5.55", .warning), ("bluetoothctl: 4.101", .warning), ("nonsense", .warning),
@@ -94,7 +94,7 @@ struct BluetoothChecksTests {
     }
 
     @Test(
-        "the adapter that is wanted is there and on, or not",
+        "the configured adapter is on, off or missing",
         arguments: [
             (facts { _ in }, .automatic, .ok), (facts { _ in }, .name("hci0"), .ok),
             (facts { _ in }, .name("hci1"), .failed), (facts { _ in }, .name("hci2"), .failed),

@@ -12,9 +12,9 @@ import Testing
 @testable import Configuration
 @testable import Doctor
 
-@Suite("Doctor: broken set-ups")
+@Suite("Doctor: broken installations")
 struct BrokenSetupTests {
-    @Test("each is named with a remedy", arguments: BrokenSetup.all)
+    @Test("each is reported with a remedy", arguments: BrokenSetup.all)
     func each(setup: BrokenSetup) async throws {
         try await onLoop {
             let bench = try Bench()
@@ -33,13 +33,13 @@ struct BrokenSetupTests {
         }
     }
 
-    @Test("are no fewer than twelve, and each has a name of its own")
+    @Test("are at least twelve, each with its own name")
     func number() {
         #expect(BrokenSetup.all.count >= 12)
         #expect(Set(BrokenSetup.all.map(\.name)).count == BrokenSetup.all.count)
     }
 
-    @Test("AppArmor is told from the policy of the bus")
+    @Test("AppArmor is distinguished from the policy of the bus")
     func appArmor() {
         var facts = BluetoothFacts()
         facts.isServiceRunning = true

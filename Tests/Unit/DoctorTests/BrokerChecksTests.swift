@@ -20,7 +20,7 @@ struct BrokerChecksTests {
     private static func contact(_ code: String) -> BrokerContact { .failed(code: code, text: "text") }
 
     @Test(
-        "a failure belongs to one step: earlier ones are well, later ones were not tried",
+        "a failure belongs to one step: earlier ones passed, later ones were not tried",
         arguments: [
             (.accepted(.v5), [.ok, .ok, .ok, .ok]),
             (contact("name_not_resolved"), [.skipped, .skipped, .skipped, .skipped]),
@@ -61,7 +61,7 @@ struct BrokerChecksTests {
         }
     }
 
-    @Test("a name without an address is reported with the resolver's words")
+    @Test("a name without an address is reported with the resolver's error")
     func name() {
         #expect(
             BrokerNameCheck.finding("b", .addresses(["::1", "127.0.0.1"])).found == "b has the address ::1, 127.0.0.1")
@@ -73,7 +73,7 @@ struct BrokerChecksTests {
     }
 
     @Test(
-        "a connection is safe, or needs not be, or should be",
+        "a connection is encrypted, local, or should be encrypted",
         arguments: [
             (mqtt(), .ok), (mqtt { $0.host = "broker.lan" }, .ok),
             (
@@ -89,14 +89,14 @@ struct BrokerChecksTests {
         #expect(BrokerTLSCheck.finding(mqtt, .accepted(.v5)).verdict == verdict)
     }
 
-    @Test("MQTT 3.1.1 is worth a warning unless it is wanted")
+    @Test("MQTT 3.1.1 is a warning unless it is configured")
     func version() {
         #expect(BrokerVersionCheck.finding(.automatic, .accepted(.v311)).verdict == .warning)
         #expect(BrokerVersionCheck.finding(.v311, .accepted(.v311)).verdict == .ok)
     }
 
     @Test(
-        "a topic that is refused or swallowed is named with the rule that allows it",
+        "a topic that is denied or ignored is reported with the rule that allows it",
         arguments: [
             ([], .skipped), ([.returned], .ok), ([.returned, .refused("not_authorized")], .failed),
             ([.swallowed], .failed),
@@ -109,7 +109,7 @@ struct BrokerChecksTests {
     }
 
     @Test(
-        "Home Assistant is seen, away, not seen, or not wanted",
+        "Home Assistant is online, offline, unknown, or not configured",
         arguments: [
             ("online", true, .ok), ("offline", true, .warning), (nil, true, .ok), ("online", false, .skipped),
         ] as [(String?, Bool, Finding.Verdict)])
@@ -124,7 +124,7 @@ struct BrokerChecksTests {
     }
 
     @Test(
-        "a bridge of our name runs here, elsewhere, nowhere, or without a connection",
+        "a bridge with this instance name runs here, elsewhere, nowhere, or without a connection",
         arguments: [
             ("online", true, .ok), ("online", false, .warning), ("offline", false, .ok), (nil, false, .ok),
             ("offline", true, .warning),
@@ -138,7 +138,7 @@ struct BrokerChecksTests {
     }
 
     @Test(
-        "a process is a bridge by its command line",
+        "a bridge process is recognized by its command line",
         arguments: [
             ("/usr/bin/jacquard2mqtt\0run\0--config\0x\0", true), ("jacquard2mqtt\0doctor\0", false),
             ("/bin/sh\0run\0", false), ("", false),

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Doctor")
 struct ExaminationTests {
-    @Test("looks at everything once, with a bus without BlueZ and a broker without a bridge")
+    @Test("runs each check once, with a bus without BlueZ and a broker without a bridge")
     func everything() async throws {
         try await onLoop {
             let bus = try await PrivateBus()
@@ -30,7 +30,7 @@ struct ExaminationTests {
     }
 
     @Test(
-        "finds what the broker's access control forbids",
+        "finds topics that the broker's access control denies",
         arguments: [.automatic, .v311] as [Settings.MQTT.Version])
     func accessControl(version: Settings.MQTT.Version) async throws {
         let folder = try ScratchFolder()
@@ -46,7 +46,7 @@ struct ExaminationTests {
         }
     }
 
-    @Test("goes on without a broker and without a configuration")
+    @Test("continues without a broker and without a configuration")
     func nothing() async throws {
         let folder = try TemporaryFolder()
         try folder.write("nonsense: 1", to: "c.yaml")

@@ -20,7 +20,7 @@ struct MachineChecksTests {
         #expect(ClockCheck.finding(unixSeconds: seconds).verdict == verdict)
     }
 
-    @Test("the state folder can be written, is missing, is a file, or is another user's")
+    @Test("the state folder is writable, missing, a file, or another user's")
     func folder() throws {
         let folder = try TemporaryFolder()
         try folder.write("", to: "file")
@@ -37,7 +37,7 @@ struct MachineChecksTests {
     }
 
     @Test(
-        "a bad firmware is known from the health of the bridge",
+        "bad firmware is reported from the bridge's health",
         arguments: [
             (nil, .skipped), (["problems": []], .ok), (["problems": [["code": "no_adapter", "text": "x"]]], .ok),
             (["problems": [["code": "bad_firmware", "text": "Tag 003R has firmware 1.0.6"]]], .warning),
@@ -58,7 +58,7 @@ struct MachineChecksTests {
         }
     }
 
-    @Test("a report is as bad as its worst finding, and only a failure ends with 1")
+    @Test("a report has the status of its worst finding, and only a failure exits with 1")
     func report() {
         let findings = [
             Finding(.clock, .ok, "fine"), Finding(.adapter, .skipped, "no"),

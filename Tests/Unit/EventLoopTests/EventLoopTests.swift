@@ -14,7 +14,7 @@ struct EventLoopTests {
         #expect(!EventLoop.shared.isCurrent)
     }
 
-    @Test("comes back to the loop after an await")
+    @Test("resumes on the loop after an await")
     func staysOnLoop() async throws {
         try await onLoop {
             let answer = await HelperThread.shared.run { EventLoop.shared.isCurrent }
@@ -23,7 +23,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test("puts work off to the end of the turn, once")
+    @Test("defers work to the end of the turn, once")
     func endOfTurn() async throws {
         try await onLoop {
             var log: [String] = []
@@ -35,7 +35,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test("does in the next turn what the end of a turn puts off")
+    @Test("runs work that is deferred at the end of a turn in the next turn")
     func endOfTurnAgain() async throws {
         try await onLoop {
             var log: [String] = []
@@ -48,7 +48,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test("runs everything that other threads have put in before it woke up")
+    @Test("runs everything that other threads queued before it woke up")
     func inbox() async throws {
         try await onLoop {
             let counter = Counter()
@@ -72,7 +72,7 @@ struct EventLoopTests {
 
 @Suite("End-of-turn source")
 struct EndOfTurnSourceTests {
-    @Test("calls once for a turn, however often it was requested, and again when it is requested again")
+    @Test("calls once per turn, however often it was requested, and again on a new request")
     func once() async throws {
         try await onLoop {
             var calls = 0
@@ -87,7 +87,7 @@ struct EndOfTurnSourceTests {
         }
     }
 
-    @Test("can be requested out of its own call, for the next turn")
+    @Test("can be requested for the next turn during its own call")
     func again() async throws {
         try await onLoop {
             var calls = 0
@@ -128,7 +128,7 @@ struct LoopTimerTests {
         }
     }
 
-    @Test("fires at once for a time that has passed")
+    @Test("fires immediately for a time in the past")
     func pastIsNow() async throws {
         try await onLoop {
             var fired = false
@@ -138,7 +138,7 @@ struct LoopTimerTests {
         }
     }
 
-    @Test("keeps quiet once disarmed, and can be armed again")
+    @Test("does not fire after it was disarmed, and can be armed again")
     func disarm() async throws {
         try await onLoop {
             var fired: [String] = []
@@ -154,7 +154,7 @@ struct LoopTimerTests {
         }
     }
 
-    @Test("is not early either when the turn that armed it was long")
+    @Test("does not fire early after a long turn")
     func longTurn() async throws {
         try await onLoop {
             let begin = Instant.now
@@ -168,7 +168,7 @@ struct LoopTimerTests {
         }
     }
 
-    @Test("can be disarmed, armed and let go in its own call")
+    @Test("can be disarmed, armed and released in its own call")
     func ownCall() async throws {
         try await onLoop {
             var calls = 0
@@ -187,7 +187,7 @@ struct LoopTimerTests {
         }
     }
 
-    @Test("takes a deadline or none, and again the same one")
+    @Test("accepts a deadline, none, and the same one again")
     func deadline() async throws {
         try await onLoop {
             var calls = 0
@@ -208,7 +208,7 @@ struct LoopTimerTests {
 
 @Suite("Descriptor source")
 struct DescriptorSourceTests {
-    @Test("reports what has come, and nothing after it was cancelled")
+    @Test("reports input, and nothing after it was cancelled")
     func reads() async throws {
         try await onLoop {
             var ends: [CInt] = [0, 0]
@@ -230,7 +230,7 @@ struct DescriptorSourceTests {
         }
     }
 
-    @Test("names the failure for a descriptor that epoll does not take")
+    @Test("reports the error for a descriptor that epoll does not accept")
     func refusesFiles() async throws {
         try await onLoop {
             let file = open("/etc/passwd", O_RDONLY)
@@ -243,7 +243,7 @@ struct DescriptorSourceTests {
 
 @Suite("Signal source")
 struct SignalSourceTests {
-    @Test("takes a signal on the loop")
+    @Test("reports a signal on the loop")
     func takes() async throws {
         try await onLoop {
             var count = 0

@@ -45,7 +45,7 @@ struct HelperThreadTests {
         }
     }
 
-    @Test("does the work of other concerns while a piece of one hangs, and is one thread again afterwards")
+    @Test("runs the work of other concerns while one hangs, and returns to one thread afterwards")
     func hangingPiece() async throws {
         try await onLoop {
             let helper = HelperThread()
@@ -68,7 +68,7 @@ struct HelperThreadTests {
         }
     }
 
-    @Test("starts at most one thread for each concern, however many pieces hang")
+    @Test("starts at most one thread for each concern, however many pieces of work hang")
     func atMostOneEach() async throws {
         try await onLoop {
             let helper = HelperThread()
@@ -88,7 +88,7 @@ struct HelperThreadTests {
         }
     }
 
-    @Test("refuses more pieces of a concern that hangs, where the caller says what that means")
+    @Test("refuses more work of a concern that hangs, with the caller's result")
     func full() async throws {
         try await onLoop {
             let helper = HelperThread()
@@ -114,7 +114,7 @@ struct HelperQueueTests {
     private static let disk = HelperThread.Concern("disk")
     private static let names = HelperThread.Concern("names")
 
-    @Test("asks for a first thread, then for one that is free, then for patience")
+    @Test("uses a first thread, then a free one, then waits")
     func steps() {
         var queue = HelperQueue()
         let steps = [queue.add(Self.disk) {}, queue.add(Self.disk) {}]
@@ -131,7 +131,7 @@ struct HelperQueueTests {
         #expect(other == Self.names)
     }
 
-    @Test("lets a thread go when two have nothing to do, and never the last one")
+    @Test("ends a thread when two are idle, and never the last one")
     func threads() {
         var queue = HelperQueue()
         _ = queue.add(Self.disk) {}
@@ -148,7 +148,7 @@ struct HelperQueueTests {
         #expect(queue.threads == 1)
     }
 
-    @Test("keeps a thread at work that has found no work, if a concern has become free since")
+    @Test("does not end a thread that found no work if a concern has become free since")
     func freeConcern() {
         var queue = HelperQueue()
         _ = queue.add(Self.disk) {}

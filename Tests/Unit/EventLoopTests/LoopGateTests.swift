@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Gate of the tests")
 struct LoopGateTests {
-    @Test("lets a test in again that is inside already, while another test waits to be alone")
+    @Test("admits a test again that already has a place, while another test waits for exclusive use")
     func nested() async throws {
         let alone = try await onLoop {
             let alone = Task.detached { try await onLoop(alone: true) { LoopGate.isOccupied } }
@@ -19,7 +19,7 @@ struct LoopGateTests {
         _ = try await alone.value
     }
 
-    @Test("refuses to leave a test alone that has a place, for it would wait for itself")
+    @Test("refuses exclusive use to a test that already has a place, because it would wait for itself")
     func aloneInside() async throws {
         try await onLoop {
             let error = await #expect(throws: Overdue.self) { try await onLoop(alone: true) {} }

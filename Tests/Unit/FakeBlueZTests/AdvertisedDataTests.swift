@@ -2,13 +2,13 @@ import Testing
 
 @testable import FakeBlueZ
 
-@Suite("Fake BlueZ: what is heard of a device")
+@Suite("Fake BlueZ: reported properties of a device")
 struct HeardDataTests {
     private static func broadcast(_ rssi: Int16, name: String = "Jacquard-0001") -> BroadcastData {
         BroadcastData(name: name, services: ["d2f2"], manufacturerData: [224: [0, 0, 4, 0x3F]], rssi: rssi)
     }
 
-    @Test("is reported completely at first")
+    @Test("are reported completely at first")
     func first() {
         var data = AdvertisedData()
         let changed = data.take(Self.broadcast(-50), isFiltered: false, reportsDuplicates: false)
@@ -16,7 +16,7 @@ struct HeardDataTests {
     }
 
     @Test(
-        "is told again by the rules of the filter",
+        "are reported again as the filter requires",
         arguments: [
             (-57, false, false, []), (-58, false, false, ["RSSI"]), (-42, false, false, ["RSSI"]),
             (-50, true, false, ["RSSI"]), (-50, true, true, ["RSSI", "ManufacturerData"]),
@@ -28,7 +28,7 @@ struct HeardDataTests {
         #expect(told == changed)
     }
 
-    @Test("follows a new name, and loses its strength once")
+    @Test("have a new name, and lose the signal strength once")
     func changes() {
         var data = AdvertisedData()
         _ = data.take(Self.broadcast(-50), isFiltered: false, reportsDuplicates: false)

@@ -17,7 +17,7 @@ struct DiscoveryFilterTests {
         ("DuplicateData", .boolean(true), true),
     ]
 
-    @Test("matches by each of its keys", arguments: filters)
+    @Test("matches each of its keys", arguments: filters)
     func matches(key: String, value: DBusValue, isMatch: Bool) throws {
         let filter = try #require(try DiscoveryFilter.parse(.properties([(key, value)])))
         #expect(filter.matches(Self.broadcast, address: "F0:00:00:00:00:01") == isMatch)
@@ -29,7 +29,7 @@ struct DiscoveryFilterTests {
         ("Transport", .string("usb")), ("Pathloss", .uint16(138)), ("Pattern", .boolean(true)), ("Fly", .boolean(true)),
     ]
 
-    @Test("refuses what bluetoothd refuses", arguments: mistakes)
+    @Test("rejects what bluetoothd rejects", arguments: mistakes)
     func refuses(key: String, value: DBusValue) {
         #expect(throws: BlueZError.invalidArguments) { try DiscoveryFilter.parse(.properties([(key, value)])) }
     }

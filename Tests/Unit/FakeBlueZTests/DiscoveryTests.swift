@@ -9,7 +9,7 @@ import Testing
 struct DiscoveryTests {
     private static let service: DBusValue = .strings(["D2F2BF0D-D165-445C-B0E1-2D6B642EC57B"])
 
-    @Test("knows no device before a discovery, and reports both with all they advertise")
+    @Test("has no device before a discovery, and reports both with all advertised properties")
     func discovery() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -32,7 +32,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("reports each advertisement to a client that wants duplicates, and the end of the strength")
+    @Test("reports each advertisement to a client that requests duplicates, and the removed signal strength")
     func duplicates() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -93,7 +93,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("forgets a device that is temporary and no longer seen")
+    @Test("removes a temporary device that no longer advertises")
     func forgotten() async throws {
         try await onLoop {
             var options = BlueZOptions.quick
@@ -105,7 +105,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("without power refuses discovery, breaks links and forgets who was only seen")
+    @Test("without power rejects discovery, drops links and removes temporary devices")
     func powerOff() async throws {
         try await onLoop {
             let bench = try await BlueZBench()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Fake BlueZ: characteristics")
 struct GATTTests {
-    @Test("hands out a descriptor on which answers and gestures come")
+    @Test("returns a descriptor that receives responses and gestures")
     func acquire() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -90,7 +90,7 @@ struct GATTTests {
         }
     }
 
-    @Test("falls back on signals where acquiring is not offered")
+    @Test("uses signals if acquiring is not offered")
     func signals() async throws {
         try await onLoop {
             var options = BlueZOptions.quick
@@ -116,7 +116,7 @@ struct GATTTests {
         }
     }
 
-    @Test("keeps a session over a reconnection, and reports values twice once it is started again")
+    @Test("keeps a session across a reconnection, and reports values twice if it is started again")
     func survivingSession() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -175,7 +175,7 @@ struct GATTTests {
         }
     }
 
-    @Test("paces a burst so that a slow client loses nothing")
+    @Test("slows a burst down so that a slow client loses nothing")
     func paced() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -194,7 +194,7 @@ struct GATTTests {
         }
     }
 
-    @Test("drops what finds the socket full when losses are wanted, and counts it")
+    @Test("drops and counts values for a full socket if losses are enabled")
     func lossy() async throws {
         try await onLoop {
             var tagOptions = TagOptions()

@@ -11,7 +11,7 @@ import Testing
 struct LinkTests {
     private static let device = "dev_F0_00_00_00_00_01"
 
-    @Test("reports the link, then the services, and at last that they are resolved")
+    @Test("reports the link, then the services, and then that they are resolved")
     func order() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -31,7 +31,7 @@ struct LinkTests {
     }
 
     @Test(
-        "answers Connect when the link is up, or when the services are resolved if so wanted", arguments: [false, true])
+        "answers Connect when the link is up, or optionally when the services are resolved", arguments: [false, true])
     func answer(whenResolved: Bool) async throws {
         try await onLoop {
             var options = BlueZOptions.quick
@@ -77,7 +77,7 @@ struct LinkTests {
         }
     }
 
-    @Test("gives up on a device that does not advertise")
+    @Test("times out for a device that does not advertise")
     func absent() async throws {
         try await onLoop {
             var options = BlueZOptions.quick
@@ -91,7 +91,7 @@ struct LinkTests {
         }
     }
 
-    @Test("refuses a second Connect, and a Disconnect cuts the first short")
+    @Test("rejects a second Connect, and a Disconnect ends the first")
     func canceled() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -119,7 +119,7 @@ struct LinkTests {
         }
     }
 
-    @Test("notices after a while that a device has gone out of range, and hears nothing of it before")
+    @Test("drops the link of a device out of range after the supervision timeout, without values before")
     func outOfRange() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -131,7 +131,7 @@ struct LinkTests {
         }
     }
 
-    @Test("pairs on request, and knows the device after a crash")
+    @Test("pairs on request, and keeps the device after a crash")
     func pair() async throws {
         try await onLoop {
             let bench = try await BlueZBench()
@@ -158,7 +158,7 @@ struct LinkTests {
         }
     }
 
-    @Test("ends a pairing that is canceled, or whose link breaks")
+    @Test("fails a pairing that is canceled, or whose link breaks")
     func pairingFails() async throws {
         try await onLoop {
             let bench = try await BlueZBench()

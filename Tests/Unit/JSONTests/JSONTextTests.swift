@@ -42,7 +42,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "is byte for byte that of Foundation's encoder",
+        "equals that of Foundation's encoder byte for byte",
         arguments: [
             "sleeve", "", #"q"\/"#, "\u{1}\u{8}\t\n\u{B}\u{C}\r\u{E}\u{1F}\u{7F}\u{80}", "ä→😀", "a/b", "\u{2028}",
         ])
@@ -52,7 +52,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "spells numbers as Foundation's encoder does",
+        "writes numbers as Foundation's encoder does",
         arguments: [0, -0.0, 1, -1, 0.5, 1e-7, 1e15, 1e16, 1e20, 1e21, 1e300, 123_456.789, .pi, .leastNonzeroMagnitude])
     func numbers(number: Double) throws {
         #expect(try JSONText.bytes(of: [number]) == Array(Self.encoder().encode([number])))

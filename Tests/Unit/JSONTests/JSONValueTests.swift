@@ -48,7 +48,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "is nil for what is not JSON",
+        "is nil for invalid JSON",
         arguments: [
             "", " ", "nul", "nulll", "tru", "True", "01", "-", "+1", ".5", "1.", "1e", "1e+", "0x1", "NaN", "\"",
             "\"\\",
@@ -67,12 +67,12 @@ struct JSONValueTests {
         #expect(JSONValue(parsing: bytes) == nil)
     }
 
-    @Test("has the first of several values of a key")
+    @Test("has the first of several values of the same key")
     func repeated() {
         #expect(JSONValue(parsing: Array(#"{"a":1,"a":2}"#.utf8)) == ["a": 1])
     }
 
-    @Test("lies 512 deep at most")
+    @Test("is nested 512 deep at most")
     func depth() {
         let deep = { (count: Int) in
             Array(repeating: UInt8(ascii: "["), count: count) + Array(repeating: UInt8(ascii: "]"), count: count)

@@ -10,7 +10,7 @@ struct TerminalTextTests {
         0xE0001...0xE007F, 0xF0000...0xF0010,
     ]
 
-    @Test("escapes control characters, line separators and what turns the direction of writing", arguments: ranges)
+    @Test("escapes control characters, line separators and direction marks", arguments: ranges)
     func escapes(range: ClosedRange<UInt32>) throws {
         for value in range {
             let scalar = try #require(Unicode.Scalar(value))
@@ -27,7 +27,7 @@ struct TerminalTextTests {
     }
 
     @Test(
-        "leaves all other text as it is",
+        "keeps all other text",
         arguments: ["", "plain", "Jäger", "日本", "naïve e\u{301}", "🧥", #"a\u{9b}b \ "#])
     func safe(text: String) {
         #expect(TerminalText.isSafe(text))

@@ -9,7 +9,7 @@ struct FragmenterTests {
     }
 
     @Test(
-        "cuts a packet at 61 bytes a fragment",
+        "splits a packet into fragments of 61 bytes",
         arguments: [
             // One full fragment is 59 bytes with a length of one byte.
             (5, [[0xC0, 5] + packet(5)]),
@@ -24,7 +24,7 @@ struct FragmenterTests {
         #expect(try Fragmenter.fragments(of: Self.packet(length)) == fragments)
     }
 
-    @Test("cuts the longest packet into 18 fragments, or 54 at the smallest MTU")
+    @Test("splits the longest packet into 18 fragments, or 54 at the smallest MTU")
     func longest() throws {
         let fragments = try Fragmenter.fragments(of: Self.packet(1024))
         #expect(fragments.map { $0[0] } == [0x80] + (1...16) + [0x51])
@@ -34,7 +34,7 @@ struct FragmenterTests {
         #expect(short.dropLast().allSatisfy { $0.count == 20 })
     }
 
-    @Test("refuses what no fragments can carry")
+    @Test("refuses a packet that is too long")
     func refusal() {
         #expect(throws: FramingError.emptyPacket) { try Fragmenter.fragments(of: []) }
         #expect(throws: FramingError.packetTooLong(1025)) { try Fragmenter.fragments(of: Self.packet(1025)) }
@@ -46,7 +46,7 @@ struct FragmenterTests {
         }
     }
 
-    @Test("makes what the reassembler takes, at every length", arguments: [20, 61, 244])
+    @Test("produces what the reassembler accepts, at every length", arguments: [20, 61, 244])
     func roundTrip(maximumLength: Int) throws {
         var reassembler = Reassembler()
         for length in 1...1024 {

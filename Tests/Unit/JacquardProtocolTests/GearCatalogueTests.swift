@@ -27,7 +27,7 @@ struct GearCatalogueTests {
         #expect(component.uuid == nil)
     }
 
-    @Test("keeps the numbers of unknown gear, and gives it no names and no capability")
+    @Test("keeps the numbers of unknown gear, without names and capabilities")
     func unknown() {
         // The vendor alone does not help: a product is known by both numbers.
         let component = GearCatalogue.builtIn.component(
@@ -37,7 +37,7 @@ struct GearCatalogueTests {
         #expect(component.capabilities == [])
     }
 
-    @Test("lets a later entry take the place of an earlier one")
+    @Test("replaces an earlier entry by a later one")
     func extended() {
         let own = GearCatalogue.Entry(
             vendor: Component.Name(id: .google, name: "Workshop"),

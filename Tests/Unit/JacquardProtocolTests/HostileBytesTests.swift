@@ -11,14 +11,14 @@ struct HostileBytesTests {
         + (Example<Response>.all + Example<Response>.store).map { $0.message.encoded() }
         + Example<Notification>.all.map { $0.message.encoded() }
 
-    @Test("never trap where a packet is cut off", arguments: packets)
+    @Test("never trap in a truncated packet", arguments: packets)
     func truncated(packet: [UInt8]) throws {
         for length in packet.indices {
             try read(packet[..<length])
         }
     }
 
-    @Test("never trap where a byte is wrong", arguments: packets)
+    @Test("never trap at a wrong byte", arguments: packets)
     func wrongByte(packet: [UInt8]) throws {
         var numbers = SplitMix(seed: UInt64(packet.count))
         for index in packet.indices {
@@ -30,7 +30,7 @@ struct HostileBytesTests {
         }
     }
 
-    @Test("never trap where all are random", arguments: 0..<20)
+    @Test("never trap if all are random", arguments: 0..<20)
     func random(seed: UInt64) throws {
         var numbers = SplitMix(seed: seed)
         for _ in 0..<500 {

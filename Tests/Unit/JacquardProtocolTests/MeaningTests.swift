@@ -5,7 +5,7 @@ import Testing
 @Suite("Meaning of messages")
 struct MeaningTests {
     @Test(
-        "hello is supported with version 2 alone",
+        "hello is supported with version 2 only",
         arguments: [(2, 2, true), (1, 2, false), (2, 3, false), (3, 1, false), (0, 0, false), (3, 3, false)])
     func hello(minimum: UInt32, maximum: UInt32, isSupported: Bool) {
         let hello = HelloResponse(protocolMinimum: minimum, protocolMaximum: maximum, vendor: "", model: "")
@@ -35,7 +35,7 @@ struct MeaningTests {
         }
     }
 
-    @Test("a battery has both fields, and a charging status that is known")
+    @Test("a battery has both fields and a known charging status")
     func battery() {
         var report = BatteryStatusReport()
         #expect(report.status == nil)
@@ -50,7 +50,7 @@ struct MeaningTests {
         #expect(report.status == nil)
     }
 
-    @Test("a version is there if one of its parts is")
+    @Test("a version is present if one of its parts is")
     func version() throws {
         let none = try deviceInfo([])
         #expect(none.firmware == nil)
@@ -71,7 +71,7 @@ struct MeaningTests {
         return info
     }
 
-    @Test("device information describes the tag, its numbers known even if the answer lacks them")
+    @Test("device information describes the tag, with its known numbers if the response lacks them")
     func tagComponent() throws {
         let tag = try deviceInfo([0x28, 1, 0x30, 96]).tagComponent
         #expect(tag.componentID == 0)
@@ -82,7 +82,7 @@ struct MeaningTests {
         #expect(tag.uuid == "U")
     }
 
-    @Test("an LED pattern survives the way to the tag", arguments: LEDPattern.Kind.allCases)
+    @Test("an LED pattern is unchanged after encoding and decoding", arguments: LEDPattern.Kind.allCases)
     func led(kind: LEDPattern.Kind) {
         let color = LEDPattern.Color(red: 1, green: 128, blue: 255)
         let pattern = LEDPattern.predefined(
@@ -91,7 +91,7 @@ struct MeaningTests {
         #expect(LEDPatternRequest(.haltAll).pattern == .haltAll)
     }
 
-    @Test("an LED pattern out of range is none")
+    @Test("an LED pattern out of range is rejected")
     func ledOutOfRange() {
         let changes: [(inout LEDPatternRequest) -> Void] = [
             { $0.patternType = nil }, { $0.patternType = 0 }, { $0.patternType = 8 }, { $0.playType = 2 },
@@ -104,14 +104,14 @@ struct MeaningTests {
         }
     }
 
-    @Test("a haptic pattern survives the way to the gear", arguments: HapticPattern.Symbol.allCases)
+    @Test("a haptic pattern is unchanged after encoding and decoding", arguments: HapticPattern.Symbol.allCases)
     func haptic(symbol: HapticPattern.Symbol) {
         let pattern = HapticPattern(
             symbol: symbol, onMilliseconds: .max, offMilliseconds: 1, maxAmplitudePercent: 100, repeatNMinusOne: .max)
         #expect(HapticRequest(pattern).symbol?.hapticPattern == pattern)
     }
 
-    @Test("a haptic pattern out of range is none")
+    @Test("a haptic pattern out of range is rejected")
     func hapticOutOfRange() {
         let changes: [(inout HapticSymbol) -> Void] = [
             { $0.pattern = 8 }, { $0.maxAmplitudePercent = 101 }, { $0.onMilliseconds = 65_536 },
@@ -135,7 +135,7 @@ struct MeaningTests {
         #expect(response.touchMode == nil)
     }
 
-    @Test("a touch has 13 values; its sequence is 0 if it lacks one")
+    @Test("a touch has 13 values; a missing sequence is 0")
     func touch() throws {
         let touch = try #require(TouchData(sequence: 0, scaled: Array(0..<13)))
         var notification = DataChannelNotification(touch)
@@ -157,7 +157,7 @@ struct MeaningTests {
         #expect(DataChannelNotification().gesture == nil)
     }
 
-    @Test("of two values in the store the lower field counts, and of one field the last")
+    @Test("of two values in the store the lower field is used, and of one field the last value")
     func configElement() throws {
         #expect(try element("1A 04 28 07 10 01") == .bool(true))
         #expect(try element("1A 04 10 01 28 07") == .bool(true))
@@ -184,7 +184,7 @@ struct MeaningTests {
         #expect(FirmwareVersion(parts.0, parts.1, parts.2).isKnownBad == isBad)
     }
 
-    @Test("an LED pattern without flags neither goes on later nor halts the others")
+    @Test("an LED pattern without flags neither resumes nor halts the others")
     func ledFlags() {
         var request = LEDPatternRequest(
             .predefined(.solid, color: .white, durationMilliseconds: 1_000))

@@ -4,7 +4,7 @@ import Testing
 @Suite("Notification")
 struct NotificationTests {
     @Test(
-        "is read from a real tag's bytes, and written so",
+        "is decoded from a real tag's bytes, and encoded to the same",
         arguments: Example<Notification>.all.filter { $0.packet != nil })
     func bytes(_ example: Example<Notification>) throws {
         let packet = try #require(example.packet)
@@ -12,7 +12,7 @@ struct NotificationTests {
         #expect(example.message.encoded() == packet)
     }
 
-    @Test("is known by its body, whatever domain and opcode say")
+    @Test("is identified by its body, whatever domain and opcode are")
     func body() throws {
         let notification = try Notification.decode(
             [UInt8](hex: "08 63 10 62 CA 07 04 08 32 10 01")[...])
@@ -29,7 +29,7 @@ struct NotificationTests {
     }
 
     @Test(
-        "needs domain and opcode, and what its body needs",
+        "needs domain, opcode and the required fields of its body",
         arguments: [
             ("10 17", "Notification.domain"),
             ("08 00", "Notification.opcode"),

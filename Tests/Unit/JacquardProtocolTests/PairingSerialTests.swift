@@ -38,7 +38,7 @@ struct PairingSerialTests {
         #expect(PairingSerial(serial)?.manufacturerData == bytes)
     }
 
-    @Test("ends where the bytes end when there is no end code")
+    @Test("ends at the last byte if there is no end code")
     func withoutEndCode() {
         #expect(PairingSerial(manufacturerData: [0x00, 0x30, 0x6C])?.description == "003R")
         #expect(PairingSerial(manufacturerData: [0x00, 0x30])?.description == "00")
@@ -49,17 +49,17 @@ struct PairingSerialTests {
         #expect(PairingSerial(manufacturerData: [0x00, 0x30, 0x6C, 0x3F, 0x01, 0x02])?.description == "003R")
     }
 
-    @Test("is none when it would be empty", arguments: [[], [0x3F], [0xFF, 0xFF, 0xFF]] as [[UInt8]])
+    @Test("is not empty", arguments: [[], [0x3F], [0xFF, 0xFF, 0xFF]] as [[UInt8]])
     func empty(bytes: [UInt8]) {
         #expect(PairingSerial(manufacturerData: bytes) == nil)
     }
 
-    @Test("is none for text that a tag cannot advertise", arguments: ["", "00 3", "003ß", "00/3", "00+3", "003R\n"])
+    @Test("rejects text that a tag cannot advertise", arguments: ["", "00 3", "003ß", "00/3", "00+3", "003R\n"])
     func foreignText(text: String) {
         #expect(PairingSerial(text) == nil)
     }
 
-    @Test("survives the way out and back at every length and with every character")
+    @Test("is unchanged after encoding and decoding at every length and with every character")
     func roundTrip() throws {
         let alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-"
         for length in 1...alphabet.count {

@@ -24,18 +24,18 @@ struct ReassemblerTests {
         #expect(lost == 0)
     }
 
-    @Test("takes a first fragment with any counter, and counts on from it")
+    @Test("accepts a first fragment with any counter, and continues from it")
     func counterOfFirst() {
         #expect(outcomes([[0xC9, 1, 7]]).0 == [.packet([7])])
         #expect(outcomes([[0xBF, 2, 7], [0x40, 8]]).0 == [.incomplete, .packet([7, 8])])
     }
 
-    @Test("takes a last fragment without data")
+    @Test("accepts a last fragment without data")
     func emptyLast() {
         #expect(outcomes([[0x80, 2, 7, 8], [0x41]]).0 == [.incomplete, .packet([7, 8])])
     }
 
-    @Test("drops the whole packet when a fragment is missing, and takes the next one")
+    @Test("drops the whole packet if a fragment is missing, and accepts the next one")
     func missing() {
         let (outcomes, lost) = outcomes([[0x80, 5, 1, 2], [0x42, 5], [0xC0, 1, 9]])
         let reason = Reassembler.Reason.unexpectedCounter(expected: 1, received: 2)
@@ -43,7 +43,7 @@ struct ReassemblerTests {
         #expect(lost == 1)
     }
 
-    @Test("drops a fragment that comes twice")
+    @Test("drops a repeated fragment")
     func doubled() {
         let (outcomes, lost) = outcomes([[0x80, 5, 1, 2], [0x01, 3, 4], [0x01, 3, 4], [0x42, 5]])
         let reason = Reassembler.Reason.unexpectedCounter(expected: 2, received: 1)
@@ -58,7 +58,7 @@ struct ReassemblerTests {
         #expect(lost == 2)
     }
 
-    @Test("gives up a packet when the next one begins")
+    @Test("drops a packet when the next one begins")
     func interrupted() {
         let (outcomes, lost) = outcomes([[0x80, 60, 1, 2], [0xC0, 5, 1, 2, 3, 4, 5]])
         #expect(outcomes == [.incomplete, .packet([1, 2, 3, 4, 5])])
@@ -66,7 +66,7 @@ struct ReassemblerTests {
     }
 
     @Test(
-        "drops a packet that is not as long as it says",
+        "drops a packet whose length differs from its header",
         arguments: [
             ([[0xC0, 3, 1, 2, 3, 4, 5]], 3, 5),
             ([[0xC0, 3, 1, 2]], 3, 2),
@@ -100,7 +100,7 @@ struct ReassemblerTests {
         #expect(lost == 0)
     }
 
-    @Test("puts a real tag's device information together")
+    @Test("reassembles a real tag's device information")
     func realTag() throws {
         // 79 bytes in 61 and 20; the middle is not published, zeros stand for it.
         let first = [UInt8](hex: "80 4F 08 03 10 00 18 00 BA 06 46 0A 0B") + [UInt8](repeating: 0, count: 48)

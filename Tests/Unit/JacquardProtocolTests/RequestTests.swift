@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Request")
 struct RequestTests {
-    @Test("is byte for byte that of the SDK", arguments: Example<Request>.everyday.filter { $0.packet != nil })
+    @Test("equals that of the SDK byte for byte", arguments: Example<Request>.everyday.filter { $0.packet != nil })
     func bytes(_ example: Example<Request>) throws {
         let packet = try #require(example.packet)
         #expect(example.message.encoded(id: 1) == packet)
@@ -24,7 +24,7 @@ struct RequestTests {
         #expect(request == .begin())
     }
 
-    @Test("is read with domain, opcode and body unknown")
+    @Test("is decoded with unknown domain, opcode and body")
     func unknown() throws {
         // Domain 99, opcode 98, and an extension 1203 that is not read.
         let (_, request) = try Request.decode([0x08, 99, 0x10, 98, 0x18, 1, 0x9A, 0x4B, 0])
@@ -32,7 +32,7 @@ struct RequestTests {
     }
 
     @Test(
-        "needs domain, opcode and id, and what its body needs",
+        "needs domain, opcode, id and the required fields of its body",
         arguments: [
             ("10 01 18 01", "Request.domain"),
             ("08 00 18 01", "Request.opcode"),
@@ -50,7 +50,7 @@ struct RequestTests {
         #expect(throws: MessageError.missingField(field)) { try Request.decode([UInt8](hex: hex)[...]) }
     }
 
-    @Test("is none if the bytes are not protobuf")
+    @Test("rejects bytes that are not protobuf")
     func malformed() {
         #expect(throws: MessageError.malformed(.truncated)) { try Request.decode([0x08]) }
         #expect(throws: MessageError.malformed(.truncated)) {

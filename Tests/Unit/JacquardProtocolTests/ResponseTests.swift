@@ -4,7 +4,8 @@ import Testing
 @Suite("Response")
 struct ResponseTests {
     @Test(
-        "is read from a real tag's bytes, and written so", arguments: Example<Response>.all.filter { $0.packet != nil })
+        "is decoded from a real tag's bytes, and encoded to the same",
+        arguments: Example<Response>.all.filter { $0.packet != nil })
     func bytes(_ example: Example<Response>) throws {
         let packet = try #require(example.packet)
         #expect(try Response.decode(packet[...]) == example.message)
@@ -17,7 +18,7 @@ struct ResponseTests {
         #expect(try Response.decode([0x08, 1, 0x10, 99]).status.rawValue == 99)
     }
 
-    @Test("is read with a body unknown")
+    @Test("is decoded with an unknown body")
     func unknown() throws {
         // Extension 1202, the list of modules.
         #expect(try Response.decode([0x08, 1, 0x10, 0, 0x92, 0x4B, 0]) == Response(id: 1))
@@ -36,7 +37,7 @@ struct ResponseTests {
     }
 
     @Test(
-        "has no body where a required field of the body is missing",
+        "has no body if a required field of the body is missing",
         arguments: [
             "08 01 10 00 A2 06 06 10 02 1A 00 22 00",
             "08 01 10 00 A2 06 06 08 02 1A 00 22 00",

@@ -4,7 +4,7 @@ import Testing
 /// Each message as this module and as Google's implementation have it.
 @Suite("Schema", .serialized)
 struct SchemaTests {
-    @Test("has each request as protoc has it", arguments: Example<Request>.everyday + Example<Request>.whole)
+    @Test("encodes each request as protoc does", arguments: Example<Request>.everyday + Example<Request>.whole)
     func request(_ example: Example<Request>) throws {
         let protoc = Protoc(message: "Request")
         let packet = example.message.encoded(id: 1)
@@ -15,7 +15,7 @@ struct SchemaTests {
         #expect(decoded.request == example.message)
     }
 
-    @Test("has each answer as protoc has it", arguments: Example<Response>.all + Example<Response>.store)
+    @Test("encodes each response as protoc does", arguments: Example<Response>.all + Example<Response>.store)
     func response(_ example: Example<Response>) throws {
         let protoc = Protoc(message: "Response")
         let packet = example.message.encoded()
@@ -24,7 +24,7 @@ struct SchemaTests {
         #expect(try Response.decode(packet[...]) == example.message)
     }
 
-    @Test("has each notification as protoc has it", arguments: Example<Notification>.all)
+    @Test("encodes each notification as protoc does", arguments: Example<Notification>.all)
     func notification(_ example: Example<Notification>) throws {
         let protoc = Protoc(message: "Notification")
         let packet = example.message.encoded()

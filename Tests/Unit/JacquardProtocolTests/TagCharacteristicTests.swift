@@ -4,7 +4,7 @@ import Testing
 @Suite("TagCharacteristic")
 struct TagCharacteristicTests {
     @Test(
-        "has the UUID of the tag's service with a number of its own",
+        "has the UUID of the tag's service with its own number",
         arguments: [
             (.command, "d2f2eabb"), (.response, "d2f2b8d0"), (.notify, "d2f2b8d1"), (.rawData, "d2f2b8d2"),
         ] as [(TagCharacteristic, String)])

@@ -13,7 +13,7 @@ struct BondTests {
         case linking, discovering, subscribing, writing
     }
 
-    @Test("is final wherever the tag refuses, and the error says what to do", arguments: Place.allCases)
+    @Test("is final at whichever step the tag refuses, with a hint in the error", arguments: Place.allCases)
     func final(place: Place) async throws {
         try await onLoop {
             let stage = Stage()
@@ -31,7 +31,7 @@ struct BondTests {
         }
     }
 
-    @Test("is none where there was no bond: the tag is tried again", arguments: Place.allCases)
+    @Test("is not assumed without a bond: the connection is retried", arguments: Place.allCases)
     func noBond(place: Place) async throws {
         try await onLoop {
             let stage = Stage()
@@ -45,7 +45,7 @@ struct BondTests {
         }
     }
 
-    @Test("is none during a pairing: the pairing tries again")
+    @Test("is not assumed during a pairing: the pairing is retried")
     func duringPairing() async throws {
         try await onLoop {
             let stage = Stage()
@@ -57,7 +57,7 @@ struct BondTests {
         }
     }
 
-    @Test("counts from the moment a bond is made")
+    @Test("is possible from the moment a bond is made")
     func freshBond() async throws {
         try await onLoop {
             let stage = Stage()

@@ -22,7 +22,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test("replays nothing before the first value, and nothing at all where that is not wanted")
+    @Test("replays nothing before the first value, and nothing at all if replay is off")
     func nothing() async throws {
         try await onLoop {
             let replaying = Broadcast<Int>(keeping: 8, isReplaying: true)
@@ -39,7 +39,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test("keeps the newest for a reader that lags behind")
+    @Test("keeps the newest values for a slow reader")
     func slowReader() async throws {
         try await onLoop {
             let broadcast = Broadcast<Int>(keeping: 3)
@@ -50,7 +50,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test("forgets a reader that has gone")
+    @Test("drops a reader that has ended")
     func goneReader() async throws {
         try await onLoop {
             let broadcast = Broadcast<Int>(keeping: 3)
@@ -60,11 +60,11 @@ struct BroadcastTests {
     }
 }
 
-@Suite("The store of notifications")
+@Suite("Stored notifications")
 struct NotificationStoreTests {
     private static func gesture(_ number: UInt32) -> TagNotification { .gesture(Gesture(rawValue: number)) }
 
-    @Test("gives what came before to all who subscribe at once, and to none later")
+    @Test("are delivered to all readers that subscribe at the same time, and to no later one")
     func keeps() async throws {
         try await onLoop {
             let store = NotificationStore()
@@ -81,7 +81,7 @@ struct NotificationStoreTests {
         }
     }
 
-    @Test("is bounded: the oldest are lost")
+    @Test("are bounded: the oldest are dropped")
     func bounded() async throws {
         try await onLoop {
             let store = NotificationStore()

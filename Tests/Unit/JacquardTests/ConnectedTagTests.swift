@@ -38,7 +38,7 @@ struct ConnectedTagTests {
         return task
     }
 
-    @Test("knows what it is, its name and its strength")
+    @Test("has its device information, name and signal strength")
     func facts() async throws {
         try await onLoop {
             let (_, tag) = try Self.connected()
@@ -52,7 +52,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("carries out a command and gives its answer, which the event interface is spared")
+    @Test("executes a command and returns its response, which the event interface does not get")
     func command() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -64,7 +64,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("refuses at once what it cannot do")
+    @Test("refuses an unsupported command immediately")
     func refused() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -73,7 +73,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("fails with its connection: the command under way, and all later ones; the next connection has another tag")
+    @Test("fails pending and later commands when its connection ends; the next connection has a new object")
     func ends() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -92,7 +92,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("tells its gear to whoever asks late, and its touch mode")
+    @Test("reports its gear and touch mode to a late reader")
     func gear() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -110,7 +110,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("calls its gear as the catalogue of its manager does, and can what that says")
+    @Test("has the gear names and capabilities of the manager's catalogue")
     func catalogue() async throws {
         try await onLoop {
             let own = GearCatalogue.Entry(
@@ -126,7 +126,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("changes the touch mode of the gear that is attached, and of no other")
+    @Test("changes the touch mode of the attached gear only")
     func touchMode() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -160,7 +160,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("of a connection made with the event interface has its earlier values")
+    @Test("of a connection made by the event interface has the earlier values")
     func joined() async throws {
         try await onLoop {
             let stage = Stage()
@@ -174,7 +174,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("takes a name of 1 to 21 bytes that it has not got", arguments: ["", "Desk", "Über den Wolken am Meer"])
+    @Test("accepts a new name of 1 to 21 bytes", arguments: ["", "Desk", "Über den Wolken am Meer"])
     func badName(name: String) async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -183,7 +183,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("has its new name at once, and in its next connection")
+    @Test("has its new name immediately, and in its next connection")
     func rename() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -202,7 +202,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("follows a name that is advertised while it is connected")
+    @Test("updates a name that is advertised while it is connected")
     func advertisedName() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -212,7 +212,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("gives its gear to a reader of a connection that another interface has made")
+    @Test("reports its gear to a reader of a connection that the other interface has made")
     func joinedGear() async throws {
         try await onLoop {
             let stage = Stage()
@@ -225,7 +225,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("has the strength of its last advertisement, and keeps it over one without")
+    @Test("has the signal strength of its last advertisement, and keeps it if the next has none")
     func strength() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -236,7 +236,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("does not change any more once its connection has ended")
+    @Test("does not change after its connection has ended")
     func ended() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
@@ -246,7 +246,7 @@ struct ConnectedTagTests {
         }
     }
 
-    @Test("has answers of its own: a command of the event interface ends there, whatever its token")
+    @Test("gets responses to its own commands only, whatever the tokens of the event interface")
     func tokens() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()

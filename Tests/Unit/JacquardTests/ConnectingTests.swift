@@ -19,7 +19,7 @@ struct ConnectingTests {
         #expect(pending.bonding)
     }
 
-    @Test("goes from the request to the connection in the steps of the SDK")
+    @Test("passes the steps of the SDK from the request to the connection")
     func steps() async throws {
         try await onLoop {
             let stage = Stage()
@@ -42,7 +42,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("joins the connection that there is")
+    @Test("joins an existing connection")
     func joins() async throws {
         try await onLoop {
             let stage = Stage()
@@ -52,7 +52,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("begins again by itself after a loss")
+    @Test("is retried after a loss")
     func reconnects() async throws {
         try await onLoop {
             let stage = Stage()
@@ -66,7 +66,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("ends on request without an error, and not before the link is down")
+    @Test("ends on request without an error, after the link is down")
     func disconnects() async throws {
         try await onLoop {
             let stage = Stage()
@@ -80,7 +80,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("keeps no place for a tag that is not wanted, unless its address would be lost")
+    @Test("removes a disconnected tag, unless its address would be lost")
     func places() async throws {
         try await onLoop {
             let stage = Stage()
@@ -98,7 +98,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("drops a link that comes up when it is no longer wanted")
+    @Test("drops a link that comes up after the request was cancelled")
     func lateLink() async throws {
         try await onLoop {
             let stage = Stage()
@@ -107,7 +107,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("does what its listener asks for after what was decided before")
+    @Test("handles requests of the event handler after the pending actions")
     func listenerAsks() async throws {
         try await onLoop {
             let stage = Stage()
@@ -123,7 +123,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("ends for all tags when Bluetooth goes off, and is refused until it is on")
+    @Test("ends for all tags when Bluetooth is switched off, and is refused until it is on")
     func powerOff() async throws {
         try await onLoop {
             let stage = Stage()
@@ -144,7 +144,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("is refused before the state of Bluetooth is known, and asks the central for nothing")
+    @Test("is refused without a request to the central before the state of Bluetooth is known")
     func stateUnknown() async throws {
         try await onLoop {
             let stage = Stage(state: .unknown)
@@ -154,7 +154,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("gives each command one end, also on a tag that is not wanted")
+    @Test("completes each command once, also on a disconnected tag")
     func commands() async throws {
         try await onLoop {
             let stage = Stage()
@@ -174,7 +174,7 @@ struct ConnectingTests {
     }
 
     @Test(
-        "fails with the SDK's name for what the stack says",
+        "fails with the SDK's error for the stack's error",
         arguments: [
             (BluetoothError.Code.notFound, TagConnectionError.Code.bluetoothDeviceNotFound),
             (.poweredOff, .bluetoothPowerOff), (.connectionFailed, .bluetoothConnectionError),
@@ -190,7 +190,7 @@ struct ConnectingTests {
     }
 
     @Test(
-        "writes in the way that the command characteristic has",
+        "writes as the properties of the command characteristic allow",
         arguments: [(CharacteristicProperties.write, true), (.writeWithoutResponse, false)])
     func writeType(properties: CharacteristicProperties, isConfirmed: Bool) async throws {
         try await onLoop {
@@ -213,7 +213,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("goes on without confirmations when the tag does not permit the first write")
+    @Test("continues with writes without response if the tag refuses the first write")
     func notPermittedWrite() async throws {
         try await onLoop {
             let stage = Stage()
@@ -230,7 +230,7 @@ struct ConnectingTests {
     }
 
     @Test(
-        "takes each characteristic of the service for what it is, and no other", arguments: TagCharacteristic.allCases)
+        "uses the characteristics of the tag's service only", arguments: TagCharacteristic.allCases)
     func characteristics(characteristic: TagCharacteristic) throws {
         #expect(JacquardGATT.characteristic(JacquardGATT.uuid(characteristic)) == characteristic)
         #expect(JacquardGATT.characteristic(JacquardGATT.service) == nil)

@@ -14,7 +14,7 @@ struct ConnectionStateTests {
         "configuring 10/14", "connected",
     ]
 
-    @Test("shows each step of 14, the tag, and the end")
+    @Test("reports each of 14 steps, the tag, and the end")
     func steps() async throws {
         try await onLoop {
             let stage = Stage()
@@ -30,7 +30,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("begins with the present state for one who joins, and asks for no second link")
+    @Test("starts with the current state for a second reader, without a second link")
     func joins() async throws {
         try await onLoop {
             let stage = Stage()
@@ -47,7 +47,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("ends with the first error before the tag was ready, for a tag that a scan has found")
+    @Test("ends with the first error before the tag is ready, for a tag that a scan has found")
     func firstErrorIsFinal() async throws {
         try await onLoop {
             let stage = Stage()
@@ -73,7 +73,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("goes on after errors and the end of the time for a tag that is known")
+    @Test("continues after errors and the time limit for a known tag")
     func known() async throws {
         try await onLoop {
             let stage = Stage(connectionLimit: .milliseconds(10))
@@ -86,7 +86,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("knows a bonded device that was not heard, such as one of an earlier run")
+    @Test("works for a bonded device that has not advertised, such as one of an earlier run")
     func afterRestart() async throws {
         try await onLoop {
             let stage = Stage()
@@ -97,7 +97,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("is refused for an address of which nothing is known, and for a type of another make")
+    @Test("is refused for an unknown address, and for an identifier of another type")
     func refused() async throws {
         try await onLoop {
             let stage = Stage()
@@ -111,7 +111,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("of a disconnection is empty for a tag that is not wanted")
+    @Test("of a disconnection is empty for a disconnected tag")
     func notWanted() async throws {
         try await onLoop {
             let stage = Stage()
@@ -121,7 +121,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("ends when Bluetooth goes off, and at once while it is off")
+    @Test("ends when Bluetooth is switched off, and immediately while it is off")
     func powerOff() async throws {
         try await onLoop {
             let stage = Stage()

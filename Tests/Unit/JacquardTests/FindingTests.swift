@@ -10,7 +10,7 @@ import Time
 
 @Suite("Finding a tag")
 struct FindingTests {
-    @Test("takes the address from the first advertisement with the serial, and may pair from then on")
+    @Test("takes the address from the first advertisement with the serial, and accepts pairing from then on")
     func bySerial() async throws {
         try await onLoop {
             let stage = Stage()
@@ -26,7 +26,7 @@ struct FindingTests {
         }
     }
 
-    @Test("begins with the tags that the stack remembers: it is asked for them before anything else")
+    @Test("starts with the devices that the stack remembers, which are requested first")
     func remembered() async throws {
         try await onLoop {
             let central = ScriptedCentral()
@@ -38,7 +38,7 @@ struct FindingTests {
         }
     }
 
-    @Test("needs no advertisement where the address is fixed, and takes no other")
+    @Test("needs no advertisement for a fixed address, and uses no other address")
     func byAddress() async throws {
         try await onLoop {
             let stage = Stage()
@@ -49,7 +49,7 @@ struct FindingTests {
         }
     }
 
-    @Test("stays with its address while the tag gives a sign of life there")
+    @Test("keeps the address while the tag is active there")
     func staysWithAddress() async throws {
         try await onLoop {
             let stage = Stage()
@@ -62,7 +62,7 @@ struct FindingTests {
     }
 
     @Test(
-        "follows a tag that was never connected to another address after 30 s of silence, without waiting for Connect")
+        "moves a tag that was never connected to another address after 30 s of silence, without waiting for Connect")
     func newAddress() async throws {
         try await onLoop {
             let stage = Stage()
@@ -79,7 +79,7 @@ struct FindingTests {
         }
     }
 
-    @Test("never follows a tag that was connected to another address: that is a second tag", arguments: [false, true])
+    @Test("never moves a tag that was connected: another address is a second tag", arguments: [false, true])
     func impersonated(isBonded: Bool) async throws {
         try await onLoop {
             let stage = Stage()
@@ -100,7 +100,7 @@ struct FindingTests {
         }
     }
 
-    @Test("never follows a tag that a former run has connected to another address")
+    @Test("never moves a tag that an earlier run has connected")
     func impersonatedAfterRestart() async throws {
         try await onLoop {
             let stage = Stage()
@@ -112,7 +112,7 @@ struct FindingTests {
         }
     }
 
-    @Test("takes the device with the bond for the tag, wherever it was known, and at once")
+    @Test("immediately uses the device with the bond, whatever address was known")
     func bondDecides() async throws {
         try await onLoop {
             let stage = Stage()
@@ -131,7 +131,7 @@ struct FindingTests {
         }
     }
 
-    @Test("lets a pairing by the user move a tag without a bond to another address at once")
+    @Test("lets a pairing move a tag without a bond to another address immediately")
     func pairedElsewhere() async throws {
         try await onLoop {
             let stage = Stage()
@@ -171,7 +171,7 @@ struct FindingTests {
         }
     }
 
-    @Test("recognises a tag without a driver at its known address, or by its bond, and nowhere else")
+    @Test("recognizes a tag without a driver only at its known address or by its bond")
     func recognition() async throws {
         try await onLoop {
             let stage = Stage()
@@ -205,7 +205,7 @@ struct FindingTests {
         }
     }
 
-    @Test("counts a link, and its loss, as signs of life")
+    @Test("counts a link and its loss as activity")
     func linkIsSign() async throws {
         try await onLoop {
             let stage = Stage()
@@ -269,7 +269,7 @@ struct FindingTests {
         }
     }
 
-    @Test("gives an address to one identity: a second one for it is refused")
+    @Test("assigns an address to one identity: a second one is refused")
     func oneAddressOneIdentity() async throws {
         try await onLoop {
             let stage = Stage()
@@ -286,7 +286,7 @@ struct FindingTests {
         }
     }
 
-    @Test("lets an identity wait for the address that another one is leaving")
+    @Test("lets an identity wait for the address of one that is disconnecting")
     func addressIsLeft() async throws {
         try await onLoop {
             let stage = Stage()
@@ -305,7 +305,7 @@ struct FindingTests {
         }
     }
 
-    @Test("refuses who waits for an address when the other one stays, or Bluetooth goes off")
+    @Test("refuses a request that waits for an address if the other identity stays or Bluetooth is switched off")
     func addressIsKept() async throws {
         try await onLoop {
             let stage = Stage()
@@ -344,7 +344,7 @@ struct FindingTests {
         }
     }
 
-    @Test("drops the request for an address when it is taken back")
+    @Test("drops the request for an address when it is cancelled")
     func addressIsNotWanted() async throws {
         try await onLoop {
             let stage = Stage()
@@ -379,7 +379,7 @@ struct FindingTests {
         }
     }
 
-    @Test("sees one tag with a changed address, not two tags, while each address is heard once and has no link")
+    @Test("reports one tag with a changed address, not two tags, while each address was received once and has no link")
     func changedAddress() async throws {
         try await onLoop {
             let stage = Stage()

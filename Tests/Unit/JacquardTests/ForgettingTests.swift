@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Forgetting a tag")
 struct ForgettingTests {
-    @Test("ends its connection, its bond and its place")
+    @Test("ends its connection and removes its bond and driver")
     func connected() async throws {
         try await onLoop {
             let stage = Stage()
@@ -33,7 +33,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("reaches the stack for a tag that nobody wants, and disturbs no other")
+    @Test("reaches the stack for a tag without a driver, and affects no other tag")
     func notWanted() async throws {
         try await onLoop {
             let stage = Stage()
@@ -48,7 +48,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("is reported to both requests once")
+    @Test("is reported once to two requests")
     func twice() async throws {
         try await onLoop {
             let stage = Stage()
@@ -77,7 +77,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("leaves a tag that is wanted again meanwhile its place")
+    @Test("keeps the driver of a tag that is connected again meanwhile")
     func wantedAgain() async throws {
         try await onLoop {
             let stage = Stage()
@@ -94,7 +94,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("that the stack refuses can be tried again")
+    @Test("that the stack refuses can be repeated")
     func refused() async throws {
         try await onLoop {
             let stage = Stage()
@@ -109,7 +109,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("removes the bond of a tag that another name keeps connected: a refusal is no lost bond then")
+    @Test("removes the bond of a tag that is connected under another identity; its refusal is no lost bond")
     func bondOfAnotherName() async throws {
         try await onLoop {
             for error in [nil, BluetoothError(.other, text: "busy")] {
@@ -126,7 +126,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("that is taken back by a new connection keeps the tag's address when it is disconnected later")
+    @Test("that a new connection cancels keeps the tag's address after a later disconnection")
     func placeOfTagThatIsWantedAgain() async throws {
         try await onLoop {
             let stage = Stage()

@@ -21,7 +21,7 @@ struct PairingTests {
         return (stage, address)
     }
 
-    @Test("goes from searching over a bond to a connection")
+    @Test("finds, bonds and connects the tag")
     func stages() async throws {
         try await onLoop {
             let stage = Stage()
@@ -42,7 +42,7 @@ struct PairingTests {
         }
     }
 
-    @Test("of a tag that is connected bonds on the link that there is")
+    @Test("of a connected tag bonds on the existing link")
     func connected() async throws {
         try await onLoop {
             let stage = Stage()
@@ -54,7 +54,7 @@ struct PairingTests {
         }
     }
 
-    @Test("of a tag that is just being connected bonds on the link that there is, too")
+    @Test("of a connecting tag bonds on the existing link")
     func connecting() async throws {
         try await onLoop {
             let stage = Stage()
@@ -71,7 +71,7 @@ struct PairingTests {
         }
     }
 
-    @Test("of a tag that is just being connected ends with a refusal, and leaves it alone")
+    @Test("of a connecting tag ends with a refusal, and the connection continues")
     func refusalWhileConnecting() async throws {
         try await onLoop {
             let stage = Stage()
@@ -87,7 +87,7 @@ struct PairingTests {
         }
     }
 
-    @Test("of a connected tag goes on with the next link when that one breaks")
+    @Test("of a connected tag continues on the next link if the link breaks")
     func lossMeanwhile() async throws {
         try await onLoop {
             let stage = Stage()
@@ -104,7 +104,7 @@ struct PairingTests {
         }
     }
 
-    @Test("tries again after a refusal")
+    @Test("is retried after a refusal")
     func refusal() async throws {
         try await onLoop {
             let (stage, address) = Self.refused(within: .seconds(3600))
@@ -116,7 +116,7 @@ struct PairingTests {
         }
     }
 
-    @Test("fails with the last refusal when its time is over")
+    @Test("fails with the last refusal at the time limit")
     func refusalIsLast() async throws {
         try await onLoop {
             let (stage, address) = Self.refused(within: .milliseconds(10))
@@ -127,7 +127,7 @@ struct PairingTests {
         }
     }
 
-    @Test("fails when the tag is not found in time, and leaves it unwanted")
+    @Test("fails if the tag is not found in time, and does not connect it later")
     func notFound() async throws {
         try await onLoop {
             let stage = Stage()
@@ -139,7 +139,7 @@ struct PairingTests {
         }
     }
 
-    @Test("that fails leaves a tag connected that was, and asks for no bond on its next link")
+    @Test("that fails keeps a connected tag connected, and does not bond on its next link")
     func wasWanted() async throws {
         try await onLoop {
             let stage = Stage()
@@ -154,7 +154,7 @@ struct PairingTests {
         }
     }
 
-    @Test("fails at once while Bluetooth is off, and when it goes off")
+    @Test("fails while Bluetooth is off, and when it is switched off")
     func powerOff() async throws {
         try await onLoop {
             let off = Stage(state: .poweredOff)
@@ -175,7 +175,7 @@ struct PairingTests {
         }
     }
 
-    @Test("joins one that is under way")
+    @Test("joins a pairing in progress")
     func joins() async throws {
         try await onLoop {
             let stage = Stage()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Scanning")
 struct ScanningTests {
-    @Test("begins and ends by wish, and tells what the central really does")
+    @Test("starts and stops on request, and reports what the central does")
     func onAndOff() async throws {
         try await onLoop {
             let stage = Stage()
@@ -33,7 +33,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("tells a tag once in each scan, or every time where duplicates are allowed", arguments: [false, true])
+    @Test("reports a tag once per scan, or each advertisement if duplicates are allowed", arguments: [false, true])
     func duplicates(allowsDuplicates: Bool) async throws {
         try await onLoop {
             let stage = Stage()
@@ -62,7 +62,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("goes on while a wanted tag is missing, which is no scan to tell of")
+    @Test("continues unreported while a requested tag is missing")
     func missingTag() async throws {
         try await onLoop {
             let stage = Stage()
@@ -83,7 +83,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("ends for a tag that is not wanted any more before it was heard")
+    @Test("stops when the request for a missing tag is cancelled")
     func unwantedTag() async throws {
         try await onLoop {
             let stage = Stage()
@@ -95,7 +95,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("survives that Bluetooth is off for a while")
+    @Test("continues after Bluetooth was off")
     func powerCycle() async throws {
         try await onLoop {
             let stage = Stage()
@@ -124,7 +124,7 @@ struct ScanningTests {
         }
     }
 
-    @Test("asks the central for every advertisement of tags, since a missing tag is connected when it is heard again")
+    @Test("requests every advertisement of tags, because a missing tag is connected when it advertises again")
     func options() async throws {
         try await onLoop {
             let stage = Stage()

@@ -23,7 +23,7 @@ struct SightingsTests {
         }?.map(\.short)
     }
 
-    @Test("take a tag that has changed its address for one")
+    @Test("count a tag that has changed its address as one")
     func changedAddress() throws {
         var sightings = Sightings()
         #expect(try hear(1, after: 0, in: &sightings) == nil)
@@ -31,7 +31,7 @@ struct SightingsTests {
         #expect(try hear(2, after: 40, in: &sightings) == nil)
     }
 
-    @Test("report two tags once, again after they have parted, and a third one")
+    @Test("report two tags with one serial once, again after they were separated, and a third one")
     func twoTags() throws {
         var sightings = Sightings()
         let times = [(1, 0), (2, 1), (1, 2), (2, 3), (1, 50), (1, 51), (2, 52), (1, 53), (3, 54), (2, 55), (3, 56)]
@@ -39,7 +39,7 @@ struct SightingsTests {
         #expect(told == [nil, nil, ["01", "02"], nil, nil, nil, nil, ["01", "02"], nil, ["01", "02", "03"], nil])
     }
 
-    @Test("count a tag that is linked, and therefore silent, as there")
+    @Test("count a connected, and therefore silent, tag as present")
     func linked() throws {
         var sightings = Sightings()
         #expect(try hear(1, after: 0, in: &sightings) == nil)
@@ -47,7 +47,7 @@ struct SightingsTests {
         #expect(try hear(2, after: 3601, in: &sightings, linked: [1]) == nil)
     }
 
-    @Test("take another device than the known one for a second tag at once, and say so again after five minutes")
+    @Test("report another device than the known one as a second tag immediately, and again after five minutes")
     func known() throws {
         var sightings = Sightings()
         #expect(try hear(1, after: 0, in: &sightings, known: [1]) == nil)
@@ -59,7 +59,7 @@ struct SightingsTests {
         #expect(try hear(1, after: 402, in: &sightings, known: [1, 2]) == nil)
     }
 
-    @Test("are forgotten after an hour of silence, unless they are in use", arguments: [false, true])
+    @Test("are removed after an hour of silence, unless they are in use", arguments: [false, true])
     func silence(isInUse: Bool) throws {
         var sightings = Sightings()
         sightings.record(try tag(1), at: start) { _ in isInUse }
@@ -72,7 +72,7 @@ struct SightingsTests {
         #expect(sightings.isKnown(.number(1)) == isInUse)
     }
 
-    @Test("are bounded: the longest silent gives way")
+    @Test("are bounded: the one that was silent for longest is removed")
     func bounded() throws {
         var sightings = Sightings(limit: 2)
         for (number, second) in [(1, 0), (2, 1), (1, 2), (3, 3)] {
@@ -81,7 +81,7 @@ struct SightingsTests {
         #expect([1, 2, 3].map { sightings.isKnown(.number($0)) } == [true, false, true])
     }
 
-    @Test("know a bonded device that was not heard, until it is forgotten")
+    @Test("contain a bonded device that has not advertised, until it is forgotten")
     func bonds() {
         var sightings = Sightings()
         sightings.note(.number(1), isBonded: true)
@@ -90,7 +90,7 @@ struct SightingsTests {
         #expect(!sightings.isKnown(.number(1)))
     }
 
-    @Test("hold a thousand tags; one more pushes out the one that has been silent longest")
+    @Test("hold a thousand tags; one more replaces the one that was silent for longest")
     func defaultLimit() throws {
         var sightings = Sightings()
         let addresses = try (0...1_000).map { number in

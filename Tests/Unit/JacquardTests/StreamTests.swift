@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The manager's streams")
 struct StreamTests {
-    @Test("report the state of Bluetooth, the present one first")
+    @Test("report the state of Bluetooth, starting with the current one")
     func centralState() async throws {
         try await onLoop {
             let stage = Stage(state: .unknown)
@@ -34,7 +34,7 @@ struct StreamTests {
         }
     }
 
-    @Test("report the tags that a scan hears, and none without one")
+    @Test("report the tags that a scan receives, and none without a scan")
     func advertisingTags() async throws {
         try await onLoop {
             let stage = Stage()
@@ -53,7 +53,7 @@ struct StreamTests {
         }
     }
 
-    @Test("know the tags that were connected before by their bonds, and those that are wanted and found")
+    @Test("list the bonded tags of earlier runs, and the requested tags that were found")
     func preConnectedTags() async throws {
         try await onLoop {
             let stage = Stage()

@@ -21,7 +21,7 @@ struct CalmSinkTests {
         Logger("part", to: CalmSink(kept, answering: ["answer"], now: { [clock] in clock.now }))
     }
 
-    @Test("lets one condition through once a minute, and says how often it was held back")
+    @Test("passes on a condition once a minute, with the number of omitted ones")
     func once() {
         let logger = logger
         for second in 0..<120 {
@@ -45,7 +45,7 @@ struct CalmSinkTests {
         #expect(kept.records.map(\.message) == ["lost", "found", "lost", "found"])
     }
 
-    @Test("takes another tag, part, level or error for another condition")
+    @Test("treats another tag, part, level or error as another condition")
     func others() {
         let logger = logger
         logger.warning("lost", [(.tag, "003R")])
@@ -56,7 +56,7 @@ struct CalmSinkTests {
         #expect(kept.records.count == 5)
     }
 
-    @Test("lets everything through that is for developers, or answers a request")
+    @Test("passes on all debug lines, and answers to requests")
     func exceptions() {
         let logger = logger
         for _ in 0..<3 {
@@ -66,14 +66,14 @@ struct CalmSinkTests {
         #expect(kept.records.count == 6)
     }
 
-    @Test("has the threshold of the sink behind it")
+    @Test("has the threshold of its sink")
     func level() {
         let calm = CalmSink(kept, now: { [clock] in clock.now })
         calm.level = .error
         #expect(kept.level == .error && calm.level == .error)
     }
 
-    @Test("remembers so many conditions and no more")
+    @Test("stores a limited number of conditions")
     func bounded() {
         var limiter = RepeatLimiter()
         let start = clock.now

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Logger")
 struct LoggerTests {
-    @Test("does not make the variables of a record below the threshold")
+    @Test("does not evaluate the variables of a record below the threshold")
     func threshold() {
         let sink = MemorySink(level: .notice)
         var made = 0
@@ -19,7 +19,7 @@ struct LoggerTests {
         #expect(sink.records.map(\.message) == ["at"])
     }
 
-    @Test("puts its own variables before those of the record")
+    @Test("places its own variables before those of the record")
     func metadata() {
         let sink = MemorySink()
         Logger("mqtt", to: sink).with(.tag, "003R").warning("went wrong", [(.error, "no route to host")])
@@ -27,7 +27,7 @@ struct LoggerTests {
     }
 
     @Test(
-        "escapes what could move the cursor or turn the direction of writing",
+        "escapes control characters and direction marks",
         arguments: [("a\u{9B}2Jb", #"a\u009b2Jb"#), ("\u{202E}gat", #"\u202egat"#), ("a\u{2028}b", #"a\u2028b"#)])
     func unsafe(value: String, text: String) {
         let sink = MemorySink()
@@ -35,7 +35,7 @@ struct LoggerTests {
         #expect(sink.records.map(\.line) == [#"part: seen reason=""# + text + "\""])
     }
 
-    @Test("cuts a value that a peer has made long")
+    @Test("shortens long values")
     func long() {
         let sink = MemorySink()
         let logger = Logger("part", to: sink)
@@ -45,7 +45,7 @@ struct LoggerTests {
         #expect(sink.records[1].metadata.map(\.value) == [String(repeating: "ä", count: 512) + "...", "003R"])
     }
 
-    @Test("keeps a record on one line whatever a value holds")
+    @Test("keeps a record on one line, whatever a value contains")
     func oneLine() {
         let sink = MemorySink()
         Logger("part", to: sink).info("seen", [(.reason, "a\nb\u{1B}\"c"), (.topic, "")])
@@ -72,7 +72,7 @@ struct StreamSinkTests {
     }
 
     @Test(
-        "writes one line a record, with the time where the journal does not add it",
+        "writes one line per record, with the time unless the journal adds it",
         arguments: [
             (StreamSink.Format.text, "2026-11-20T10:15:02.114Z warning part: lost tag=003R\n"),
             (.journalStream, "<4>part: lost tag=003R\n"),
@@ -86,7 +86,7 @@ struct StreamSinkTests {
         #expect(written(format) == expected)
     }
 
-    @Test("leaves the time out where there is no clock")
+    @Test("omits the time without a clock")
     func noClock() {
         #expect(written(.text, isStamped: false) == "warning part: lost tag=003R\n")
         #expect(
@@ -95,7 +95,7 @@ struct StreamSinkTests {
     }
 
     @Test(
-        "writes printable ASCII for what no terminal should receive",
+        "writes control characters as printable ASCII",
         arguments: [StreamSink.Format.text, .journalStream, .json])
     func unsafe(format: StreamSink.Format) {
         let line = written(format, "\u{9B}2J\u{202E}\u{7F}\u{2066}\n")
@@ -103,7 +103,7 @@ struct StreamSinkTests {
         #expect(line.contains(#"\u009b2J\u202e\u007f\u2066\n"#))
     }
 
-    @Test("takes a new threshold at any time")
+    @Test("accepts a new threshold at any time")
     func level() {
         let sink = StreamSink(level: .error)
         sink.level = .trace
@@ -124,7 +124,7 @@ struct JournalSinkTests {
         #expect(level.syslogPriority == priority)
     }
 
-    @Test("has a field for each variable, in which nothing can harm a terminal")
+    @Test("has a field for each variable, with control characters escaped")
     func fields() {
         let record = LogRecord(
             level: .warning, label: "part", message: "lost",
@@ -136,7 +136,7 @@ struct JournalSinkTests {
             ])
     }
 
-    @Test("stands behind standard error only where the service manager says so of this stream")
+    @Test("is used for standard error only if the service manager names this stream")
     func detection() {
         var status = stat()
         fstat(2, &status)

@@ -27,7 +27,7 @@ struct KeepAliveTests {
         #expect(keepAlive.action(at: at(21)) == .wait(until: at(40)))
     }
 
-    @Test("gives up within one and a half intervals after the last sign of life, late looks included")
+    @Test("ends the connection within one and a half intervals after the last activity, late checks included")
     func givesUp() {
         var keepAlive = thirtySeconds
         let probe = at(30) + keepAlive.accuracy
@@ -38,7 +38,7 @@ struct KeepAliveTests {
         #expect(probe + .seconds(12) + keepAlive.accuracy <= at(45))
     }
 
-    @Test("goes on when the probe was answered")
+    @Test("continues if the probe was answered")
     func answered() {
         var keepAlive = thirtySeconds
         keepAlive.probed(at: at(30), wasSent: true)
@@ -47,7 +47,7 @@ struct KeepAliveTests {
         #expect(keepAlive.action(at: at(42)) == .wait(until: at(60)))
     }
 
-    @Test("looks again soon when the library did not probe")
+    @Test("checks again soon if the library did not probe")
     func notSent() {
         var keepAlive = thirtySeconds
         keepAlive.probed(at: at(30), wasSent: false)

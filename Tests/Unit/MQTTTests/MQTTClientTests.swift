@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Client")
 struct MQTTClientTests {
-    @Test("speaks MQTT 5 to a broker that does")
+    @Test("uses MQTT 5 with a broker that supports it")
     func connects() async throws {
         try await withClient { client, _ in
             #expect(client.events == [.connected(MQTTSession(version: .v5, isSessionPresent: false))])
@@ -18,7 +18,7 @@ struct MQTTClientTests {
     }
 
     @Test(
-        "speaks the version it is told to",
+        "uses the configured version",
         arguments: [(.v5, .v5), (.v311, .v311)] as [(MQTTConfiguration.Version, MQTTVersion)])
     func version(wanted: MQTTConfiguration.Version, spoken: MQTTVersion) async throws {
         try await withClient({ $0.version = wanted }) { client, _ in
@@ -27,7 +27,7 @@ struct MQTTClientTests {
     }
 
     @Test(
-        "answers tickets in the order of publishing",
+        "reports tickets in the order of publishing",
         arguments: [MQTTQoS.atMostOnce, .atLeastOnce], [MQTTConfiguration.Version.v5, .v311])
     func tickets(qos: MQTTQoS, version: MQTTConfiguration.Version) async throws {
         try await withClient({ $0.version = version }) { client, _ in
@@ -62,7 +62,7 @@ struct MQTTClientTests {
         return status == 0 && address.sin_family == sa_family_t(AF_INET) ? UInt16(bigEndian: address.sin_port) : nil
     }
 
-    @Test("publishes out of a handler, as often as it likes")
+    @Test("publishes from a handler, any number of times")
     func fromHandler() async throws {
         try await withClient { client, _ in
             client.react = { event in
@@ -92,7 +92,7 @@ struct MQTTClientTests {
         }
     }
 
-    @Test("receives nothing more after it has unsubscribed")
+    @Test("receives nothing after it has unsubscribed")
     func unsubscribes() async throws {
         try await withClient { client, _ in
             try await client.subscribe("a")
@@ -106,7 +106,7 @@ struct MQTTClientTests {
     }
 
     @Test(
-        "receives binary and empty payloads as they are",
+        "receives binary and empty payloads unchanged",
         arguments: [[], [0], [0, 0xFF, 0xC3, 0x28], Array(repeating: 9, count: 200_000)] as [[UInt8]])
     func payloads(payload: [UInt8]) async throws {
         try await withClient { client, _ in
@@ -117,7 +117,7 @@ struct MQTTClientTests {
         }
     }
 
-    @Test("is not sent what is larger than 256 KiB")
+    @Test("does not receive messages larger than 256 KiB")
     func tooLarge() async throws {
         try await withClient { client, _ in
             try await client.subscribe("a")
@@ -131,7 +131,7 @@ struct MQTTClientTests {
         }
     }
 
-    @Test("sees whether a message is or was to be retained")
+    @Test("reports whether a message is retained")
     func retained() async throws {
         try await withClient { client, _ in
             let fact = MQTTMessage(topic: "fact", payload: [1], qos: .atLeastOnce, isRetained: true)
@@ -144,7 +144,7 @@ struct MQTTClientTests {
         }
     }
 
-    @Test("says which message the broker has refused, and why")
+    @Test("reports which message the broker refused, and why")
     func refused() async throws {
         let folder = try ScratchFolder()
         let rules = try folder.write("acl", "topic write allowed/#\ntopic read #\n")
@@ -208,7 +208,7 @@ struct MQTTClientTests {
     }
 
     @Test(
-        "refuses a message that MQTT does not allow, and goes on",
+        "refuses a message that MQTT does not allow, and continues",
         arguments: ["", "a/+", "#", "a\0b", "a\u{1}b", String(repeating: "a", count: 65_536)])
     func invalid(topic: String) async throws {
         try await withClient { client, _ in
@@ -221,7 +221,7 @@ struct MQTTClientTests {
         }
     }
 
-    @Test("delivers ten thousand messages in order, and takes no more than it can number")
+    @Test("delivers ten thousand messages in order, and accepts no more than it can number")
     func manyMessages() async throws {
         try await withClient { client, broker in
             let reader = TestClient(.test(broker.port, "reader"))
@@ -265,7 +265,7 @@ struct MQTTClientTests {
         }
     }
 
-    @Test("keeps only complaints of the library's log for its errors")
+    @Test("uses only errors of the library's log for its own errors")
     func complaints() async throws {
         try await withClient { client, _ in
             let instance = try #require(client.client.connection?.instance)

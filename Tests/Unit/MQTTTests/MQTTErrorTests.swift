@@ -19,14 +19,14 @@ struct MQTTErrorTests {
     }
 
     @Test(
-        "takes the five refusals of MQTT 3.1.1 for those of MQTT 5",
+        "maps the five refusals of MQTT 3.1.1 to those of MQTT 5",
         arguments: [(1, 0x84), (2, 0x85), (3, 0x88), (4, 0x86), (5, 0x87), (0, 0), (0x87, 0x87)] as [(UInt8, UInt8)])
     func refusal(old: UInt8, new: UInt8) {
         #expect(MQTTReasonCode.connectionRefusal(old).rawValue == new)
     }
 
     @Test(
-        "says whether a message may be the reason for which the broker closed the connection",
+        "states whether a message may have caused the broker to close the connection",
         arguments: [
             (0x81, true), (0x82, true), (0x87, true), (0x90, true), (0x95, true), (0x99, true), (0x9A, true),
             (0x9B, true), (0x88, false), (0x89, false), (0x8B, false), (0x8D, false), (0x8E, false), (0x96, false),
@@ -45,7 +45,7 @@ struct MQTTErrorTests {
     }
 
     @Test(
-        "tells a certificate that is missing from one that may be",
+        "distinguishes a missing certificate from an untrusted one",
         arguments: [
             ("tlsv13 alert certificate required", .clientCertificate, "the broker wants a certificate"),
             ("sslv3 alert handshake failure", .tls, "it may want a certificate"),
@@ -123,7 +123,7 @@ struct MQTTErrorTests {
 
 @Suite("Configuration")
 struct MQTTConfigurationTests {
-    @Test("never shows the password")
+    @Test("never contains the password as text")
     func password() {
         var configuration = MQTTConfiguration(host: "broker", clientIdentifier: "jacquard-attic")
         configuration.username = "bridge"

@@ -11,7 +11,7 @@ import Time
 
 @Suite("Opening a connection")
 struct MQTTOpeningTests {
-    @Test("gives up a server that takes the connection and never answers", arguments: [nil, MQTTConfiguration.TLS()])
+    @Test("times out if a server accepts the connection and never answers", arguments: [nil, MQTTConfiguration.TLS()])
     func blackHole(tls: MQTTConfiguration.TLS?) async throws {
         try await onLoop {
             let server = try FakeBroker { _ in .nothing }
@@ -46,7 +46,7 @@ struct MQTTOpeningTests {
     }
 
     @Test(
-        "names the reason with which a server closes a connection, and comes back",
+        "reports the reason with which a server closes a connection, and reconnects",
         arguments: [
             (0x82, "protocol_error"), (0x87, "not_authorized"), (0x89, "server_busy"), (0x8B, "server_shutting_down"),
             (0x97, "quota_exceeded"), (0x98, "administrative_action"),
@@ -82,7 +82,7 @@ struct MQTTOpeningTests {
     }
 
     @Test(
-        "knows the family of an address, and the address of it that admits every interface",
+        "has the family of an address, and its wildcard address",
         arguments: [("127.0.0.1", AddressFamily.ipv4, "0.0.0.0"), ("::1", .ipv6, "::")])
     func family(host: String, family: AddressFamily, any: String) throws {
         #expect(try AddressFamily.families(of: host).get() == [family])
@@ -130,7 +130,7 @@ struct MQTTOpeningTests {
         }
     }
 
-    @Test("reports its end once, whatever ends it besides")
+    @Test("reports its end once, whatever else ends it")
     func oneEnd() async throws {
         try await onLoop {
             let plan = SessionPlanner.Plan(version: .v5, isCleanStart: true)
@@ -147,7 +147,7 @@ struct MQTTOpeningTests {
         }
     }
 
-    @Test("can be stopped at once, whatever it does")
+    @Test("can be stopped at any time")
     func stopsWhileConnecting() async throws {
         try await onLoop {
             let server = try FakeBroker { _ in .nothing }
@@ -166,7 +166,7 @@ struct MQTTOpeningTests {
         }
     }
 
-    @Test("gives up a resolver that hangs, can be stopped meanwhile, and forgets the attempt when it is back")
+    @Test("times out if the resolver hangs, can be stopped meanwhile, and ignores the late result")
     func hangingResolver() async throws {
         // The helper that hangs is everybody's.
         try await onLoop(alone: true) {
@@ -277,7 +277,7 @@ struct MQTTOpeningTests {
     }
 
     @Test(
-        "survives whatever a broker sends",
+        "handles any bytes that a broker sends",
         arguments: [
             // A topic that is not UTF-8.
             [0x30, 0x06, 0x00, 0x02, 0xC3, 0x28, 0x00, 0x41],

@@ -19,7 +19,7 @@ struct MQTTSessionTests {
         watcher.messages.filter { $0.topic == "bridge/state" }.map { String(decoding: $0.payload, as: UTF8.self) }
     }
 
-    @Test("leaves its will behind when the connection is cut, and comes back")
+    @Test("leaves its will when the connection is cut, and reconnects")
     func will() async throws {
         try await withClient({ $0.will = Self.will }) { client, broker in
             let watcher = TestClient(.test(broker.port, "watcher"))
@@ -38,7 +38,7 @@ struct MQTTSessionTests {
         }
     }
 
-    @Test("leaves no will at a clean stop, and writes everything first")
+    @Test("leaves no will at a clean stop, and sends everything first")
     func stop() async throws {
         try await withClient({ $0.will = Self.will }) { client, broker in
             let watcher = TestClient(.test(broker.port, "watcher"))
@@ -84,7 +84,7 @@ struct MQTTSessionTests {
         }
     }
 
-    @Test("stops in time when the broker is frozen, and can be started again")
+    @Test("stops in time if the broker does not respond, and can be started again")
     func stopFrozen() async throws {
         try await withClient { client, broker in
             broker.daemon.signal(SIGSTOP)
@@ -97,7 +97,7 @@ struct MQTTSessionTests {
         }
     }
 
-    @Test("comes back when the broker does, and gets what was sent meanwhile")
+    @Test("reconnects when the broker restarts, and receives messages sent meanwhile")
     func reconnects() async throws {
         try await onLoop {
             var broker: PrivateBroker? = try await PrivateBroker()
@@ -121,7 +121,7 @@ struct MQTTSessionTests {
     }
 
     @Test(
-        "finds its session again after a short absence, with what has waited",
+        "resumes its session after a short absence, with the queued messages",
         arguments: [MQTTConfiguration.Version.v5, .v311])
     func resumes(version: MQTTConfiguration.Version) async throws {
         try await withClient({
@@ -164,7 +164,7 @@ struct MQTTSessionTests {
         }
     }
 
-    @Test("suspects a second client with its identifier when the broker keeps silent about it")
+    @Test("suspects a second client with its identifier if the broker does not report it")
     func contested() async throws {
         // Neither MQTT 3.1.1 nor mosquitto 2.0 says why it closes.
         try await withClient { client, broker in
@@ -175,7 +175,7 @@ struct MQTTSessionTests {
         }
     }
 
-    @Test("notices a frozen broker within one and a half keep-alive intervals")
+    @Test("detects an unresponsive broker within one and a half keep-alive intervals")
     func frozen() async throws {
         try await withClient({ $0.keepAlive = .seconds(5) }) { client, broker in
             broker.daemon.signal(SIGSTOP)
@@ -189,7 +189,7 @@ struct MQTTSessionTests {
         }
     }
 
-    @Test("names wrong credentials and tries again later, without a word about the password")
+    @Test("reports wrong credentials without the password, and retries later")
     func wrongPassword() async throws {
         let folder = try ScratchFolder()
         try await onLoop {

@@ -89,7 +89,7 @@ struct MQTTTLSTests {
         }
     }
 
-    @Test("gives up a connection that the broker resets during the handshake, and stays idle")
+    @Test("ends a connection that the broker resets during the handshake, and stays idle")
     func resetInHandshake() async throws {
         try await onLoop {
             let server = try FakeBroker { _ in .nothing }
@@ -122,7 +122,7 @@ struct MQTTTLSTests {
         }
     }
 
-    @Test("shows its own certificate to a broker that asks for it")
+    @Test("sends its own certificate to a broker that requires one")
     func clientCertificate() async throws {
         try await onLoop {
             let certificates = try await Certificates()

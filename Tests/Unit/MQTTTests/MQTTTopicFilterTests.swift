@@ -35,7 +35,7 @@ struct MQTTTopicFilterTests {
     }
 
     @Test(
-        "refuses what is no filter",
+        "rejects invalid filters",
         arguments: ["", "a/#/b", "#/a", "a#", "a/b#", "a+", "+a/b", "a\0b", String(repeating: "a", count: 65_536)])
     func refuses(text: String) {
         let error = #expect(throws: MQTTError.self) { try MQTTTopicFilter(text) }

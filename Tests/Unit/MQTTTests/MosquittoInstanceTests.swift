@@ -4,9 +4,9 @@ import Testing
 
 @testable import MQTT
 
-@Suite("What the library's callbacks bring")
+@Suite("Events from the library's callbacks")
 struct MosquittoInstanceTests {
-    @Test("is handed over once and in order, also what comes while it is handed over")
+    @Test("are delivered once and in order, including those that arrive during the delivery")
     func signals() async throws {
         try await onLoop {
             let configuration = MQTTConfiguration(host: "127.0.0.1", clientIdentifier: "test")

@@ -85,7 +85,7 @@ struct NodePlannerTests {
         return SessionPlanner(configuration)
     }
 
-    @Test("goes on to the next node at once, and pauses after a round")
+    @Test("tries the next node immediately, and pauses after a round")
     func round() {
         var planner = planner(.v5)
         let consequences = (0..<4).map { _ in planner.ended(with: unreachable, at: start, random: 0) }

@@ -14,7 +14,7 @@ struct ProtocolChoiceTests {
     }
 
     @Test(
-        "falls back when the broker shows that it does not speak MQTT 5",
+        "falls back if the broker does not support MQTT 5",
         arguments: [
             (.automatic, [], .v5),
             (.automatic, [.unsupportedProtocolVersion], .v311),

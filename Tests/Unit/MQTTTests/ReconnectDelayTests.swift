@@ -21,7 +21,7 @@ struct ReconnectDelayTests {
         #expect(pauses == milliseconds.map { .milliseconds($0) })
     }
 
-    @Test("keeps a pause below a limit, and goes on to double")
+    @Test("keeps a pause below a limit, and continues doubling")
     func limited() {
         var delay = Self.delay()
         let pauses = (0..<5).map { _ in delay.next(random: 1, atMost: .seconds(5)) }

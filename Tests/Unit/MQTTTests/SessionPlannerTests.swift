@@ -149,7 +149,7 @@ struct SessionPlannerTests {
         }
     }
 
-    @Test("tries the other version at once, whatever the pause has grown to, and once for each pause")
+    @Test("tries the other version immediately, whatever the pause, and once per pause")
     func otherVersion() {
         let refusal = MQTTReasonCode.connectionRefusal(1).error("the broker refuses the connection")
         for error in [refusal, lost] {

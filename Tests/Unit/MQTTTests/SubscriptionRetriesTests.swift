@@ -55,7 +55,7 @@ struct SubscriptionRetriesTests {
         #expect(retries.answered(subscription, failure, at: now) == .refused)
     }
 
-    @Test("one that is not wanted any more is not repeated")
+    @Test("a cancelled one is not repeated")
     func unsubscribed() throws {
         var retries = SubscriptionRetries()
         let subscription = try subscription("a")

@@ -38,7 +38,7 @@ struct WithholdingTests {
         }
     }
 
-    @Test("leave with each message of ours, so that a flood of commands ends")
+    @Test("are sent with each outgoing message, so that a flood of commands ends")
     func brokerWaits() async throws {
         try await withClient { client, broker in
             let result = MQTTMessage(topic: "result", payload: [], qos: .atLeastOnce)
@@ -82,7 +82,7 @@ struct WithholdingTests {
         }
     }
 
-    @Test("do not wait while nothing of ours is in flight, and leave at once when they must no longer wait")
+    @Test("are not delayed while nothing is in flight, and are sent as soon as the delay is over")
     func nothingInFlight() async throws {
         try await withClient { client, broker in
             client.client.withholdsAcknowledgements = true

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("WireField")
 struct WireFieldTests {
-    @Test("gives an integer the width of the schema")
+    @Test("converts an integer to the width of the schema")
     func integers() {
         let minusTwelve = WireField(number: 1, value: .varint(UInt64(bitPattern: -12)))
         var uint32: UInt32?
@@ -20,7 +20,7 @@ struct WireFieldTests {
         #expect(int64 == -12)
     }
 
-    @Test("takes every number but 0 for true", arguments: [(0, false), (1, true), (2, true), (UInt64.max, true)])
+    @Test("treats every number except 0 as true", arguments: [(0, false), (1, true), (2, true), (UInt64.max, true)])
     func bool(number: UInt64, truth: Bool) {
         var value: Bool?
         WireField(number: 1, value: .varint(number)).read(&value)
@@ -46,7 +46,7 @@ struct WireFieldTests {
         #expect(text == "J\u{FFFD}")
     }
 
-    @Test("leaves a variable alone whose type does not fit")
+    @Test("keeps a variable whose type does not match")
     func foreignType() {
         let number = WireField(number: 1, value: .varint(7))
         let bytes = WireField(number: 1, value: .bytes([7]))

@@ -47,7 +47,7 @@ struct WireReaderTests {
     }
 
     @Test(
-        "refuses what is no field",
+        "rejects an invalid field",
         arguments: [
             ([0x08], .truncated),  // a tag without a value
             ([0x08, 0x80], .truncated),  // a varint without its end

@@ -16,7 +16,7 @@ struct WireWriterTests {
     }
 
     @Test(
-        "writes every type as it is on the wire",
+        "writes each wire type",
         arguments: [
             Example("uint32", [0x08, 0x96, 0x01]) { $0.write(UInt32(150), field: 1) },
             Example("uint64", [0x08, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01]) {
@@ -46,7 +46,7 @@ struct WireWriterTests {
         #expect(writer.bytes == example.bytes)
     }
 
-    @Test("writes nothing for what is absent")
+    @Test("writes nothing for an absent value")
     func absence() {
         var writer = WireWriter()
         writer.write(nil as UInt32?, field: 1)
@@ -59,7 +59,7 @@ struct WireWriterTests {
         #expect(writer.bytes == [])
     }
 
-    @Test("gives a message of 128 bytes a length of two")
+    @Test("writes the length of 128 bytes in two bytes")
     func longMessage() {
         var writer = WireWriter()
         writer.writeMessage(field: 1) { $0.write([UInt8](repeating: 7, count: 126), field: 2) }

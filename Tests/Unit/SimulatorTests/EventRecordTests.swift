@@ -4,7 +4,7 @@ import Testing
 
 @testable import Simulator
 
-@Suite("Simulator: what it prints")
+@Suite("Simulator: output")
 struct EventRecordTests {
     private static let red = LEDPattern.Color(red: 255, green: 0, blue: 0)
 
@@ -58,7 +58,7 @@ struct EventRecordTests {
         #expect(EventText.line(for: event) == text)
     }
 
-    @Test("has a word for every pattern and symbol, none twice")
+    @Test("has a unique word for each pattern and symbol")
     func words() {
         #expect(Set(LEDPattern.Kind.allCases.map(\.word)).count == LEDPattern.Kind.allCases.count)
         #expect(Set(HapticPattern.Symbol.allCases.map(\.word)).count == HapticPattern.Symbol.allCases.count)

@@ -20,7 +20,7 @@ struct ScenarioTests {
         #expect(try Scenario("").steps == [])
     }
 
-    @Test("names the line that makes no sense", arguments: [("\nfly", 2), ("wait", 1), ("list\n\nwait soon", 3)])
+    @Test("names an invalid line", arguments: [("\nfly", 2), ("wait", 1), ("list\n\nwait soon", 3)])
     func refused(text: String, line: Int) {
         let error = #expect(throws: CommandError.self) { try Scenario(text) }
         #expect(error?.description.hasPrefix("line \(line): ") == true)
@@ -38,7 +38,7 @@ struct ScenarioTests {
         }
     }
 
-    @Test("that is not there or wrong ends the program with a word about it", arguments: ["", "fly\n"])
+    @Test("that is missing or invalid ends the program with an error", arguments: ["", "fly\n"])
     func wrong(text: String) async throws {
         try await onLoop {
             let folder = try ScratchFolder()

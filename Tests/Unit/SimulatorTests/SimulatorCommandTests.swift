@@ -54,12 +54,12 @@ struct SimulatorCommandTests {
         ("quit", .quit),
     ]
 
-    @Test("reads what people type", arguments: commands)
+    @Test("parses typed commands", arguments: commands)
     func parses(line: String, command: SimulatorCommand) throws {
         #expect(try SimulatorCommand.parse(line) == command)
     }
 
-    @Test("knows every gear by its word", arguments: SimulatedGear.all)
+    @Test("accepts the word of each gear", arguments: SimulatedGear.all)
     func gear(gear: SimulatedGear) throws {
         #expect(try SimulatorCommand.parse("attach 0001 \(gear.word)") == .tags(Self.tag, .attach(gear)))
     }
@@ -88,7 +88,7 @@ struct SimulatorCommandTests {
         ("crash-bluez soon", "'soon' is no MS; MS is 0 to 3600000"),
     ]
 
-    @Test("says what would have been right", arguments: mistakes)
+    @Test("lists the allowed words in an error", arguments: mistakes)
     func explains(line: String, sentence: String) {
         let error = #expect(throws: CommandError.self) { try SimulatorCommand.parse(line) }
         #expect(error?.description.hasPrefix(sentence) == true, "\(String(describing: error))")

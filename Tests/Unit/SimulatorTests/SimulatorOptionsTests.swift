@@ -8,7 +8,7 @@ import Testing
 @Suite("Simulator: command line")
 struct SimulatorOptionsTests {
     @Test(
-        "numbers its tags, around those that are named",
+        "numbers its tags, except those with a given serial",
         arguments: [
             ([], ["0001"]), (["--tags", "3"], ["0001", "0002", "0003"]), (["--tags=2"], ["0001", "0002"]),
             (["--serials", "003R,0001"], ["003R", "0001"]),
@@ -20,7 +20,7 @@ struct SimulatorOptionsTests {
         #expect(try Self.options(arguments).allSerials.map(\.description) == serials)
     }
 
-    @Test("takes all of its options")
+    @Test("accepts all options")
     func all() throws {
         let options = try Self.options([
             "--bus", "unix:path=/run/bus", "--adapters", "2", "--no-acquire", "--json", "--lossy",
@@ -38,7 +38,7 @@ struct SimulatorOptionsTests {
     }
 
     @Test(
-        "refuses what makes no sense",
+        "rejects invalid arguments",
         arguments: [
             ["--fly"], ["tags"], ["--tags"], ["--tags", "0"], ["--tags", "251"], ["--adapters", "x"],
             ["--serials", "00_1"], ["--serials", ""], ["--gestures-every", "0"],

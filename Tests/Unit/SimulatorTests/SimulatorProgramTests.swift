@@ -28,7 +28,7 @@ struct SimulatorProgramTests {
         program.printed.split(separator: "\n").map(String.init)
     }
 
-    @Test("is org.bluez on a bus of its own, which ends with it", arguments: [SIGTERM, SIGINT])
+    @Test("provides org.bluez on its own bus, which ends with it", arguments: [SIGTERM, SIGINT])
     func ownBus(signal: Int32) async throws {
         try await onLoop {
             let (program, address) = try await Self.started("--tags", "2")
@@ -44,7 +44,7 @@ struct SimulatorProgramTests {
         }
     }
 
-    @Test("answers every command with a line, and goes on when its input ends")
+    @Test("answers each command with a line, and continues after the end of its input")
     func commands() async throws {
         try await onLoop {
             let (program, address) = try await Self.started("--tags", "2")
@@ -71,7 +71,7 @@ struct SimulatorProgramTests {
         }
     }
 
-    @Test("prints JSON where it is asked to, and ends on quit")
+    @Test("prints JSON with --json, and ends on quit")
     func json() async throws {
         try await onLoop {
             let (program, _) = try await Self.started("--json")
@@ -86,7 +86,7 @@ struct SimulatorProgramTests {
         }
     }
 
-    @Test("comes back after a crash of its BlueZ")
+    @Test("continues after a crash of its BlueZ")
     func crash() async throws {
         try await onLoop {
             let (program, address) = try await Self.started()
@@ -103,7 +103,7 @@ struct SimulatorProgramTests {
         }
     }
 
-    @Test("refuses a wrong command line with status 2, and a bus that is not there with status 1")
+    @Test("exits with 2 for a wrong command line, and with 1 for a missing bus")
     func usage() async throws {
         try await onLoop {
             for (arguments, status) in [
@@ -117,7 +117,7 @@ struct SimulatorProgramTests {
         }
     }
 
-    @Test("plays one tag on standard input and output")
+    @Test("simulates one tag on standard input and output")
     func standardIO() async throws {
         try await onLoop {
             let program = try Self.start("--stdio", "--serial", "003R")

@@ -20,7 +20,7 @@ struct FirmwareConfigurationTests {
             ])
     }
 
-    @Test("reports battery and gear behind the first write of a connection, and only then")
+    @Test("reports battery and gear after the first configuration write of a connection only")
     func firstWrite() throws {
         var bench = try Bench(gear: "backpack")
         try bench.request(.notificationQueueDepth(14))
@@ -45,7 +45,7 @@ struct FirmwareConfigurationTests {
         #expect(bench.notifications.count == 1)
     }
 
-    @Test("keeps a new name over connections and advertises it")
+    @Test("keeps a new name across connections and advertises it")
     func rename() throws {
         var bench = try Bench()
         try bench.send([
@@ -70,7 +70,7 @@ struct FirmwareConfigurationTests {
         #expect(bench.firmware.name == "Jacquard-003R")
     }
 
-    @Test("reads the parts that are asked for")
+    @Test("returns the requested parts")
     func read() throws {
         var bench = try Bench()
         try bench.send([

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Firmware: gear")
 struct FirmwareGearTests {
-    @Test("answers device information of gear under the gear's number")
+    @Test("returns device information of gear for the gear's number")
     func deviceInformation() throws {
         var bench = try Bench(gear: "jacket")
         try bench.send([0x08, 0x08, 0x10, 0x04, 0x18, 0x01, 0x20, 0x65, 0xBA, 0x06, 0x02, 0x08, 0x65])
@@ -19,7 +19,7 @@ struct FirmwareGearTests {
         #expect(body.uuid == "jacket-003R")
     }
 
-    @Test("switches between gestures and touches, and answers with both streams")
+    @Test("switches between gestures and touches, and returns both streams")
     func touchMode() throws {
         var bench = try Bench(gear: "jacket")
         try bench.send([0x08, 0x08, 0x10, 0x07, 0x18, 0x01, 0x20, 0x65, 0xDA, 0x38, 0x04, 0x08, 0x00, 0x10, 0x01])
@@ -49,7 +49,7 @@ struct FirmwareGearTests {
         #expect(bench.others.last == .effect(.led(led, on: .gear)))
     }
 
-    @Test("refuses with status 1 what the gear cannot do")
+    @Test("rejects unsupported requests to gear with status 1")
     func capabilities() throws {
         var jacket = try Bench(gear: "jacket")
         #expect(try jacket.request(.playLED(.haltAll, onGear: 101)).status == .unsupported)
@@ -57,7 +57,7 @@ struct FirmwareGearTests {
         #expect(try unknown.request(.playHaptic(.stop, component: 101)).status == .unsupported)
     }
 
-    @Test("refuses with status 2 what is out of range, or for other gear")
+    @Test("rejects values out of range, or for other gear, with status 2")
     func badParameters() throws {
         var bench = try Bench(gear: "jacket")
         var haptic = HapticRequest(.stop)
@@ -68,13 +68,13 @@ struct FirmwareGearTests {
         #expect(bench.others.isEmpty)
     }
 
-    @Test("refuses with status 7 while nothing is attached")
+    @Test("rejects requests with status 7 without gear")
     func nothingAttached() throws {
         var bench = try Bench()
         #expect(try bench.request(.touchMode(.gesture, component: 101)).status == .invalidState)
     }
 
-    @Test("knows the catalogue's gear by word, and one that the catalogue lacks")
+    @Test("names the catalogue's gear, and one that the catalogue lacks")
     func words() {
         let words = Set(SimulatedGear.all.map(\.word))
         #expect(words == ["jacket", "backpack", "konnect-i", "patch-a0", "patch-b0", "unknown"])

@@ -31,7 +31,7 @@ struct FirmwareRequestsTests {
         #expect(try bench.request(.begin(protocolVersion: 1)).status == .badParameter)
     }
 
-    @Test("answers device information in two fragments, as a real tag does")
+    @Test("returns device information in two fragments, as a real tag does")
     func deviceInformation() throws {
         var bench = try Bench()
         try bench.send([0x08, 0x00, 0x10, 0x04, 0x18, 0x01, 0x20, 0x00, 0xBA, 0x06, 0x02, 0x08, 0x00])
@@ -47,7 +47,7 @@ struct FirmwareRequestsTests {
             ])
     }
 
-    @Test("reports the battery, only the parts that are asked for")
+    @Test("returns the requested parts of the battery")
     func battery() throws {
         var bench = try Bench()
         try bench.send([0x08, 0x00, 0x10, 0x17, 0x18, 0x01, 0xCA, 0x07, 0x04, 0x08, 0x01, 0x10, 0x01])
@@ -88,7 +88,7 @@ struct FirmwareRequestsTests {
     }
 
     @Test(
-        "answers what it does not know with status 1",
+        "answers unknown requests with status 1",
         arguments: [(0, 0), (0, 14), (0, 28), (1, 1), (8, 2), (9, 1), (200, 1)] as [(UInt32, UInt32)])
     func unknown(domain: UInt32, opcode: UInt32) throws {
         var bench = try Bench(gear: "jacket")
@@ -99,7 +99,7 @@ struct FirmwareRequestsTests {
     }
 
     @Test(
-        "answers a request whose body is missing with status 2", arguments: [2, 4, 10, 11, 17, 23, 24, 25] as [UInt32])
+        "answers a request without its body with status 2", arguments: [2, 4, 10, 11, 17, 23, 24, 25] as [UInt32])
     func missingBody(opcode: UInt32) throws {
         var bench = try Bench()
         #expect(
@@ -107,7 +107,7 @@ struct FirmwareRequestsTests {
     }
 
     @Test(
-        "does not answer what is no request",
+        "ignores bytes that are no request",
         arguments: [[0xFF], [0x08, 0x00], [0x08, 0x00, 0x10, 0x01]] as [[UInt8]])
     func noRequest(packet: [UInt8]) throws {
         var bench = try Bench()
@@ -116,7 +116,7 @@ struct FirmwareRequestsTests {
     }
 
     @Test(
-        "takes requests on the command characteristic only, and answers one after any hostile value",
+        "accepts requests on the command characteristic only, also after invalid bytes",
         arguments: TagCharacteristic.allCases)
     func hostileValues(channel: TagCharacteristic) throws {
         var bench = try Bench(gear: "jacket")
@@ -138,7 +138,7 @@ struct FirmwareRequestsTests {
         #expect(bench.firmware.gear?.componentID == gear)
     }
 
-    @Test("notifies nothing that was not subscribed to")
+    @Test("sends no notification without a subscription")
     func notSubscribed() throws {
         var bench = try Bench()
         bench.firmware.subscribed(.response, isOn: false)
@@ -146,7 +146,7 @@ struct FirmwareRequestsTests {
         #expect(bench.responses.isEmpty)
     }
 
-    @Test("cuts fragments for a small MTU, and never longer than 61 bytes", arguments: [(23, 20), (64, 61), (517, 61)])
+    @Test("limits fragments to a small MTU, and to 61 bytes", arguments: [(23, 20), (64, 61), (517, 61)])
     func fragmentLength(mtu: Int, longest: Int) throws {
         var bench = try Bench(mtu: mtu)
         let packet = Request.deviceInformationOfTag().encoded(id: 9)

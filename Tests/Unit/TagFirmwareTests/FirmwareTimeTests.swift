@@ -5,7 +5,7 @@ import Time
 
 @Suite("Firmware: time and faults")
 struct FirmwareTimeTests {
-    @Test("drops the link behind the answer when it is asked to at once")
+    @Test("drops the link after the response to an immediate disconnection")
     func disconnect() throws {
         var bench = try Bench()
         try bench.send([0x08, 0x00, 0x10, 0x1B, 0x18, 0x01, 0xEA, 0x07, 0x04, 0x08, 0x00, 0x10, 0x00])
@@ -14,7 +14,7 @@ struct FirmwareTimeTests {
         #expect(bench.firmware.disconnected().count == 1)
     }
 
-    @Test("drops the link after the seconds it is given, and sleeps if only movement wakes it")
+    @Test("drops the link after the given seconds, and sleeps if only movement wakes it")
     func disconnectLater() throws {
         var bench = try Bench()
         let body = BLEDisconnectRequest(timeoutSeconds: 30, reconnectOnlyOnWakeOnMotion: true)
@@ -29,7 +29,7 @@ struct FirmwareTimeTests {
         #expect(bench.firmware.isAsleep)
     }
 
-    @Test("drops a link on which nothing happens for ten minutes")
+    @Test("drops a link after ten idle minutes")
     func idle() throws {
         var bench = try Bench()
         bench.wait(.seconds(300))
@@ -41,7 +41,7 @@ struct FirmwareTimeTests {
         #expect(bench.others == [.dropLink])
     }
 
-    @Test("has nothing to wait for without a connection")
+    @Test("has no deadline without a connection")
     func noDeadline() throws {
         let bench = try Bench(isConnected: false)
         #expect(bench.firmware.deadline == nil)
@@ -53,7 +53,7 @@ struct FirmwareTimeTests {
         (.double, [1, 1], [0, 0]), (.wrongID, [2], [0]), (.status(15), [1], [15]), (.noBody, [1], [0]),
     ]
 
-    @Test("spoils its answers as configured", arguments: spoiled)
+    @Test("changes its responses as configured", arguments: spoiled)
     func spoils(fault: FirmwareFaults.AnswerFault, ids: [UInt32], statuses: [UInt32]) throws {
         var bench = try Bench()
         bench.firmware.faults.answer = fault
@@ -64,7 +64,7 @@ struct FirmwareTimeTests {
         if fault == .noBody { #expect(answers.allSatisfy { $0.body == nil }) }
     }
 
-    @Test("answers late, and in time again once the fault is over")
+    @Test("responds late, and in time again after the fault")
     func delay() throws {
         var bench = try Bench()
         bench.firmware.faults.answer = .delay(.milliseconds(700))
@@ -78,7 +78,7 @@ struct FirmwareTimeTests {
         #expect(ids == [2, 1])
     }
 
-    @Test("carries out a request whose answer is dropped, and none on which it hangs")
+    @Test("executes a request whose response is dropped, and none on which it hangs")
     func effect() throws {
         var bench = try Bench()
         bench.firmware.faults.answer = .drop

@@ -2,7 +2,7 @@ import JacquardProtocol
 import TagFirmware
 import Testing
 
-@Suite("Firmware: what a person does")
+@Suite("Firmware: actions of the user")
 struct FirmwareUserTests {
     @Test("reports a gesture of its gear")
     func gesture() throws {
@@ -43,7 +43,7 @@ struct FirmwareUserTests {
         #expect(throws: FirmwareError.self) { try bare.firmware.gesture(.doubleTap, at: bare.now) }
     }
 
-    @Test("reports a change of the battery once it is configured, and answers with it before")
+    @Test("reports a change of the battery after the configuration, and returns it before")
     func battery() throws {
         var bench = try Bench()
         bench.take(bench.firmware.setBattery(BatteryStatus(level: 42, isCharging: true)))
@@ -57,7 +57,7 @@ struct FirmwareUserTests {
             ])
     }
 
-    @Test("gives gear another number with each attachment, and gesture mode")
+    @Test("assigns gear a new number and gesture mode with each attachment")
     func attach() throws {
         var bench = try Bench.configured(gear: "jacket")
         try bench.request(.touchMode(.continuous, component: 101))

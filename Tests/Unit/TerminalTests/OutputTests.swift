@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Output of commands")
 struct OutputTests {
-    @Test("a table is aligned, shows - for nothing, and lets no control character through")
+    @Test("a table is aligned, shows - for missing values, and escapes control characters")
     func table() {
         let table = TextTable(
             titles: ["ID", "NAME", "RSSI"], rows: [["a", "Left\u{1B}[2J", "-5"], ["long id", "", ""]])

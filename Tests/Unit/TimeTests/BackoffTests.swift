@@ -3,7 +3,7 @@ import Time
 
 @Suite("Pauses between attempts")
 struct BackoffTests {
-    @Test("grow to a limit, and begin again after a success")
+    @Test("grow to a limit, and restart after a success")
     func growth() {
         var backoff = Backoff(first: .seconds(1), longest: .seconds(5))
         #expect(backoff.isFresh)

@@ -5,7 +5,7 @@ import Time
 struct InstantTests {
     private let start = Instant(sinceBoot: .seconds(3_600))
 
-    @Test("are moved by durations, and their distance is one")
+    @Test("can be shifted by durations, and their difference is one")
     func arithmetic() {
         var later = start + .milliseconds(1_500)
         #expect(later == Instant(sinceBoot: .milliseconds(3_601_500)))

@@ -13,7 +13,7 @@ import Testing
 @Suite("Command line")
 struct CommandLineParserTests {
     @Test(
-        "a command line has one meaning",
+        "each command line has one result",
         arguments: [
             (["run"], RunCommand(config: nil, state: nil, logLevel: nil)),
             (["run", "--config", "a"], RunCommand(config: "a", state: nil, logLevel: nil)),
@@ -84,7 +84,7 @@ struct CommandLineParserTests {
     }
 
     @Test(
-        "a command line without meaning is refused with a hint",
+        "an invalid command line is rejected with a hint",
         arguments: [
             ([], "a command is missing", ""),
             (["rnu"], "unknown command \"rnu\" (did you mean run?)", ""),
@@ -139,7 +139,7 @@ struct CommandLineParserTests {
             ])
     }
 
-    @Test("an error is a document for machines, too")
+    @Test("an error is a document with --json")
     func document() {
         let error = #expect(throws: CommandLineError.self) { try Program.table.parse(["led", "--json", "0001"]) }
         let document = error?.document(of: "jacquard2mqtt")

@@ -90,7 +90,7 @@ struct ConfigurationChangeTests {
         Row(change: { $0.log.format = .json }, expected: [.nextStart(key: "log.format")]),
     ]
 
-    @Test("each is found, and nothing else", arguments: tags + others)
+    @Test("are found, each with its kind", arguments: tags + others)
     func each(row: Row) {
         var new = Self.running
         row.change(&new)
@@ -98,7 +98,7 @@ struct ConfigurationChangeTests {
         #expect(changes == row.expected)
     }
 
-    @Test("are ordered: tags go, the rest is said, tags come, the broker is last")
+    @Test("are ordered: removed tags, other keys, added tags, the broker")
     func order() {
         var new = Self.running
         new.tags = [TagSettings(serial: "0003", id: "0003"), Self.changed(Self.bag) { $0.name = "Bag" }]
@@ -114,13 +114,13 @@ struct ConfigurationChangeTests {
             ])
     }
 
-    @Test("bring back a listed tag that was forgotten by command")
+    @Test("add a listed tag again that was forgotten by command")
     func forgotten() {
         let changes = Self.running.changes(to: Self.running, paired: [], known: ["sleeve"])
         #expect(changes == [.tagAdded(Self.bag)])
     }
 
-    @Test("leave a tag that was paired by command when it is no longer listed, without its name")
+    @Test("keep a tag that was paired by command when it is no longer listed, without its configured name")
     func paired() {
         var new = Self.running
         new.tags = [Self.bag]
@@ -180,7 +180,7 @@ struct ConfigurationChangeTests {
         #expect(changes == [.tagRemoved(id: "0007"), .tagAdded(listed)])
     }
 
-    @Test("of the instance leave the client id alone that was made of it")
+    @Test("of the instance don't change the client id that was made of it")
     func instance() throws {
         let attic = try settings("instance: attic")
         let cellar = try settings("instance: cellar")
@@ -200,7 +200,7 @@ struct ConfigurationChangeTests {
         #expect(old.changes(to: new, paired: [], known: ["sleeve", "0002"]) == [])
     }
 
-    @Test("of what only a start can change are found again the next time")
+    @Test("of keys that only apply at the start are found again the next time")
     func nextStart() {
         var new = Self.running
         new.bluetooth.resetAdapter = true

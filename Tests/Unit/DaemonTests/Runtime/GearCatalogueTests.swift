@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Configured gear")
 struct GearCatalogueTests {
-    @Test("extends the catalogue, whose values hold where a key is not set")
+    @Test("extends the catalogue, whose values are used for missing keys")
     func catalogue() throws {
         let catalogue = try settings(
             """

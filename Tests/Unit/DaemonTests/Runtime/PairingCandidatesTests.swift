@@ -15,7 +15,7 @@ struct PairingCandidatesTests {
 
     private func battery(_ level: UInt32) -> TagEvent { .battery(BatteryStatus(level: level, isCharging: false)) }
 
-    @Test("keep what a tag reported in its last attempt to connect, and nothing of those before")
+    @Test("keep what a tag reported in its last connection attempt only")
     func lastAttempt() throws {
         let identity = TagIdentity(address: try #require(address))
         var candidates = PairingCandidates()
@@ -30,7 +30,7 @@ struct PairingCandidatesTests {
         #expect(candidates.remove(identity) == nil)
     }
 
-    @Test("keep the last of each kind, and no gestures: a tag that sends without end takes no memory")
+    @Test("keep the last event of each kind and no gestures, so that their memory is bounded")
     func bounded() throws {
         let identity = TagIdentity(address: try #require(address))
         let touch = try #require(TouchData(sequence: 1, scaled: Array(0..<13)))

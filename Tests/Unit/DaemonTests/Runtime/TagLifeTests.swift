@@ -40,7 +40,7 @@ struct TagLifeTests {
 
     private static let lost = TagConnectionError(.bluetoothConnectionError, "the link was lost")
 
-    @Test("begins with the time that it took to connect, however many steps there were")
+    @Test("starts with one line that has the time to connect")
     func connected() throws {
         var tag = try Transcript()
         #expect(tag.state(.preparingToConnect) == "")
@@ -75,7 +75,7 @@ struct TagLifeTests {
         #expect(tag.state(.connected, attempt: 3) == "!connected after_ms=4500 attempt=3")
     }
 
-    @Test("ends without a word when it was asked to before it was connected, else with one")
+    @Test("ends with a line for a requested disconnection of a connected tag, and without one before that")
     func disconnected() throws {
         var tag = try Transcript()
         _ = tag.state(.preparingToConnect)
@@ -87,7 +87,7 @@ struct TagLifeTests {
                 == "!disconnected code=peer_removed_pairing_info error=the bond is lost")
     }
 
-    @Test("reports gear when it comes and goes, not when more is known of it or the link is another one")
+    @Test("reports gear when it is attached and detached, not when its details change or the link is new")
     func gear() throws {
         var tag = try Transcript()
         var gear = Component(
@@ -101,7 +101,7 @@ struct TagLifeTests {
         #expect(tag.take(.gear(nil)) == "")
     }
 
-    @Test("has no time for what has happened before, and begins again when the tag was forgotten")
+    @Test("has no times for earlier events, and restarts when the tag was forgotten")
     func past() throws {
         var tag = try Transcript()
         let events = [TagConnection.State.preparingToConnect, .connected].map { state in
@@ -112,7 +112,7 @@ struct TagLifeTests {
         #expect(events.map { tag.take($0) } == ["", "!connected after_ms=0 attempt=1"])
     }
 
-    @Test("does not flood the log: many attempts are a few lines")
+    @Test("has a few lines for many attempts")
     func calm() throws {
         let sink = MemorySink()
         let log = Logger("tag", to: CalmSink(sink, now: { Instant(sinceBoot: .seconds(100)) }))

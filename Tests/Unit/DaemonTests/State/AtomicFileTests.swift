@@ -36,7 +36,7 @@ struct AtomicFileTests {
         #expect(try self.text(path) == text)
     }
 
-    @Test("has the mode that was asked for", arguments: [0o600, 0o644] as [mode_t])
+    @Test("has the requested mode", arguments: [0o600, 0o644] as [mode_t])
     func mode(mode: mode_t) throws {
         try write("a", mode: mode)
         #expect(status.st_mode & 0o7777 == mode)
@@ -59,7 +59,7 @@ struct AtomicFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["file"])
     }
 
-    @Test("is not written through a link that lies in wait under either name")
+    @Test("is not written through a link with either name")
     func links() throws {
         let victim = try scratch.write("victim", "precious")
         #expect(symlink(victim, path + ".new") == 0)
@@ -75,7 +75,7 @@ struct AtomicFileTests {
         #expect(status.st_mode & S_IFMT == S_IFLNK)
     }
 
-    @Test("does not wait for a FIFO that lies in wait under either name")
+    @Test("does not wait for a FIFO with either name")
     func fifos() throws {
         #expect(mkfifo(path + ".new", 0o600) == 0)
         try write("a")

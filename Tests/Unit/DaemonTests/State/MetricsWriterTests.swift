@@ -29,7 +29,7 @@ struct MetricsWriterTests {
         }
     }
 
-    @Test("writes again and again, and nothing after it was stopped")
+    @Test("writes repeatedly, and not after it was stopped")
     func stop() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -46,7 +46,7 @@ struct MetricsWriterTests {
         }
     }
 
-    @Test("reports a file that cannot be written once, and that it can be written again")
+    @Test("reports a file that cannot be written once, and its recovery")
     func failure() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Daemon
 
-@Suite("The names under which the bridge has run")
+@Suite("Stored instance names")
 struct RunStoreTests {
     @LoopActor
     private func begin(_ instance: String, boot: String, in folder: StateFolder) async -> [FormerInstance] {
@@ -41,7 +41,7 @@ struct RunStoreTests {
     }
 
     @Test(
-        "are none where the file is damaged or of another release",
+        "are empty if the file is damaged or of another release",
         arguments: ["", "{", #"{"version":2,"instances":[]}"#])
     func damaged(text: String) throws {
         let temporary = try ScratchFolder()

@@ -24,7 +24,7 @@ struct StateFolderTests {
         StateFolder(option: scratch.path, environment: [:])
     }
 
-    @Test("is that of the option, of the service manager, or of an installed bridge")
+    @Test("is set by the option, the service manager, or an installed bridge")
     func choice() {
         let environment = ["STATE_DIRECTORY": "/var/lib/a:/var/lib/b"]
         #expect(StateFolder(option: "/x", environment: environment).path == "/x")
@@ -64,7 +64,7 @@ struct StateFolderTests {
         }
     }
 
-    @Test("reads files of releases that knew less or more of a tag, and the battery where it makes sense")
+    @Test("reads files of other releases, and valid battery values")
     func otherReleases() throws {
         let scratch = try ScratchFolder()
         let plain = #""serial":"003R","id":"a","held":false,"paired":true"#
@@ -88,7 +88,7 @@ struct StateFolderTests {
         }
     }
 
-    @Test("is made where it is missing")
+    @Test("is created if it is missing")
     func madeOnDemand() throws {
         let scratch = try ScratchFolder()
         let inner = StateFolder(option: scratch.path + "/inner", environment: [:])
@@ -97,7 +97,7 @@ struct StateFolderTests {
     }
 
     @Test(
-        "sets a damaged file aside, each under a name of its own",
+        "sets a damaged file aside, each under its own name",
         arguments: [
             "", "{", "[]", "{\"tags\":[]}", "{\"version\":1,\"tags\":[{}]}",
             #"{"version":1,"tags":[{"serial":"003R","id":"a/b","held":false,"paired":true}]}"#, "\u{0}\u{1}",
@@ -114,7 +114,7 @@ struct StateFolderTests {
     }
 
     @Test(
-        "does not touch a file of a later release, whatever its tags look like",
+        "does not change a file of a later release",
         arguments: [#"{"version":2,"tags":[]}"#, #"{"version":2,"tags":[{"name":"x"}]}"#, #"{"version":2}"#])
     func laterVersion(text: String) throws {
         let scratch = try ScratchFolder()
@@ -123,7 +123,7 @@ struct StateFolderTests {
         #expect(folder(scratch).load() == .unreadable(reason: "version 2 of another release"))
     }
 
-    @Test("keeps its file from everybody else, and reads it through no link")
+    @Test("makes its file private, and does not follow links")
     func closed() throws {
         let scratch = try ScratchFolder()
         try folder(scratch).save([.sample("a")])
@@ -136,7 +136,7 @@ struct StateFolderTests {
         #expect(folder(scratch).load() == .unreadable(reason: reason))
     }
 
-    @Test("says why it cannot be written")
+    @Test("reports why it cannot be written")
     func notWritable() throws {
         let scratch = try ScratchFolder()
         let file = try scratch.write("file", "")
@@ -166,7 +166,7 @@ struct TagStoreTests {
         }
     }
 
-    @Test("writes each change by itself: a tag, its bond, and that it is forgotten")
+    @Test("writes each change: a tag, its bond, and its removal")
     func eachChange() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -185,7 +185,7 @@ struct TagStoreTests {
         }
     }
 
-    @Test("has it there when it has finished, however it was changed in its last moment")
+    @Test("has all changes in the file when it has finished")
     func finishes() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -203,7 +203,7 @@ struct TagStoreTests {
         }
     }
 
-    @Test("does not overwrite what it could not read")
+    @Test("does not overwrite a file that it could not read")
     func keepsUnreadable() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -217,7 +217,7 @@ struct TagStoreTests {
         }
     }
 
-    @Test("saves again by itself what could not be saved, and reports both")
+    @Test("retries a failed write, and reports failure and recovery")
     func retries() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -237,7 +237,7 @@ struct TagStoreTests {
         }
     }
 
-    @Test("has nothing left to save when a change that could not be saved was undone")
+    @Test("has nothing to save after a failed change was reverted")
     func undone() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -252,7 +252,7 @@ struct TagStoreTests {
         }
     }
 
-    @Test("counts a file as not saved that it could not read")
+    @Test("reports a file as not saved that it could not read")
     func unreadable() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -264,7 +264,7 @@ struct TagStoreTests {
         }
     }
 
-    @Test("goes on without a folder that can be written, and says so once")
+    @Test("works without a writable folder, and logs it once")
     func readOnly() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()

@@ -19,7 +19,7 @@ struct StateLockTests {
         }
     }
 
-    @Test("is held once, names its holder, and is free again when the holder lets go")
+    @Test("is held once, names its holder, and is free after the holder releases it")
     func once() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -37,7 +37,7 @@ struct StateLockTests {
         }
     }
 
-    @Test("is free for the next process although the file of the last one is there, whatever it holds")
+    @Test("is free for the next process, whatever the old file contains")
     func leftFile() throws {
         let scratch = try ScratchFolder()
         try folder(scratch).create()
@@ -51,7 +51,7 @@ struct StateLockTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("is not inherited by programs that the holder starts")
+    @Test("is not inherited by child processes")
     func notInherited() async throws {
         try await onLoop {
             let scratch = try ScratchFolder()
@@ -65,7 +65,7 @@ struct StateLockTests {
         }
     }
 
-    @Test("follows no link and waits for no FIFO")
+    @Test("does not follow links or wait for a FIFO")
     func links() throws {
         let scratch = try ScratchFolder()
         try folder(scratch).create()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Bonding")
 struct BondingTests {
-    @Test("comes before anything else on the link, where it is wanted")
+    @Test("is the first operation on the link if it is requested")
     func order() {
         var tag = SessionFixture()
         #expect(tag.on(.pair) == [.tell(.preparingToConnect), .connect])
@@ -11,7 +11,7 @@ struct BondingTests {
         #expect(tag.on(.bonded) == [.discover])
     }
 
-    @Test("is not wanted again once there is a bond")
+    @Test("is not repeated once there is a bond")
     func once() {
         var tag = SessionFixture(in: .bonding)
         _ = tag.on(.bonded)
@@ -21,7 +21,7 @@ struct BondingTests {
         #expect(tag.on(.linkUp).last == .discover)
     }
 
-    @Test("that is refused is tried again on the next link")
+    @Test("that is refused is retried on the next link")
     func refused() {
         var tag = SessionFixture(in: .bonding)
         #expect(tag.on(.bondingFailed(SampleTag.linkError)).last == .disconnect)
@@ -38,7 +38,7 @@ struct BondingTests {
         #expect(tag.on(.deadline).last == .disconnect)
     }
 
-    @Test("told where none is wanted changes nothing", arguments: SessionPhase.allCases.filter { $0 != .bonding })
+    @Test("that was not requested changes nothing", arguments: SessionPhase.allCases.filter { $0 != .bonding })
     func unasked(phase: SessionPhase) {
         var tag = SessionFixture(in: phase)
         #expect(tag.on(.bonded) == [])

@@ -19,7 +19,7 @@ struct CommandTests {
         ),
     ]
 
-    @Test("that ask for no answer are done with success", arguments: plain)
+    @Test("without a response body succeed with the status", arguments: plain)
     func acknowledged(command: TagCommand, request: Request) {
         var tag = SessionFixture(in: .equipped)
         let id = tag.lastID + 1
@@ -37,7 +37,7 @@ struct CommandTests {
     }
 
     @Test(
-        "fail when the answer lacks what was asked for",
+        "fail if the response lacks the requested body",
         arguments: [
             .batteryStatus, .setTouchMode(.gesture), .configGet(key: "k"), .deviceInformation(of: .tag),
             .deviceInformation(of: .gear),
@@ -62,7 +62,7 @@ struct CommandTests {
     }
 
     @Test(
-        "set the touch mode in two requests in a row, whatever waits",
+        "set the touch mode in two consecutive requests, whatever is queued",
         arguments: [(TouchMode.gesture, UInt32(14)), (.continuous, 2)])
     func touchMode(mode: TouchMode, depth: UInt32) {
         var tag = SessionFixture(in: .equipped)
@@ -77,7 +77,7 @@ struct CommandTests {
         #expect(tag.lastRequest == .batteryStatus())
     }
 
-    @Test("read what the tag is, and report it")
+    @Test("read the device information, and report it")
     func tagInformation() {
         var tag = SessionFixture(in: .connected)
         _ = tag.on(.command(.deviceInformation(of: .tag), token: 1))
@@ -91,7 +91,7 @@ struct CommandTests {
             ])
     }
 
-    @Test("read what the gear is, and report it")
+    @Test("read the gear information, and report it")
     func gearInformation() throws {
         var tag = SessionFixture(in: .equipped)
         let gear = try #require(Self.gear)
@@ -103,7 +103,7 @@ struct CommandTests {
             ])
     }
 
-    @Test("that no packet can hold are refused")
+    @Test("that exceed the longest packet are refused")
     func tooLong() {
         let frame = LEDPattern.Frame(color: .white, lengthMilliseconds: 100)
         let pattern = LEDPattern(

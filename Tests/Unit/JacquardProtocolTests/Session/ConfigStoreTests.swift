@@ -11,7 +11,7 @@ struct ConfigStoreTests {
         .bool(true), .uint32(.max), .uint64(.max), .int32(-7), .int64(.min), .float(0.5), .double(-0.25), .string("é"),
     ]
 
-    @Test("is written in all eight types: the tag's own, or another one", arguments: values)
+    @Test("writes all eight types: the tag's own, or another one", arguments: values)
     func configSet(value: ConfigElement.Value) {
         var tag = SessionFixture(in: .connected)
         let element = ConfigElement(key: "k", value: value)
@@ -22,7 +22,7 @@ struct ConfigStoreTests {
         #expect(tag.lastRequest == .configSet(vendor: Self.other, product: Self.other, element))
     }
 
-    @Test("is read in all eight types, or has no value", arguments: values.map(Optional.some) + [nil])
+    @Test("reads all eight types, or no value", arguments: values.map(Optional.some) + [nil])
     func configGet(value: ConfigElement.Value?) {
         var tag = SessionFixture(in: .connected)
         _ = tag.on(.command(.configGet(key: "k"), token: 1))

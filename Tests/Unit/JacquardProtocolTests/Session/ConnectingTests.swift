@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Connecting")
 struct ConnectingTests {
-    @Test("goes from the link to hello, begin, device information and configuration, in the SDK's steps")
+    @Test("proceeds from the link to hello, begin, device information and configuration, in the SDK's steps")
     func steps() {
         var tag = SessionFixture()
         #expect(tag.on(.connect(.always)) == [.tell(.preparingToConnect), .connect])
@@ -65,7 +65,7 @@ struct ConnectingTests {
         #expect(tag.answer() == [.tell(.connected)])
     }
 
-    @Test("gives up where even writing without response is not permitted")
+    @Test("fails if writing without response is not permitted either")
     func secondRefusal() {
         var tag = SessionFixture(in: .hello)
         _ = tag.on(.writeFailed(SampleTag.linkError, isNotPermitted: true))
@@ -75,7 +75,7 @@ struct ConnectingTests {
             ])
     }
 
-    @Test("does not go back to hello when the configuration may not be written")
+    @Test("does not return to hello if the configuration may not be written")
     func refusedConfiguration() {
         var tag = SessionFixture()
         _ = tag.on(.connect(.always))
@@ -100,7 +100,7 @@ struct ConnectingTests {
         #expect(actions.last == .request(.hello(), id: 1, withResponse: withResponse))
     }
 
-    @Test("counts requests from 0 on every link")
+    @Test("numbers requests from 0 on each link")
     func newLink() {
         var tag = SessionFixture(in: .connected)
         _ = tag.on(.linkDown(SampleTag.linkError))
@@ -112,7 +112,7 @@ struct ConnectingTests {
         #expect(tag.lastRequest == .hello())
     }
 
-    @Test("takes a link that comes up between two attempts, and drops one that is not wanted")
+    @Test("uses a link that comes up between two attempts, and drops one that was not requested")
     func lateLink() {
         var waiting = SessionFixture(in: .waiting)
         #expect(waiting.on(.linkUp) == [.tell(.connecting(step: 0), attempt: 2), .discover])

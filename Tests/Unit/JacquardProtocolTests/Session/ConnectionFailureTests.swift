@@ -7,7 +7,7 @@ struct ConnectionFailureTests {
     /// Before the spread of a quarter.
     private let firstPause = Duration.milliseconds(375)...Duration.milliseconds(625)
 
-    @Test("drops the link, reports why, pauses, and tries again", arguments: ConnectionFailure.all)
+    @Test("drops the link, reports the error, pauses, and retries", arguments: ConnectionFailure.all)
     func failure(_ failure: ConnectionFailure) throws {
         var tag = SessionFixture(in: failure.phase)
         #expect(
@@ -20,7 +20,7 @@ struct ConnectionFailureTests {
         #expect(tag.on(.linkUp) == [.tell(.connecting(step: 0), attempt: 2), .discover])
     }
 
-    @Test("pauses and tries again when the link is lost", arguments: SessionPhase.attempts, [true, false])
+    @Test("pauses and retries when the link is lost", arguments: SessionPhase.attempts, [true, false])
     func linkLost(phase: SessionPhase, isNamed: Bool) throws {
         var tag = SessionFixture(in: phase)
         let error =
@@ -31,7 +31,7 @@ struct ConnectionFailureTests {
         #expect(firstPause.contains(retryAt - tag.now))
     }
 
-    @Test("tries again at once when a tag was not heard for 60 s")
+    @Test("retries immediately if a tag was not received for 60 s")
     func notHeard() throws {
         var tag = SessionFixture(in: .linking)
         let error = TagConnectionError(.connectionTimeout, "no connection within 60 s")
@@ -42,7 +42,7 @@ struct ConnectionFailureTests {
         }
     }
 
-    @Test("looks for a tag that is away for a week, and connects it when it is back")
+    @Test("connects a tag that was away for a week")
     func week() {
         var tag = SessionFixture(in: .linking)
         for minute in 1...(7 * 24 * 60) {
@@ -58,7 +58,7 @@ struct ConnectionFailureTests {
         #expect(tag.on(.linkDown(SampleTag.linkError)).connections.map(\.attempt) == [1])
     }
 
-    @Test("begins the 60 s with the attempt and not with the link")
+    @Test("starts the 60 s with the attempt, not with the link")
     func wholeAttempt() {
         var tag = SessionFixture(in: .linking)
         #expect(tag.after(.seconds(59)) == [])
@@ -81,7 +81,7 @@ struct ConnectionFailureTests {
     }
 
     @Test(
-        "counts anew after a connection; pauses shortly only if it was a good one",
+        "restarts the count after a connection, with a short pause only after a long one",
         arguments: [(Duration.seconds(10), 500), (.seconds(10) - .nanoseconds(1), 1000)])
     func stable(duration: Duration, milliseconds: Int) throws {
         var tag = SessionFixture(in: .linking)
@@ -97,7 +97,7 @@ struct ConnectionFailureTests {
         #expect(pause <= .milliseconds(milliseconds) * 1.25)
     }
 
-    @Test("pauses for at most 8 s when links that reached connected are lost soon, again and again", arguments: 0..<20)
+    @Test("pauses for at most 8 s if connections are repeatedly lost soon", arguments: 0..<20)
     func flapping(seed: UInt64) throws {
         var tag = SessionFixture(seed: seed)
         _ = tag.on(.connect(.always))
@@ -148,7 +148,8 @@ struct ConnectionFailureTests {
         #expect(connections.map(\.error) == [SampleTag.bondError])
     }
 
-    @Test("goes on without the word that the link is down", arguments: [SessionPhase.closing, .stopping, .restarting])
+    @Test(
+        "continues if the end of the link is not reported", arguments: [SessionPhase.closing, .stopping, .restarting])
     func deafStack(phase: SessionPhase) {
         var tag = SessionFixture(in: phase)
         #expect(tag.after(.seconds(10) - .nanoseconds(1)) == [])

@@ -5,7 +5,7 @@ import Time
 /// Beyond the transcripts: what holds whatever happens. The rules are those of `SessionAuditor`.
 @Suite("Every state and every event")
 struct EveryStateTests {
-    @Test("keep to the rules, and a tag that behaves is connected in the end", arguments: SessionPhase.allCases)
+    @Test("keep the invariants, and a working tag is connected in the end", arguments: SessionPhase.allCases)
     func table(phase: SessionPhase) {
         for input in SessionInput.samples {
             var world = SessionWorld(SessionFixture(in: phase))
@@ -17,7 +17,7 @@ struct EveryStateTests {
         }
     }
 
-    @Test("keep to the rules twice in a row", arguments: SessionPhase.allCases)
+    @Test("keep the invariants twice in a row", arguments: SessionPhase.allCases)
     func pairs(phase: SessionPhase) {
         var complaints: [String] = []
         for first in SessionInput.samples {
@@ -32,7 +32,7 @@ struct EveryStateTests {
         #expect(complaints == [])
     }
 
-    @Test("keep to the rules in any order, and a tag that behaves is connected in the end", arguments: 0..<20)
+    @Test("keep the invariants in any order, and a working tag is connected in the end", arguments: 0..<20)
     func chance(seed: UInt64) {
         var numbers = SplitMix(seed: seed)
         for _ in 0..<500 {

@@ -8,7 +8,7 @@ import Time
 struct FragmentQueueTests {
     private let now = Instant(sinceBoot: .seconds(3_600))
 
-    @Test("gives a packet's fragments one after the other", arguments: [(1, 1), (59, 1), (60, 2), (1024, 18)])
+    @Test("returns a packet's fragments one after the other", arguments: [(1, 1), (59, 1), (60, 2), (1024, 18)])
     func fragments(length: Int, count: Int) throws {
         let packet = FragmenterTests.packet(length)
         let fragments = try Fragmenter.fragments(of: packet)
@@ -24,7 +24,7 @@ struct FragmentQueueTests {
         #expect(!queue.isWriting)
     }
 
-    @Test("knows for how long a write may last")
+    @Test("has the time limit of a write")
     func deadline() {
         var queue = FragmentQueue()
         #expect(queue.deadline == nil)
@@ -36,7 +36,7 @@ struct FragmentQueueTests {
         #expect(queue.deadline == nil)
     }
 
-    @Test("forgets the rest of a packet, and waits for the write that is under way")
+    @Test("drops the rest of a packet, and waits for the pending write")
     func abandon() {
         var queue = FragmentQueue()
         _ = queue.send(FragmenterTests.packet(60), confirmedBy: now)
@@ -46,7 +46,7 @@ struct FragmentQueueTests {
         #expect(!queue.isWriting)
     }
 
-    @Test("takes nothing that no fragments can carry", arguments: [0, 1025])
+    @Test("refuses a packet that is too long", arguments: [0, 1025])
     func refusal(length: Int) {
         var queue = FragmentQueue()
         #expect(queue.send(FragmenterTests.packet(length), confirmedBy: now) == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Commands to gear")
 struct GearCommandTests {
-    @Test("that wait for gear go with it")
+    @Test("that wait for gear fail when it is detached")
     func withdrawn() {
         var tag = SessionFixture(in: .equipped)
         let commands: [TagCommand] = [
@@ -30,7 +30,7 @@ struct GearCommandTests {
         #expect(tag.lastRequest == .touchMode(.gesture, component: 101))
     }
 
-    @Test("to change the touch mode of gear that goes meanwhile fail", arguments: [0, 1])
+    @Test("to change the touch mode fail if the gear is detached meanwhile", arguments: [0, 1])
     func touchModeOfFormerGear(step: Int) {
         var tag = SessionFixture(in: .equipped)
         _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
@@ -40,7 +40,7 @@ struct GearCommandTests {
         #expect(tag.confirmAndAnswer(answers[step]) == [.end(1, .gearNotAttached)])
     }
 
-    @Test("to ask gear what it is fail if it goes meanwhile")
+    @Test("to read gear information fail if the gear is detached meanwhile")
     func informationOfFormerGear() {
         var tag = SessionFixture(in: .equipped)
         _ = tag.on(.command(.deviceInformation(of: .gear), token: 1))
@@ -60,14 +60,14 @@ struct GearCommandTests {
         (SampleTag.unknownGear, .setTouchMode(.continuous), .componentDoesNotSupportTouchMode),
     ]
 
-    @Test("are refused if the gear cannot do it, or if there is none", arguments: refusals)
+    @Test("are refused if the gear does not support them, or without gear", arguments: refusals)
     func refusal(gear: AttachedNotification?, command: TagCommand, error: TagCommandError) {
         var tag = SessionFixture(in: .connected)
         if let gear { _ = tag.notify(.attached(gear)) }
         #expect(tag.on(.command(command, token: 1)) == [.end(1, error)])
     }
 
-    @Test("to change the touch mode end as lost with the link, also between their two requests")
+    @Test("to change the touch mode fail as lost with the link, also between their two requests")
     func touchModeWithoutLink() {
         var tag = SessionFixture(in: .equipped)
         _ = tag.on(.command(.setTouchMode(.continuous), token: 1))

@@ -7,7 +7,7 @@ struct GearTests {
     private static let wholePatch = SampleTag.component(isComplete: true)
     private let touchMode = Response.Body.dataChannel(DataChannelResponse(.gesture))
 
-    @Test("is reported at once, then set to gestures, then asked what it is")
+    @Test("is reported immediately, then set to gestures, then queried")
     func attach() {
         var tag = SessionFixture(in: .connected)
         #expect(
@@ -27,14 +27,14 @@ struct GearTests {
         #expect(tag.isIdle)
     }
 
-    @Test("is set up although the catalogue does not know it")
+    @Test("is set up if the catalogue does not contain it")
     func unknown() {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.unknownGear))
         #expect(tag.lastRequest == .touchMode(.gesture, component: 101))
     }
 
-    @Test("is reported again when another catalogue describes it differently, and can do what that says")
+    @Test("is reported again with names and capabilities of a changed catalogue")
     func otherCatalogue() throws {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.unknownGear))
@@ -67,7 +67,7 @@ struct GearTests {
             ])
     }
 
-    @Test("that is not reported within 2 s is not there")
+    @Test("that is not reported within 2 s is absent")
     func missing() {
         var tag = SessionFixture(in: .connected)
         #expect(tag.after(.seconds(2) - .nanoseconds(1)) == [])
@@ -77,7 +77,8 @@ struct GearTests {
     }
 
     @Test(
-        "is not waited for once the tag has told that there is none", arguments: [SessionPhase.configuring, .connected])
+        "is not waited for after the tag has reported that there is none",
+        arguments: [SessionPhase.configuring, .connected])
     func toldNone(phase: SessionPhase) {
         var tag = SessionFixture(in: phase)
         #expect(tag.notify(.attached(AttachedNotification())) == [.emit(.gear(nil))])
@@ -86,7 +87,7 @@ struct GearTests {
         #expect(tag.isIdle)
     }
 
-    @Test("stays without its details where a step of the set-up fails", arguments: 0..<3)
+    @Test("stays without details if a step of the set-up fails", arguments: 0..<3)
     func failure(step: Int) {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.gear()))
@@ -97,7 +98,7 @@ struct GearTests {
         #expect(tag.lastRequest == .playHaptic(.stop, component: 101))
     }
 
-    @Test("stays without its details where a step is not answered")
+    @Test("stays without details if a step is not answered")
     func timeout() {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.gear()))
@@ -106,7 +107,7 @@ struct GearTests {
         #expect(tag.isIdle)
     }
 
-    @Test("that is attached again is set up again, and nothing more is sent to the former", arguments: 0..<3)
+    @Test("that is attached again is set up again, and nothing more is sent to the earlier one", arguments: 0..<3)
     func reattach(step: Int) {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.gear()))
@@ -119,7 +120,7 @@ struct GearTests {
             ])
     }
 
-    @Test("that comes and goes does not pile up requests")
+    @Test("that is attached and detached repeatedly does not accumulate requests")
     func flood() {
         var tag = SessionFixture(in: .connected)
         for number in 1...1000 { _ = tag.notify(.attached(SampleTag.gear(UInt32(number)))) }
@@ -130,7 +131,7 @@ struct GearTests {
         #expect(tag.isIdle)
     }
 
-    @Test("that is detached is reported at once, and nothing more is sent to it")
+    @Test("that is detached is reported immediately, and nothing more is sent to it")
     func detach() {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.gear()))
@@ -139,7 +140,7 @@ struct GearTests {
         #expect(tag.isIdle)
     }
 
-    @Test("of one link is not that of the next")
+    @Test("is separate for each link")
     func newLink() {
         var tag = SessionFixture(in: .equipped)
         _ = tag.on(.linkDown(SampleTag.linkError))

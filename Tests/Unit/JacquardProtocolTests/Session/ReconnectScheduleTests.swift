@@ -20,14 +20,14 @@ struct ReconnectScheduleTests {
         }
     }
 
-    @Test("gives equal pauses for equal seeds, and others for others")
+    @Test("gives equal pauses for equal seeds, and different ones for different seeds")
     func seeds() {
         #expect(pauses(10, seed: 7) == pauses(10, seed: 7))
         #expect(pauses(10, seed: 7) != pauses(10, seed: 8))
         #expect(Set((0..<100).map { pauses(1, seed: $0) }).count == 100)
     }
 
-    @Test("begins again with the first pause")
+    @Test("restarts with the first pause")
     func reset() {
         var schedule = ReconnectSchedule(seed: 1)
         for _ in 0..<5 { _ = schedule.next() }

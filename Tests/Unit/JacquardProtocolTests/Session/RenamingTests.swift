@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Renaming")
 struct RenamingTests {
-    @Test("takes two requests in a row: the name, and the disconnection that makes it seen")
+    @Test("takes two consecutive requests: the name, and the disconnection that applies it")
     func rename() {
         var tag = SessionFixture(in: .connected)
         _ = tag.on(.command(.rename("Sofa"), token: 1))
@@ -16,7 +16,7 @@ struct RenamingTests {
         #expect(connections.map(\.state) == [.preparingToConnect])
     }
 
-    @Test("has succeeded also when the link goes down instead of the second answer")
+    @Test("succeeds also if the link goes down instead of the second response")
     func renamedInHaste() {
         for isWritten in [true, false] {
             var tag = SessionFixture(in: .connected)
@@ -27,7 +27,7 @@ struct RenamingTests {
         }
     }
 
-    @Test("has an unknown effect when the link goes down before the first answer")
+    @Test("has an unknown effect if the link goes down before the first response")
     func renameLost() {
         var tag = SessionFixture(in: .connected)
         _ = tag.on(.command(.rename("Sofa"), token: 1))
@@ -35,7 +35,7 @@ struct RenamingTests {
     }
 
     @Test(
-        "takes 1 to 21 bytes of UTF-8, and something else than before",
+        "accepts 1 to 21 bytes of UTF-8 that differ from the current name",
         arguments: [
             ("", false), ("a", true), (String(repeating: "a", count: 21), true),
             (String(repeating: "a", count: 22), false),
@@ -51,7 +51,7 @@ struct RenamingTests {
         if !isAccepted { #expect(actions == [.end(1, .invalidParameter)]) }
     }
 
-    @Test("knows the present name from the tag's configuration, and from a renaming")
+    @Test("knows the current name from the tag's configuration and from a renaming")
     func presentName() {
         var unknown = SessionFixture(in: .configuring)
         _ = unknown.confirmAndAnswer()

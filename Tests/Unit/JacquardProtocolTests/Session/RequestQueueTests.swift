@@ -15,7 +15,7 @@ struct RequestQueueTests {
         return queue
     }
 
-    @Test("gives one request at a time, in their order, with ids from 1")
+    @Test("returns one request at a time, in order, with ids from 1")
     func order() {
         var queue = queue()
         for (id, purpose) in zip(UInt32(1)..., ["a", "b", "c"]) {
@@ -29,7 +29,7 @@ struct RequestQueueTests {
         #expect(queue.inFlight == nil)
     }
 
-    @Test("gives the second half of a thing before all others")
+    @Test("returns the second half of an operation before all others")
     func enqueueNext() {
         var queue = queue()
         _ = queue.next(at: now)
@@ -40,7 +40,7 @@ struct RequestQueueTests {
         #expect(queue.next(at: now)?.purpose == "b")
     }
 
-    @Test("takes an answer once, and by its id")
+    @Test("accepts a response once, by its id")
     func answers() {
         var queue = queue()
         #expect(queue.responseReceived(id: 1) == nil)
@@ -50,7 +50,7 @@ struct RequestQueueTests {
         #expect(queue.responseReceived(id: 1) == nil)
     }
 
-    @Test("counts a request's time from when it is sent")
+    @Test("starts a request's time limit when it is sent")
     func expiry() {
         var queue = queue()
         let later = now + .seconds(100)
@@ -77,7 +77,7 @@ struct RequestQueueTests {
         #expect(ids == Array(1...254) + [1, 2])
     }
 
-    @Test("withdraws from those that wait, and not the one in flight")
+    @Test("withdraws queued requests, and not the one in flight")
     func withdraw() {
         var queue = queue()
         _ = queue.next(at: now)
@@ -86,7 +86,7 @@ struct RequestQueueTests {
         #expect(queue.next(at: now)?.purpose == "c")
     }
 
-    @Test("gives up everything at once")
+    @Test("drops all requests at once")
     func drain() {
         var queue = queue()
         _ = queue.next(at: now)

@@ -45,7 +45,7 @@ struct RequestsInFlightTests {
         #expect(tag.answer() == [.end(1, .success(.done))])
     }
 
-    @Test("stop being written when they are answered, or their time is over")
+    @Test("are not written further after a response or the time limit")
     func abandoned() {
         var answered = SessionFixture(in: .connected)
         _ = answered.on(.command(Self.longCommand, token: 1))
@@ -57,7 +57,7 @@ struct RequestsInFlightTests {
         #expect(expired.on(.written) == [])
     }
 
-    @Test("wait for the last write, whatever became of its request")
+    @Test("wait for the last write, whatever the result of its request")
     func writing() {
         let next = TagSession.Action.request(.batteryStatus(), id: 6, withResponse: false)
         for end in [SessionInput.written, .writeFailed(SampleTag.linkError, isNotPermitted: false)] {
@@ -70,7 +70,7 @@ struct RequestsInFlightTests {
         }
     }
 
-    @Test("fail when they cannot be written; the next one goes on", arguments: [true, false])
+    @Test("fail if they cannot be written; the next one continues", arguments: [true, false])
     func refused(isNotPermitted: Bool) {
         var tag = SessionFixture(in: .commanding)
         let failure = TagCommandError.writeFailed(name: "org.bluez.Error.Failed", text: "the link was lost")
@@ -80,7 +80,7 @@ struct RequestsInFlightTests {
             ])
     }
 
-    @Test("that the stack was too busy to send end as busy; the next one goes on")
+    @Test("fail as busy if the stack is busy; the next one continues")
     func unsent() {
         var tag = SessionFixture(in: .commanding)
         let failure = TagCommandError.busy(name: "org.bluez.Error.Failed", text: "the link was lost")
@@ -90,7 +90,7 @@ struct RequestsInFlightTests {
             ])
     }
 
-    @Test("time out after 8 s; the next one goes on and does not take the late answer")
+    @Test("time out after 8 s; the next one continues and ignores the late response")
     func lateAnswer() {
         var tag = SessionFixture(in: .commanding)
         #expect(tag.on(.written) == [])
@@ -101,13 +101,13 @@ struct RequestsInFlightTests {
         #expect(tag.confirmAndAnswer(.batteryStatus(BatteryStatusReport(battery))).ends == [2])
     }
 
-    @Test("take no answer with another id", arguments: [0, 4, 6, 254, 255, UInt32.max])
+    @Test("ignore a response with another id", arguments: [0, 4, 6, 254, 255, UInt32.max])
     func otherID(id: UInt32) {
         var tag = SessionFixture(in: .commanding)
         #expect(tag.answer(status: .busy, id: id) == [])
     }
 
-    @Test("take no answer a second time")
+    @Test("ignore a second response")
     func doubledAnswer() {
         var tag = SessionFixture(in: .commanding)
         #expect(tag.confirmAndAnswer(status: .busy).ends == [1])
@@ -116,7 +116,7 @@ struct RequestsInFlightTests {
         #expect(tag.answer(status: .busy) == [])
     }
 
-    @Test("take no answer without an id or a status, but one with a body that cannot be read")
+    @Test("ignore a response without id or status, but not one with an unreadable body")
     func malformed() {
         var tag = SessionFixture(in: .commanding)
         for packet in ["08 05", "10 00", "08"] {
@@ -142,7 +142,7 @@ struct RequestsInFlightTests {
         #expect(ids == Array(4...254) + Array(1...10))
     }
 
-    @Test("end with the link: what was sent has an unknown effect, the rest never left", arguments: [true, false])
+    @Test("fail with the link: a sent one with unknown effect, the others as not sent", arguments: [true, false])
     func lost(isOff: Bool) {
         var tag = SessionFixture(in: .commanding)
         let actions = tag.on(isOff ? .poweredOff : .linkDown(SampleTag.linkError))
@@ -150,7 +150,7 @@ struct RequestsInFlightTests {
         #expect(actions.ends.count == 2)
     }
 
-    @Test("end before the link does, if it is ours that drops it")
+    @Test("fail before the link ends if the session drops it")
     func dropped() {
         var tag = SessionFixture(in: .commanding)
         #expect(tag.on(.disconnect) == [.end(1, .linkLost), .end(2, .notConnected), .disconnect])

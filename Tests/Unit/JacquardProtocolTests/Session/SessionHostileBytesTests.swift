@@ -4,7 +4,7 @@ import Time
 
 @Suite("Hostile bytes to a session")
 struct SessionHostileBytesTests {
-    @Test("never trap, in no state, and leave the rules alone", arguments: SessionPhase.allCases)
+    @Test("never trap in any state, and keep the invariants", arguments: SessionPhase.allCases)
     func random(phase: SessionPhase) {
         var numbers = SplitMix(seed: 1)
         var tag = SessionFixture(in: phase)

@@ -1,14 +1,14 @@
 import JacquardProtocol
 import Testing
 
-@Suite("What a tag tells unasked")
+@Suite("Notifications of a tag")
 struct TagNotificationsTests {
     private static let battery = BatteryStatus(level: 50, isCharging: true)
     private static let touch = TouchData(sequence: 9, scaled: Array(0..<13))
     /// Those in which notifications may be on and the connection is wanted.
     private static let listening = [.subscribing] + SessionPhase.starting + SessionPhase.online
 
-    @Test("becomes events from the first subscription on", arguments: listening)
+    @Test("become events from the first subscription on", arguments: listening)
     func events(phase: SessionPhase) throws {
         var tag = SessionFixture(in: phase)
         let touch = try #require(Self.touch)
@@ -20,7 +20,7 @@ struct TagNotificationsTests {
         #expect(tag.notify(.dataChannel(DataChannelNotification(touch), component: 101)).last == .emit(.touch(touch)))
     }
 
-    @Test("is nothing without a link that is wanted")
+    @Test("are ignored without a requested link")
     func notListening() {
         for phase in SessionPhase.allCases where !Self.listening.contains(phase) {
             var tag = SessionFixture(in: phase)
@@ -32,7 +32,7 @@ struct TagNotificationsTests {
         }
     }
 
-    @Test("may be several things at once")
+    @Test("may contain several bodies")
     func several() throws {
         var tag = SessionFixture(in: .connected)
         let touch = try #require(Self.touch)
@@ -47,7 +47,7 @@ struct TagNotificationsTests {
             ])
     }
 
-    @Test("is no event with a field missing, or for an unknown reason")
+    @Test("are no event with a missing field or an unknown reason")
     func incomplete() {
         var tag = SessionFixture(in: .connected)
         var battery = Notification.batteryStatus(Self.battery)
@@ -58,7 +58,7 @@ struct TagNotificationsTests {
     }
 
     @Test(
-        "costs one event when a fragment is lost, however many of its packet come",
+        "cause one event for a lost fragment, however many of its packet arrive",
         arguments: [TagCharacteristic.notify, .response])
     func fragmentLost(characteristic: TagCharacteristic) {
         var tag = SessionFixture(in: .connected)
@@ -69,7 +69,7 @@ struct TagNotificationsTests {
         #expect(tag.notify(.batteryStatus(Self.battery)) == [.emit(.battery(Self.battery))])
     }
 
-    @Test("is not listened to on the other characteristics", arguments: [TagCharacteristic.command, .rawData])
+    @Test("are ignored on the other characteristics", arguments: [TagCharacteristic.command, .rawData])
     func others(characteristic: TagCharacteristic) {
         var tag = SessionFixture(in: .connected)
         #expect(tag.on(.received([0x41, 1], on: characteristic)) == [])

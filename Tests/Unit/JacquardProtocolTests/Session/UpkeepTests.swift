@@ -36,7 +36,7 @@ struct SessionBatteryTests {
         #expect(tag.lastRequest == .batteryStatus())
     }
 
-    @Test("is requested every hour, also after a request without an answer or with a useless one")
+    @Test("is requested every hour, also after a request without a usable response")
     func hourly() throws {
         var tag = silentTag()
         #expect(tag.after(.seconds(2)).writes == 1)
@@ -56,7 +56,7 @@ struct SessionBatteryTests {
         #expect(tag.complaints == [])
     }
 
-    @Test("is requested an hour after the last value, whichever way that came")
+    @Test("is requested an hour after the last value, whether requested or announced")
     func afterLastValue() {
         var tag = silentTag()
         tag.pass(.seconds(1))
@@ -67,7 +67,7 @@ struct SessionBatteryTests {
         #expect(tag.session.deadline == tag.now + .seconds(3600))
     }
 
-    @Test("is not waited for on a link that is gone")
+    @Test("is not waited for after the end of the link")
     func linkGone() {
         var tag = silentTag()
         _ = tag.on(.disconnect)
@@ -125,7 +125,7 @@ struct SilentTagTests {
         #expect(tag.after(.seconds(8)) == [.end(3, .timeout)])
     }
 
-    @Test("stays connected if anything else comes before the probe's deadline")
+    @Test("stays connected if anything else arrives before the probe's deadline")
     func signOfLife() {
         var tag = probed()
         _ = tag.confirm()
@@ -134,7 +134,7 @@ struct SilentTagTests {
         #expect(tag.session.isConnected)
     }
 
-    @Test("is not probed if it has shown a sign of life between two timeouts, late answers included")
+    @Test("is not probed if anything arrived between two timeouts, late responses included")
     func betweenTimeouts() {
         for characteristic in [TagCharacteristic.notify, .response] {
             var tag = SessionFixture(in: .commanding)
@@ -155,7 +155,7 @@ struct SessionTouchModeTests {
         return (.dataChannel(DataChannelNotification(touch), component: 101), .emit(.touch(touch)))
     }
 
-    @Test("follows the values that gear sends when the answer to the change is lost")
+    @Test("follows the values that gear sends if the response to the change is lost")
     func answerLost() throws {
         var tag = SessionFixture(in: .equipped)
         let (touch, event) = try touch()
@@ -169,7 +169,7 @@ struct SessionTouchModeTests {
         #expect(tag.notify(Self.gesture) == [.emit(.gesture(.doubleTap))])
     }
 
-    @Test("is the new one as soon as gear has confirmed it, whatever becomes of the second half of the command")
+    @Test("is the new one as soon as gear has confirmed it, whatever the result of the second request")
     func secondHalfLost() {
         var tag = SessionFixture(in: .equipped)
         _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
@@ -177,7 +177,7 @@ struct SessionTouchModeTests {
         #expect(tag.confirm() + tag.after(.seconds(8)) == [.end(1, .timeout)])
     }
 
-    @Test("is not changed by values that were on their way when gear confirmed another mode")
+    @Test("is not changed by values sent before gear confirmed another mode")
     func lateValues() throws {
         var tag = SessionFixture(in: .equipped)
         let (touch, event) = try touch()
@@ -214,7 +214,7 @@ struct LinkMTUTests {
         #expect(tag.answer() == [.end(1, .success(.done))])
     }
 
-    @Test("counts for its link only")
+    @Test("applies to its link only")
     func nextLink() {
         var tag = SessionFixture(in: .discovering)
         _ = tag.on(.mtuChanged(23))

@@ -1,7 +1,7 @@
 import JacquardProtocol
 import Testing
 
-@Suite("Wishes of the user")
+@Suite("Requests of the user")
 struct WishesTests {
     @Test("disconnecting drops the link and is final", arguments: SessionPhase.attempts + SessionPhase.online)
     func disconnect(phase: SessionPhase) {
@@ -28,13 +28,13 @@ struct WishesTests {
         #expect(tag.on(.linkDown(nil)).connections.map(\.state) == [.disconnected])
     }
 
-    @Test("disconnecting twice is as once", arguments: [SessionPhase.stopped, .stopping])
+    @Test("disconnecting twice has no further effect", arguments: [SessionPhase.stopped, .stopping])
     func disconnectAgain(phase: SessionPhase) {
         var tag = SessionFixture(in: phase)
         #expect(tag.on(.disconnect) == [])
     }
 
-    @Test("connecting what is wanted already does nothing")
+    @Test("connecting twice has no further effect")
     func connectAgain() {
         let wanted = SessionPhase.attempts + SessionPhase.online + [.closing, .restarting, .waiting]
         for phase in wanted {
@@ -45,7 +45,7 @@ struct WishesTests {
         }
     }
 
-    @Test("connecting while the link goes down begins again, without an error or a pause")
+    @Test("connecting while the link goes down reconnects, without an error or a pause")
     func restart() {
         var tag = SessionFixture(in: .stopping)
         #expect(tag.on(.connect(.always)) == [])
@@ -70,7 +70,7 @@ struct WishesTests {
     }
 
     @Test(
-        "a rule that is not for ever makes the first error before pairing final",
+        "without `always`, the first error before pairing is final",
         arguments: ConnectionFailure.beforePairing)
     func oncePaired(failure: ConnectionFailure) {
         var tag = SessionFixture(in: failure.phase, retrying: .oncePaired)
@@ -80,14 +80,14 @@ struct WishesTests {
     }
 
     @Test(
-        "a rule that is not for ever makes the first loss before pairing final",
+        "without `always`, the first loss before pairing is final",
         arguments: [.linking, .discovering, .subscribing] as [SessionPhase])
     func oncePairedLoss(phase: SessionPhase) {
         var tag = SessionFixture(in: phase, retrying: .oncePaired)
         #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.disconnected, SampleTag.linkError)])
     }
 
-    @Test("a rule with a limit makes 60 s without the tag final")
+    @Test("with a time limit, 60 s without the tag are final")
     func oncePairedTimeout() {
         var tag = SessionFixture(in: .linking, retrying: .oncePaired)
         #expect(tag.after(.seconds(60)) == [.disconnect])
@@ -96,7 +96,7 @@ struct WishesTests {
     }
 
     @Test(
-        "a rule that is not for ever becomes so with the third subscription",
+        "the rule becomes `always` with the third subscription",
         arguments: SessionPhase.starting + SessionPhase.online)
     func paired(phase: SessionPhase) {
         var tag = SessionFixture(in: phase == .equipped ? .connected : phase, retrying: .oncePaired)
@@ -104,7 +104,7 @@ struct WishesTests {
         #expect(tag.session.deadline != nil)
     }
 
-    @Test("of two requests the more lasting rule stays", arguments: TagSession.RetryRule.allCases)
+    @Test("of two requests the rule `always` takes precedence", arguments: TagSession.RetryRule.allCases)
     func rules(first: TagSession.RetryRule) {
         for second in TagSession.RetryRule.allCases {
             var tag = SessionFixture(in: .discovering, retrying: first)
