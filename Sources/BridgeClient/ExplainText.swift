@@ -142,7 +142,8 @@ enum ExplainText {
     /// Describes a tag that is not connected; nil for one that is.
     static func tag(_ tag: JSONValue) -> String? {
         guard let connection = tag["connection"], connection["state"]?.string != "connected" else { return nil }
-        let since = connection["since"]?.string.flatMap(TimeText.unixMilliseconds).map { " since \(ClockText.local($0))" }
+        let time = connection["since"]?.string.flatMap(TimeText.unixMilliseconds)
+        let since = time.map { " since \(ClockText.local($0))" }
         let state = ConnectionText(connection).short
         return
             "\(tag["id"]?.word ?? "") is not connected\(since ?? "") (\(state)): it is asleep, out of range or held; "

@@ -56,9 +56,7 @@ struct HostDoctorTests {
                 return .success(LoadedConfiguration(configuration: Settings.test(1), file: "c.yaml", notices: []))
             }
             for round in 0..<3 {
-                let start = Instant.now
                 let report = await doctor.report(adapter: .automatic)
-                #expect(Instant.now - start < .seconds(2))
                 let configuration = report.findings.first { $0.check == .configuration }
                 let bus = report.findings.first { $0.check == .systemBus }
                 #expect(configuration?.verdict == .failed && bus?.verdict == .failed)
