@@ -140,7 +140,7 @@ struct DocumentationTests {
             [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet()]
                 .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 34)
+        #expect(examples.count == 35)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }

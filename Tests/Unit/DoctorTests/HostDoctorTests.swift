@@ -30,7 +30,7 @@ struct HostDoctorTests {
     func host() async throws {
         try await onLoop {
             let bus = try await PrivateBus()
-            let report = await Self.doctor(bus.address).report(adapter: .automatic)
+            let report = await Self.doctor(bus.address, limit: .seconds(60)).report(adapter: .automatic)
             #expect(
                 Set(report.findings.map(\.check)) == [
                     .configuration, .systemBus, .bluetoothService, .bluetoothPolicy, .adapter, .bluezVersion,
