@@ -2,7 +2,7 @@ public import Time
 
 /// The stages of one gesture, from the descriptor of the radio to the broker's acknowledgement: 40 bytes.
 ///
-/// Times are in ``TraceTicks``. All but the first are distances from it.
+/// Times are in `TraceTicks`. All but the first are distances from it.
 public struct GestureTrace: Hashable, Sendable {
     /// How the delivery has ended.
     enum Outcome: UInt8, Sendable {
