@@ -1,7 +1,6 @@
 internal import CSystemd
 internal import Glibc
 internal import Synchronization
-public import Time
 
 /// The event loop of the process, based on `sd_event`. It is the serial executor of ``LoopActor``, and a task executor
 /// that keeps async code on the loop's thread.
@@ -54,17 +53,6 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Whether the caller runs on the loop's thread.
     public var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
-
-    /// When the loop woke up for the events that it handles now. The clock is read once for each wake-up.
-    public var wakeUpTime: Instant {
-        var microseconds: UInt64 = 0
-        sd_event_now(event, CLOCK_BOOTTIME, &microseconds)
-        let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        return Instant(
-            sinceBoot: Duration(
-                secondsComponent: Int64(bitPattern: seconds),
-                attosecondsComponent: Int64(bitPattern: rest) * 1_000_000_000_000))
-    }
 
     /// Runs the loop on the calling thread until ``stop()``.
     public func run() {

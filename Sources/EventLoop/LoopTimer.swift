@@ -90,3 +90,16 @@ extension Instant {
                 secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000))
     }
 }
+
+extension EventLoop {
+    /// When the loop woke up for the events that it handles now. The clock is read once for each wake-up.
+    public var wakeUpTime: Instant {
+        var microseconds: UInt64 = 0
+        sd_event_now(event, CLOCK_BOOTTIME, &microseconds)
+        let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        return Instant(
+            sinceBoot: Duration(
+                secondsComponent: Int64(bitPattern: seconds),
+                attosecondsComponent: Int64(bitPattern: rest) * 1_000_000_000_000))
+    }
+}
