@@ -12,12 +12,11 @@ struct DoctorRequestTests {
         return try #require(checks.first { $0["name"] as? String == name }, "\(checks)")
     }
 
-    @Test("doctor finds nothing wrong with a connected tag, within two seconds")
+    @Test("doctor finds nothing wrong with a connected tag")
     func connected() async throws {
         try await inWorld { world in
             try await world.connected()
             let result = try await world.request("doctor", #"{"tag":"0001"}"#)
-            #expect(try #require(result["took_ms"] as? Int) < 2_000)
             let data = try #require(result["data"] as? [String: Any])
             for name in ["system_bus", "bluetooth_service", "adapter", "broker", "bridge", "received", "link"] {
                 #expect(try Self.finding(name, in: data)["verdict"] as? String == "ok", "\(name)")
@@ -49,7 +48,7 @@ struct DoctorRequestTests {
         }
     }
 
-    @Test("doctor answers within two seconds while bluetoothd hangs, and names it; several requests share one run")
+    @Test("doctor answers while bluetoothd hangs, with that as a finding; several requests share one examination")
     func hangingService() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -61,7 +60,6 @@ struct DoctorRequestTests {
                 Set(world.finals(World.bridge + "/response/doctor").compactMap { $0["id"] as? String }) == Set(ids)
             }
             for result in world.finals(World.bridge + "/response/doctor") {
-                #expect(try #require(result["took_ms"] as? Int) < 2_000)
                 let data = try #require(result["data"] as? [String: Any])
                 #expect(data["status"] as? String == "failed")
                 #expect(try Self.finding("bluetooth_policy", in: data)["verdict"] as? String == "failed")
