@@ -130,11 +130,23 @@ export function shortTime(time) {
   return Number.isNaN(date.getTime()) ? "" : shortClock.format(date);
 }
 
+// Replaces times such as 2026-11-20T10:15:02.114Z in a text by those of this time zone, with the date unless it is today.
+export function localTimes(text, now = Date.now()) {
+  return String(text).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, time => {
+    const date = new Date(time);
+    if (Number.isNaN(date.getTime())) return time;
+    return date.toDateString() === new Date(now).toDateString() ? shortTime(time) : `${date.toLocaleDateString()} ${shortTime(time)}`;
+  });
+}
+
 // The state of a tag in words.
 export function stateText(tag, now = Date.now()) {
   const connection = tag.connection;
-  if (tag.availability === "online") return "connected";
-  if (!connection || typeof connection !== "object") return "offline";
+  const isOnline = tag.availability === "online";
+  if (!connection || typeof connection !== "object") return isOnline ? "connected" : "offline";
+  // A tag with connect: on_demand is online without a link.
+  if (isOnline && connection.state === "preparing_to_connect") return "ready, connects on demand";
+  if (isOnline && connection.state === "connected") return "connected";
   switch (connection.state) {
     case "connected": return "not answering";
     case "disconnected": return `disconnected ${sinceText(connection.since, now)}`.trim();

@@ -1,104 +1,86 @@
-// Why a tag is offline: the chain from the broker to the tag, and a remedy for what is broken.
+// Why a tag is offline: the links from the broker to the tag in one list, and a remedy for what is broken.
 
 import {make, setText, isolated, replace, button} from "./elements.js";
-import {age, batteryText, clockTime, span, words} from "./model.js";
+import {diagnosis} from "./findings.js";
+import {age, localTimes} from "./model.js";
+
+// How long an answer of the bridge is shown before it is asked again, in milliseconds.
+const validity = 10000;
 
 export function whyPage(root, {model, connection}, id) {
-  const chain = make("ol", {class: "chain"});
   const heading = make("h1");
-  const last = make("p");
-  const doctor = make("ul", {class: "chain"});
-  const doctorText = make("p", {class: "quiet"});
-  const others = make("p", {class: "quiet"});
-  const again = button("Check again", () => ask(asked));
-  again.disabled = true;
-  root.append(heading, chain, last, make("h2", {}, "What the bridge finds"), doctorText, doctor, others, make("div", {class: "bar"}, again),
+  const conclusion = make("p", {"aria-live": "polite"});
+  const list = make("ol", {class: "chain"});
+  const others = make("div");
+  const checked = make("p", {class: "quiet"});
+  const again = button("Check again", () => { answer = null; update(); });
+  root.append(heading, conclusion, list, others, checked, make("div", {class: "bar"}, again),
     make("p", {}, make("a", {href: `#tag/${encodeURIComponent(id)}`}, `Open tag ${id}`)));
-  let asked = null;
+  // The bridge's answer, the facts that it belongs to, and its time: {key, at, report, silence, isUnknown}.
+  let answer = null;
+  let isAsking = false, isClosed = false;
+  let title = `Why is ${id} offline?`;
 
-  async function ask(bridge) {
-    asked = bridge;
-    if (!connection.may(`bridge/${bridge}/request/doctor`)) return setText(doctorText, "Your role cannot ask the bridge.");
-    again.disabled = true;
-    setText(doctorText, "Asking the bridge.");
-    const answer = await connection.send(`bridge/${bridge}/request/doctor`, {tag: id}, {timeout: 5000});
-    again.disabled = false;
-    if (!answer.ok) {
-      const isOld = answer.code === "unknown_command" || answer.isTimeout;
-      return setText(doctorText, isOld ? "This version of the bridge cannot examine itself. Run this on its host: jacquard2mqtt doctor" : answer.text);
-    }
-    showFindings(answer.data ?? {});
+  // The facts that make an older answer worthless.
+  function key() {
+    const tag = model.tags.get(id), bridge = model.bridges.get(model.bridgeOf(id));
+    return JSON.stringify([model.server.connected, model.broker.connected, model.bridgeOf(id), bridge?.state, bridge?.adapter?.map?.(adapter => adapter.state),
+      tag?.availability, tag?.connection?.state, tag?.connection?.error?.code]);
   }
 
-  // The links from the broker to the tag in order, then everything else that is not ok.
-  function showFindings({chain: names = [], broken = null, checks = []}) {
-    const links = names.map(name => checks.find(check => check.name === name)).filter(Boolean);
-    const rest = checks.filter(check => !links.includes(check));
-    const shown = [...links, ...rest.filter(check => check.verdict !== "ok")];
-    const fine = rest.filter(check => check.verdict === "ok").map(check => check.title ?? words(check.name));
-    const link = checks.find(check => check.name === broken);
-    setText(doctorText, link ? `The chain from the broker to the tag breaks here: ${link.title ?? words(link.name)}.` : "No link from the broker to the tag is broken.");
-    setText(others, fine.length > 0 ? `Also ok: ${fine.join(", ")}.` : "");
-    doctor.replaceChildren(...shown.map(check => item(check.verdict, check.title ?? words(check.name), check.found ?? "", ...(check.remedies ?? []))));
+  function mayAsk() {
+    const name = model.bridgeOf(id);
+    return name !== null && model.server.connected && model.broker.connected && model.isBridgeOnline(name) && connection.may(`bridge/${name}/request/doctor`);
+  }
+
+  async function ask() {
+    if (isAsking || isClosed || !mayAsk()) return;
+    isAsking = true;
+    const asked = key();
+    const result = await connection.send(`bridge/${model.bridgeOf(id)}/request/doctor`, {tag: id}, {timeout: 5000});
+    isAsking = false;
+    answer = {key: asked, at: Date.now(), ...meaning(result)};
+    update();
   }
 
   function update() {
+    if (isClosed) return;
+    const now = Date.now(), current = key();
+    const isValid = answer?.key === current;
     const tag = model.tags.get(id);
-    const name = tag?.info?.bridge;
-    const online = tag?.availability === "online";
-    setText(heading, online ? `${id} is connected` : `Why is ${id} offline?`);
-    const links = steps(tag, name);
-    replace(chain, JSON.stringify(links), () => links.map(link => item(...link)));
-    const error = tag?.connection?.error;
-    const retry = tag?.connection?.retry_in_ms;
-    setText(last, error
-      ? `Last error at ${clockTime(tag.connection.since)}: ${[error.text ?? words(error.code), error.hint].filter(Boolean).join(". ")}.${typeof retry === "number" ? ` The next attempt is in ${span(retry)}.` : ""}`
-      : online ? "" : "No error is known.");
-    if (name && model.isBridgeOnline(name) && asked !== name) ask(name);
+    const facts = {server: model.server, broker: model.broker, isReady: model.isReady, tag, bridge: model.bridges.get(model.bridgeOf(id))};
+    const shown = diagnosis(id, facts, isValid ? answer : {}, now);
+    title = shown.heading;
+    setText(heading, shown.heading);
+    setText(conclusion, shown.conclusion);
+    replace(list, JSON.stringify(shown.list), () => shown.list.map(item));
+    replace(others, JSON.stringify(shown.others), () => shown.others.map(([word, titles]) => make("p", {class: "quiet"}, `${word}: ${titles.join(", ")}.`)));
+    if (!isValid || (now - answer.at > validity && !document.hidden)) ask();
+    again.disabled = isAsking || !mayAsk();
+    setText(checked, state(isValid, now));
   }
 
-  function steps(tag, name) {
-    const list = [];
-    const broker = model.broker;
-    list.push(broker.connected ? ["ok", "broker", "connected"] : ["broken", "broker", broker.text, "Start the broker, or correct its address in the configuration."]);
-    if (!tag) return [...list, ["broken", "tag", "No bridge knows this tag.", "Pair it, or add its serial to the bridge's configuration."]];
-    if (!name) return [...list, ["unknown", "bridge", "The tag does not say which bridge it belongs to."]];
-    const bridge = model.bridges.get(name) ?? {};
-    if (bridge.state !== "online") return [...list, ["broken", `bridge ${name}`, "offline", "Start it: systemctl start jacquard2mqtt"]];
-    list.push(["ok", `bridge ${name}`, `online${bridge.health?.status ? `, ${bridge.health.status}` : ""}`]);
-    const adapters = Array.isArray(bridge.adapter) ? bridge.adapter : [];
-    const used = adapters.find(adapter => adapter.id === tag.connection?.adapter) ?? adapters.find(adapter => adapter.state === "powered_on") ?? adapters[0];
-    if (!used) list.push(["broken", "adapter", "The bridge has no Bluetooth adapter.", "Plug one in; see rfkill and systemctl status bluetooth."]);
-    else if (used.state !== "powered_on") list.push(["broken", `adapter ${used.id}`, words(used.state), "Switch it on: bluetoothctl power on, or rfkill unblock bluetooth."]);
-    else list.push(["ok", `adapter ${used.id}`, `powered on${used.discovering ? ", discovering" : ""}`]);
-    const problems = (bridge.health?.problems ?? []).map(problem => problem.text ?? problem.code);
-    for (const problem of problems) list.push(["problem", `bridge ${name}`, problem]);
-    return [...list, ...tagSteps(tag)];
+  function state(isValid, now) {
+    const name = model.bridgeOf(id);
+    if (name && !connection.may(`bridge/${name}/request/doctor`)) return "Your role cannot ask the bridge.";
+    if (!isValid) return isAsking ? "Asking the bridge." : "";
+    return answer.silence ? "" : `The bridge checked this ${age(answer.at, now)}.`;
   }
 
-  function tagSteps(tag) {
-    const connection = tag.connection ?? {};
-    if (tag.availability === "online") return [["ok", "tag", "connected"]];
-    const paired = tag.info?.paired;
-    const bond = connection.error?.code === "peer_removed_pairing_info" ? ["broken", "bond", "The tag has removed the bond.", "Forget the tag and pair it again."]
-      : ["unknown", "bond", paired ? "stored; not tried since the tag was last connected" : "none is stored; if the tag asks for one, pair it"];
-    if (connection.state === "disconnected") return [["broken", "tag", "disconnected on request, or not recoverable", "Connect it on the tag's page."], bond];
-    const seen = connection.last_seen ? `last received ${age(connection.last_seen)}` : "not received since the bridge was started";
-    if (connection.state === "preparing_to_connect" || !connection.state) {
-      const battery = batteryText(tag.battery);
-      return [["broken", "tag", seen, `It sleeps after ten idle minutes: move it, or charge it${battery ? ` (last battery level ${battery})` : ""}.`], bond];
-    }
-    if (connection.state === "connected") return [["broken", "tag", "connected, but it does not answer", "The bridge reconnects it. If this lasts, charge the tag."], bond];
-    return [["problem", "tag", connection.of ? `${words(connection.state)}, ${connection.step} of ${connection.of}, attempt ${connection.attempt ?? 1}` : words(connection.state)], bond];
-  }
+  return {update, close: () => { isClosed = true; }, get title() { return title; }};
+}
 
-  return {update, title: `Why is ${id} offline?`};
+// What the result of request/doctor says about the tag.
+function meaning({ok, data, code, isTimeout, text}) {
+  if (ok) return {report: data ?? {}};
+  if (code === "unknown_tag") return {isUnknown: true};
+  return {silence: code === "unknown_command" ? "this version cannot examine itself" : isTimeout ? "it does not answer" : text};
 }
 
 // A line such as "ok  broker  connected".
-function item(status, name, text, ...remedies) {
-  const word = {ok: "ok", broken: "not ok", failed: "not ok", fail: "not ok", error: "not ok", problem: "problem", warning: "problem", unknown: "unknown", skipped: "not checked"}[status] ?? String(status ?? "");
+function item({title, verdict, found, remedies}) {
+  const word = {ok: "ok", failed: "not ok", warning: "problem", skipped: "not checked"}[verdict] ?? String(verdict ?? "");
   return make("li", {}, make("span", {class: word === "not ok" ? "word bad" : word === "problem" ? "word" : "quiet"}, word),
-    make("span", {}, isolated(String(name ?? ""))), make("span", {}, isolated(text)),
-    ...remedies.filter(Boolean).map(remedy => make("p", {class: "remedy"}, isolated(String(remedy)))));
+    make("span", {}, isolated(title)), make("span", {}, isolated(localTimes(found))),
+    ...remedies.map(remedy => make("p", {class: "remedy"}, isolated(String(remedy)))));
 }

@@ -31,6 +31,7 @@ enum PageFiles {
         "/chart.js": script(PackageResources.chart_js),
         "/pair.js": script(PackageResources.pair_js),
         "/why.js": script(PackageResources.why_js),
+        "/findings.js": script(PackageResources.findings_js),
         "/events.js": script(PackageResources.events_js),
         "/log.js": script(PackageResources.log_js),
         "/fleet.js": script(PackageResources.fleet_js),

@@ -35,8 +35,6 @@ def screenshots(run):
                 address = address.replace("why/0001", "why/0002")
                 run.show(address)
                 page.wait_for(text)
-                if address == "why/0002":
-                    page.wait_for_script("return !document.body.innerText.includes('Asking the bridge')", "the bridge's answer")
                 page.screenshot(os.path.join(folder, "%s-%d-%s.png" % (address.split("/")[0], width, scheme)))
     page.scheme("light")
     page.width(1280)

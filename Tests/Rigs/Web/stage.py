@@ -108,6 +108,11 @@ class Stage:
             ["mosquitto_pub", "-p", str(self.broker.port), "-t", topic, "-m", payload] + (["-r"] if retain else []),
             check=True)
 
+    def retained(self, topic):
+        """The retained payload of a topic; waits until there is one."""
+        return subprocess.run(
+            ["mosquitto_sub", "-p", str(self.broker.port), "-t", topic, "-C", "1", "-W", "10"], capture_output=True, text=True).stdout.strip()
+
     def stop(self):
         for process in reversed(self.started):
             with contextlib.suppress(OSError):

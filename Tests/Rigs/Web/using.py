@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
 
 from browser import ENTER, SPACE
@@ -17,7 +16,7 @@ HOSTILE = ["<img src=x onerror=alert(1)>", "\u202eevil\u202c", "\U0001F9E5 jacke
 # A text of each page that is drawn last.
 PAGES = {
     "tags": "Last gesture", "tag/0001": "Battery:", "pair": "Hold the button", "events": "bridge events", "log": "Clear",
-    "fleet": "attic", "why/0001": "What the bridge finds"}
+    "fleet": "attic", "why/0001": "The bridge checked this"}
 
 
 def led_lines(stage, tag):
@@ -120,26 +119,6 @@ def all_commands(run):
     page.wait_for("error:")
 
 
-def why(run):
-    """The reason why a tag is offline, within a second of its loss."""
-    page, stage = run.page, run.stage
-    run.login()
-    stage.simulator.type("battery 0002 14")
-    page.wait_for("14 %, low")
-    stage.simulator.type("out-of-range 0002")
-    wait_for("the bridge notices", lambda: "offline" in subprocess.run(
-        ["mosquitto_sub", "-p", str(stage.broker.port), "-t", "jacquard/tag/0002/availability", "-C", "1"],
-        capture_output=True, text=True).stdout)
-    took = page.wait_for("1 offline", 2)
-    require(took < 1, "the page needed %.1f s" % took)
-    page.click_text("Why?")
-    page.wait_for("Why is 0002 offline?")
-    page.wait_for("last battery level 14 %")
-    page.wait_for("powered on")
-    stage.simulator.type("in-range 0002")
-    page.wait_for("0002 is connected", 40)
-
-
 def log(run):
     """The bridge's log on request, until it is stopped or the page is left."""
     page, stage = run.page, run.stage
@@ -234,4 +213,4 @@ def accessibility(run):
             page, sorted(set(expected[page]) - set(lines)), sorted(set(lines) - set(expected[page]))))
 
 
-CASES = [pair_and_use, keyboard_only, all_commands, why, log, hostile_names, quiet_console, accessibility]
+CASES = [pair_and_use, keyboard_only, all_commands, log, hostile_names, quiet_console, accessibility]

@@ -1,0 +1,120 @@
+// The links from the broker to a tag as a list of findings: those of the bridge, or what the retained facts show while
+// there is no answer from the bridge. No elements and no clock, so that a test can compare the lists.
+//
+// A finding has the keys of request/doctor: {name, title, verdict, found, remedies}.
+
+import {age, span, stateText, words} from "./model.js";
+
+const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
+const linked = ["connecting", "initializing", "configuring", "connected"];
+
+function finding(name, title, verdict, found, ...remedies) {
+  return {name, title, verdict, found, remedies: remedies.filter(Boolean)};
+}
+
+// Returns {heading, conclusion, list, others}. `report` is the data of the bridge's answer to request/doctor, and null without one;
+// `silence` is why there is none, if the bridge has been asked; `isUnknown` is whether the bridge does not know the tag.
+export function diagnosis(id, {server, broker, tag, bridge, isReady}, {report = null, silence = null, isUnknown = false}, now) {
+  const name = tag?.info?.bridge;
+  const isReached = server.connected && broker.connected;
+  if (isReached && !isReady) return {heading: `Why is ${id} offline?`, conclusion: "", list: [], others: []};
+  const isAsked = isReached && tag && bridge?.state === "online" && report;
+  const {list, others} = isAsked ? ofReport(report) : {list: ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, now), others: []};
+  const broken = isAsked ? list.find(each => each.name === report.broken) : list.find(each => each.verdict === "failed");
+  return {heading: heading(id, tag, isReached && bridge?.state !== "offline", isReached), conclusion: conclusion(tag, broken), list, others};
+}
+
+function heading(id, tag, isCurrent, isReached) {
+  if (!isReached) return `The state of ${id} is not known`;
+  if (!tag) return `There is no tag ${id}`;
+  if (!isCurrent || tag?.availability !== "online") return `Why is ${id} offline?`;
+  return tag.connection?.state === "connected" ? `${id} is connected` : `${id} is ${stateText(tag)}`;
+}
+
+function conclusion(tag, broken) {
+  if (broken) return `The first broken link from the broker to the tag: ${broken.title}.`;
+  return tag?.availability === "online" ? "No link from the broker to the tag is broken." : "No broken link was found.";
+}
+
+// The links in order, then the problems outside of them; the titles of everything else. A remedy is listed once.
+function ofReport({chain = [], checks = []}) {
+  const titled = checks.map(check => ({...check, title: check.title ?? words(check.name), found: String(check.found ?? ""), remedies: check.remedies ?? []}));
+  const links = chain.map(name => titled.find(check => check.name === name)).filter(Boolean);
+  const rest = titled.filter(check => !links.includes(check));
+  const isProblem = check => check.verdict === "failed" || check.verdict === "warning";
+  const titles = verdict => rest.filter(check => check.verdict === verdict).map(check => check.title);
+  const shown = new Set();
+  const isNew = remedy => !shown.has(remedy) && shown.add(remedy);
+  const list = [...links, ...rest.filter(isProblem)].map(check => ({...check, remedies: check.remedies.filter(isNew)}));
+  return {list, others: [["Also ok", titles("ok")], ["Not checked", titles("skipped")]].filter(([, titles]) => titles.length > 0)};
+}
+
+// MARK: Without an answer of the bridge
+
+function ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, now) {
+  const skipped = (reason, from) => links.slice(from).map(([name, title]) => finding(name, title, "skipped", reason));
+  if (!server.connected) {
+    return [finding("server", "page's server", "failed", "does not answer", "systemctl status jacquard2mqtt-web"), ...skipped("not known without the page's server", 0)];
+  }
+  if (!broker.connected) {
+    return [finding("broker", "broker", "failed", broker.text || "not connected", "Start the broker, or correct its address in the configuration."), ...skipped("not known without the broker", 1)];
+  }
+  const list = [finding("broker", "broker", "ok", "connected")];
+  if (!tag) return [...list, finding("tag", "tag", "failed", "no bridge has this tag", "Pair it, or add its serial to a bridge's configuration.")];
+  if (!name) return [...list, finding("bridge", "bridge", "skipped", "not known: the tag's info is missing"), ...skipped("not known without the bridge", 2)];
+  if (bridge?.state === undefined) return [...list, finding("bridge", "bridge", "skipped", `${name}: state not known`), ...skipped("not known without the bridge", 2)];
+  if (bridge.state !== "online") {
+    const rest = skipped("not known while the bridge is offline", 2).map(each => each.name === "received" ? received(tag, false, now) : each);
+    return [...list, finding("bridge", "bridge", "failed", `${name} is offline`, "On its host: sudo systemctl start jacquard2mqtt"), ...rest, ...lastError(tag, now)];
+  }
+  const problems = (bridge.health?.problems ?? []).map(problem => problem.text ?? words(problem.code));
+  const texts = [`${name} is online`, ...(silence ? [silence] : []), ...problems];
+  list.push(finding("bridge", "bridge", silence || problems.length > 0 ? "warning" : "ok", texts.join("; "), silence && "On the bridge's host: jacquard2mqtt doctor"));
+  if (isUnknown) return [...list, finding("tag", "tag", "failed", `${name} does not have this tag any more`, "Pair it again.")];
+  const used = adapter(bridge, tag);
+  return [...list, used, ...ofTag(tag, used.verdict !== "failed", now)];
+}
+
+function adapter(bridge, tag) {
+  if (!Array.isArray(bridge.adapter)) return finding("adapter", "adapter", "skipped", "not known");
+  const used = bridge.adapter.find(each => each.id === tag.connection?.adapter) ?? bridge.adapter.find(each => each.state === "powered_on") ?? bridge.adapter[0];
+  if (!used) return finding("adapter", "adapter", "failed", "the bridge has none", "Plug one in, then: systemctl status bluetooth");
+  if (used.state === "powered_on") return finding("adapter", "adapter", "ok", `${used.id} is on`);
+  return finding("adapter", "adapter", "failed", `${used.id}: ${words(used.state)}`, "sudo rfkill unblock bluetooth", "bluetoothctl power on");
+}
+
+function ofTag(tag, isAdapterReady, now) {
+  const {state, step, of, attempt, error, since} = tag.connection ?? {};
+  const link = (verdict, found, ...remedies) => finding("link", "link", verdict, found, ...remedies);
+  const isHeld = state === "disconnected";
+  const policy = isHeld ? [finding("connection_policy", "policy", "failed", "disconnected on request or by the configuration", "Press Connect on the tag's page.")] : [];
+  const first = [...policy, received(tag, true, now)];
+  if (state === "connected") return [...first, tag.availability === "online" ? link("ok", `connected since ${since}`) : link("failed", "the tag does not answer; the bridge connects it again", "If this lasts, charge the tag.")];
+  if (linked.includes(state)) return [...first, link("warning", `${state}${of ? ` ${step}/${of}` : ""}, attempt ${attempt ?? 1}`)];
+  if (isHeld) return [...first, link("skipped", "not tried")];
+  if (!isAdapterReady) return [...first, link("skipped", "not tried without an adapter")];
+  if (error) return [...first, link("failed", `not connected: ${errorText(tag, now)}`, error.hint)];
+  if (tag.availability === "online") return [...first, link("ok", "not connected, because no command is waiting")];
+  if (first.at(-1).verdict === "failed") return [...first, link("skipped", "not tried: the bridge waits until it receives the tag")];
+  return [...first, link("failed", "not connected", "Move the tag: it sleeps after ten idle minutes.", "Bring it near the adapter.", "Charge it.")];
+}
+
+// The bridge publishes the time with each change of the state only: a tag may have been received since then.
+function received(tag, isBridgeOnline, now) {
+  const {state, last_seen: seen} = tag.connection ?? {};
+  const make = (verdict, found, ...remedies) => finding("received", "tag received", verdict, found, ...remedies);
+  if (isBridgeOnline && linked.includes(state)) return make("ok", "linked to the adapter");
+  if (seen) return make("skipped", `received ${age(seen, now)} or later`);
+  if (!isBridgeOnline || seen === undefined) return make("skipped", "not known");
+  return make("failed", "not received since the bridge started", "Move the tag: it sleeps after ten idle minutes.", "Bring it near the adapter.", "Charge it.");
+}
+
+function lastError(tag, now) {
+  const error = tag.connection?.error;
+  return error ? [finding("last_error", "last error", "warning", errorText(tag, now), error.hint)] : [];
+}
+
+function errorText({connection: {error, retry_at: retryAt}}, now) {
+  const wait = Date.parse(retryAt ?? "") - now;
+  return `${error.text ?? words(error.code)}${wait > 0 ? `; next attempt in ${span(wait)}` : ""}`;
+}
