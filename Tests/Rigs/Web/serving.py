@@ -50,45 +50,39 @@ def proxy(run):
     browser.wait_for("Password")
 
 
+def outage(page, process, shows, is_back, meanwhile=lambda: None):
+    """Kills a process: the page shows it within 2 s, and recovers after it is started again."""
+    process.kill()
+    shown = page.wait_for(shows, 5)
+    meanwhile()
+    process.start()
+    begin = time.monotonic()
+    is_back()
+    print("  %s killed: %r after %.2f s; recovered %.2f s after its start" % (process.name, shows, shown, time.monotonic() - begin))
+    require(shown < 2, "the page needed %.1f s" % shown)
+
+
 def recovery(run):
     """The broker, the page's server and the bridge are killed: the page shows it within 2 s, and recovers by itself."""
     page, stage = run.page, run.stage
     run.login()
     run.show("tags")
-    begin = time.monotonic()
-    stage.broker.kill()
-    page.wait_for("The broker is not connected", 5)
-    shown = time.monotonic() - begin
-    require("0001" in page.text(), "the last facts are gone")
-    require(page.run("return document.getElementById('main').classList.contains('old')"), "old facts are not grey")
-    stage.broker.start()
-    begin = time.monotonic()
-    page.wait_for_script("return document.getElementById('alert').hidden", "the broker is back", 20)
-    print("  broker killed: shown after %.2f s; back after %.2f s" % (shown, time.monotonic() - begin))
-    require(shown < 2, "the page needed %.1f s" % shown)
+
+    def keeps_facts():
+        require("0001" in page.text(), "the last facts are gone")
+        require(page.run("return document.getElementById('main').classList.contains('old')"), "old facts are not grey")
+        page.wait_for(" s old. Reconnecting.")
+
+    def broker_is_back():
+        page.wait_for_script("return document.getElementById('alert').hidden", "the broker is back", 20)
+
+    outage(page, stage.broker, "The broker is not connected", broker_is_back, keeps_facts)
     page.wait_for("attic ok", 20)
-
-    begin = time.monotonic()
-    run.web.kill()
-    page.wait_for("does not answer", 5)
-    shown = time.monotonic() - begin
-    run.web.start()
-    begin = time.monotonic()
     # Sessions are in memory only: the browser has to log in again.
-    page.wait_for("one-time link", 20)
-    print("  page's server killed: shown after %.2f s; asks for a login %.2f s after its start" % (shown, time.monotonic() - begin))
-    require(shown < 2, "the page needed %.1f s" % shown)
+    outage(page, run.web, "does not answer", lambda: page.wait_for("one-time link", 20), keeps_facts)
     run.login()
-
-    begin = time.monotonic()
-    stage.bridge.kill()
-    page.wait_for("attic offline", 5)
-    shown = time.monotonic() - begin
-    stage.bridge.start()
-    begin = time.monotonic()
-    page.wait_for("attic ok", 30)
-    print("  bridge killed: shown after %.2f s; back after %.2f s" % (shown, time.monotonic() - begin))
-    require(shown < 2, "the page needed %.1f s" % shown)
+    outage(page, stage.bridge, "attic offline", lambda: page.wait_for("attic ok", 30))
+    page.wait_for_script("return document.getElementById('totals').innerText.includes('0 offline')", "the tags are back", 40)
 
 
 def ingress(run):
