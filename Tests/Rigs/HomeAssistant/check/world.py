@@ -122,8 +122,12 @@ class World:
         await until(f"the gear of {tag} is known", has_gear)
 
     async def announced(self, since: int) -> None:
-        """Waits until a bridge that has started since then has announced its devices, which it does a second later."""
-        await self.bus.expect(f"homeassistant/+/{OTHER_TAG}/#", 1, since)
+        """Waits until a bridge that has started since then has announced its devices and repeated the touch modes.
+
+        It announces them a second after its connection, and repeats the touch modes a second after that.
+        """
+        announcement = (await self.bus.expect(f"homeassistant/+/{OTHER_TAG}/#", 1, since))[0]
+        await self.bus.expect("jacquard/tag/0002/touch_mode", 1, self.bus.heard.index(announcement))
 
     async def gesture(self, name: str, count: int = 1) -> None:
         """Makes gestures on tag 0001, a hundred a second, and waits until the bridge has told them."""
