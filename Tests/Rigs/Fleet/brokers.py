@@ -98,6 +98,7 @@ class NATS(Cluster):
             text = adapted(EXAMPLES / self.kind / "nats-server.conf", {
                 "server_name: north": f"server_name: node{number}", "127.0.0.1:4222": f"127.0.0.1:{take_port()}",
                 "/var/lib/nats": str(self.folder / f"store{number}"), "0.0.0.0:6222": f"127.0.0.1:{route}",
+                "advertise: north.lan:6222": f"advertise: 127.0.0.1:{route}",
                 "0.0.0.0:8883": f"127.0.0.1:{port}",
                 "nats://north.lan:6222, nats://east.lan:6222, nats://south.lan:6222":
                     ", ".join(f"nats://127.0.0.1:{other}" for other in routes),
