@@ -29,12 +29,16 @@ class Observer:
         self.results: dict[str, list[bytes]] = {}
         self.stats: dict[str, object] = {}
         self.received = 0.0
+        # When each gesture arrived first, by sequence number, and the times without a subscription.
+        self.arrivals: dict[int, float] = {}
+        self.gaps: list[tuple[float, float]] = []
+        self.gone_at: float | None = None
         self.is_ready = threading.Event()
         self.probes: set[bytes] = set()
         self.client = client_of(cluster, f"observer{number}")
         self.client.reconnect_delay_set(0.2, 0.5)
         self.client.on_connect = lambda *_: self.subscribe()
-        self.client.on_disconnect = lambda *_: self.is_ready.clear()
+        self.client.on_disconnect = lambda *_: self.disconnected()
         self.client.on_subscribe = self.subscribed
         self.client.on_message = lambda _client, _data, message: self.note(message)
         self.client.connect_async("127.0.0.1", cluster.ports[number], keepalive=10)
@@ -44,12 +48,19 @@ class Observer:
         topics = [f"{TAG}/gesture", f"{TAG}/stats", f"{TAG}/+/result", f"{TAG}/+/+/result", PROBE]
         self.client.subscribe([(topic, 1) for topic in topics])
 
+    def disconnected(self) -> None:
+        self.is_ready.clear()
+        self.gone_at = self.gone_at or time.monotonic()
+
     def subscribed(self, _client, _data, _id, granted) -> None:
         # A node without a quorum refuses subscriptions.
         if any(code > 2 for code in granted):
             time.sleep(0.2)
             self.subscribe()
         else:
+            if self.gone_at:
+                self.gaps.append((self.gone_at, time.monotonic()))
+                self.gone_at = None
             self.is_ready.set()
 
     def note(self, message) -> None:
@@ -61,10 +72,17 @@ class Observer:
             if message.topic.endswith("/gesture"):
                 self.gestures.setdefault((document["boot"], document["seq"]), []).append(message.payload)
                 self.received = time.monotonic()
+                self.arrivals.setdefault(document["seq"], self.received)
             elif message.topic.endswith("/stats"):
                 self.stats = document
             elif document["final"]:
                 self.results.setdefault(document["id"], []).append(message.payload)
+
+    def missed(self, sequence: int) -> bool:
+        """Whether there was no subscription between the arrivals of the gestures before and after one."""
+        before = max((at for seq, at in self.arrivals.items() if seq < sequence), default=0)
+        after = min((at for seq, at in self.arrivals.items() if seq > sequence), default=time.monotonic())
+        return any(begin < after and end > before for begin, end in self.gaps)
 
     def last(self) -> int:
         return max((seq for _, seq in list(self.gestures)), default=0)

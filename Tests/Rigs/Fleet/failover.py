@@ -19,6 +19,8 @@ STATE = "jacquard/bridge/fleet/state"
 STABLE = 5
 # The longest failure.
 PATIENCE = 120
+# How long nodes may wait for one that was cut off: 1.25 times the 10 s after which they notice it.
+WAITING = 12.5
 
 
 class Rig:
@@ -187,7 +189,8 @@ class Rig:
         is_own = node == self.bridge_node()
         survivors = [number for number in self.everywhere if number != node]
         self.talkers = [self.observers[number] for number in survivors]
-        control = Control(self.cluster, [node] + survivors)
+        # The same order as that of the bridge.
+        control = Control(self.cluster, self.everywhere[node:] + self.everywhere[:node])
         assert control.ready.wait(30), "the control client cannot subscribe"
         time.sleep(2)
         first = max(self.observers[number].last() for number in survivors)
@@ -230,7 +233,14 @@ class Rig:
             for seq in range(result["first"] + 1, result["last"] + 1)]
         # A gesture that one node has delivered was published; the other node has lost it.
         # One that was delivered and not acknowledged before it expired counts as expired, too.
-        result["lost"] = max(0, sum(not any(row) for row in counts) - result["expired"])
+        unseen = [result["first"] + 1 + number for number, row in enumerate(counts) if not any(row)]
+        result["lost"] = max(0, len(unseen) - result["expired"])
+        # A cluster that ends sessions may do so to all subscribers at once.
+        survivors = [self.observers[number] for number in result["survivors"]]
+        unheard = 0 if self.cluster.keeps_sessions else sum(
+            all(observer.missed(sequence) for observer in survivors) for sequence in unseen)
+        result["unheard"] = min(result["lost"], unheard)
+        result["lost"] -= result["unheard"]
         result["lost_at_one_node"] = sum(any(row) and not all(row) for row in counts)
         # QoS 1 delivers at least once: what was not acknowledged is sent again, byte for byte.
         result["repeated_gestures"] = sum(max(row) > 1 for row in counts)
@@ -245,6 +255,10 @@ class Rig:
         if gaps and result["of_bridge"]:
             # The bridge notices a node that was cut off later.
             gaps.append((result["failed_at"], result["failed_at"] + float(result["connected"]) + 0.5))
+        elif result["failure"] == "cut":
+            # The other nodes wait for the one that was cut off, and then end sessions that have waited.
+            failed = float(result["failed_at"])
+            gaps += [(failed, end) for begin, end in gaps if failed < begin < failed + WAITING]
         unserved = [command for command in missing if any(begin <= command["at"] <= end for begin, end in gaps)]
         result["missing"] = missing
         result["unserved"] = len(unserved)
