@@ -197,6 +197,7 @@ class Ejabberd(ErlangCluster):
                 **self.environment, "EJABBERD_CONFIG_PATH": str(home / "ejabberd.yml"),
                 "EJABBERD_LOG_PATH": str(home / "ejabberd.log"), "ERL_CRASH_DUMP": str(home / "crash"),
             }))
+            wait_for("ejabberd runs", lambda number=number: self.call(number, "status").returncode == 0, self.patience)
             if number == 0:
                 for name in ("bridge", "reader"):
                     self.command(number, "register", name, self.domain.removeprefix("@"), PASSWORD)
@@ -204,12 +205,16 @@ class Ejabberd(ErlangCluster):
                 self.command(number, "join_cluster", "node0@localhost")
                 self.wait(number)
 
-    def command(self, number: int, *words: str) -> None:
-        """What `ejabberdctl` does."""
-        result = subprocess.run(
+    def call(self, number: int, *words: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command as `ejabberdctl` does."""
+        return subprocess.run(
             ["erl", "-sname", f"command{os.getpid()}@localhost", "-hidden", "-noinput", "-s", "ejabberd_ctl",
              "-extra", f"node{number}@localhost", *words],
             env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=60, check=False)
+
+    def command(self, number: int, *words: str) -> None:
+        """Runs a command that has to succeed."""
+        result = self.call(number, *words)
         assert result.returncode == 0, f"{words}: {result.stdout}{result.stderr}"
 
 
