@@ -95,8 +95,8 @@ let package = Package(
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Time"),
         coldModule("HomeAssistant", "JSON"),
-        coldModule("GATTRecording", "JSON", "JacquardProtocol"),
-        module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Time"),
+        coldModule("GATTRecording", "JSON", "JacquardProtocol", "Text"),
+        module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"),
         module("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         module("FakeBlueZ", "DBus", "EventLoop", "Logging", "Time"),
         module(
@@ -162,7 +162,7 @@ let package = Package(
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),
-        tests("GATTRecording", "JSON", "JacquardProtocol"),
+        tests("GATTRecording", "JSON", "JacquardProtocol", "Text"),
         tests(
             "Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Time",
             exclude: ["HomeAssistant/recorded-device-form.txt", "HomeAssistant/recorded-single-form.txt"]),

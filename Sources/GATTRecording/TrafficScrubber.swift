@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Text
 
 /// Replaces what identifies a tag or its owner: the given texts, and Bluetooth addresses.
 ///
@@ -145,9 +146,8 @@ extension TrafficScrubber {
         return !isAlphanumeric(before) && !isAlphanumeric(after)
     }
 
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte >= 0x80
-    }
+    /// Letters beyond ASCII count too.
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool { ASCII.isAlphanumeric(byte) || byte >= 0x80 }
 
     /// Replaces six pairs of hexadecimal digits that are separated by colons or, as in BlueZ's paths, by underscores.
     private static func replaceAddresses(in bytes: inout [UInt8]) {
@@ -160,7 +160,7 @@ extension TrafficScrubber {
                 (separator == UInt8(ascii: ":") || separator == UInt8(ascii: "_"))
                 && (0..<length).allSatisfy { index in
                     let byte = bytes[position + index]
-                    return index % 3 == 2 ? byte == separator : isHexadecimal(byte)
+                    return index % 3 == 2 ? byte == separator : ASCII.isHexadecimal(byte)
                 }
             guard isAddress else {
                 position += 1
@@ -169,10 +169,6 @@ extension TrafficScrubber {
             for index in 0..<length where index % 3 != 2 { bytes[position + index] = UInt8(ascii: "X") }
             position += length
         }
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
     }
 }
 

@@ -2,6 +2,7 @@ import GATTRecording
 import JSON
 import JacquardProtocol
 import TagFirmware
+import Text
 
 /// An event as a line for people.
 enum EventText {

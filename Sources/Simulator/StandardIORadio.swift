@@ -5,6 +5,7 @@ import Glibc
 import JSON
 import JacquardProtocol
 import TagFirmware
+import Text
 
 /// Connects one tag's firmware to standard input and output, for an external radio simulation.
 @LoopActor

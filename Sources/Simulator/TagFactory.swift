@@ -2,6 +2,7 @@ import EventLoop
 import GATTRecording
 import JacquardProtocol
 import TagFirmware
+import Text
 
 /// Makes the tags that the command line asks for.
 @LoopActor

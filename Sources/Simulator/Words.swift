@@ -1,5 +1,6 @@
 import GATTRecording
 import JacquardProtocol
+import Text
 
 /// The words by which the simulator shows the protocol's values.
 extension TagCommand.Target {

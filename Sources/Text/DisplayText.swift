@@ -28,3 +28,10 @@ public enum DisplayText {
             && word.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
     }
 }
+
+extension String {
+    /// The first part of a longer text and three dots: at most this many bytes before them.
+    public func shortened(toBytes count: Int) -> String {
+        utf8.count <= count ? self : String(decoding: utf8.prefix(count), as: UTF8.self) + "..."
+    }
+}

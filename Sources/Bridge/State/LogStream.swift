@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 import Time
 
 /// A log record of the program.
@@ -110,17 +111,14 @@ struct LogDocument: Encodable {
 
     init(_ entry: LogEntry, omitted: UInt64, bridge: String, at now: Timestamp) {
         self.bridge = bridge
-        fields = Dictionary(entry.fields.map { ($0.name, Self.cut($0.value)) }) { $1 }
+        fields = Dictionary(
+            entry.fields.map { ($0.name, $0.value.shortened(toBytes: LogStream.longestValue)) }
+        ) { $1 }
         label = entry.label
         level = entry.level
         message = entry.message
         self.omitted = omitted
         time = now.text
-    }
-
-    private static func cut(_ value: String) -> String {
-        guard value.utf8.count > LogStream.longestValue else { return value }
-        return String(decoding: value.utf8.prefix(LogStream.longestValue), as: UTF8.self) + "..."
     }
 }
 

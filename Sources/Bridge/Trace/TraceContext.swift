@@ -1,3 +1,4 @@
+import Text
 import Time
 
 /// Creates the `traceparent` of each gesture. Source: W3C Trace Context, section 3.2.
@@ -39,10 +40,6 @@ struct TraceContext: Sendable {
     }
 
     private static func hexadecimal(_ numbers: [UInt64]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let bytes = numbers.flatMap { number in
-            stride(from: 60, through: 0, by: -4).map { digits[Int(number >> UInt64($0) & 15)] }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        numbers.flatMap { withUnsafeBytes(of: $0.bigEndian, Array.init) }.hex
     }
 }

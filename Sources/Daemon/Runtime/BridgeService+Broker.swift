@@ -2,6 +2,7 @@ import Bridge
 import EventLoop
 import Logging
 import MQTT
+import Text
 
 /// The connection to the broker.
 extension BridgeService {
@@ -107,5 +108,5 @@ extension BridgeService {
 
 extension String {
     /// The first part of a topic, for the log: at most 256 bytes.
-    var shortened: String { utf8.count <= 256 ? self : String(decoding: utf8.prefix(256), as: UTF8.self) + "..." }
+    var shortened: String { shortened(toBytes: 256) }
 }

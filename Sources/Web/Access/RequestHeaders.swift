@@ -1,3 +1,5 @@
+import Text
+
 /// Header values that the page's server parses itself.
 enum RequestHeaders {
     /// The value of a cookie in a `Cookie` header; nil if it is absent or sent more than once.
@@ -27,7 +29,7 @@ enum RequestHeaders {
     static func isHost(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
-                isAlphanumeric(byte) || "-._:[]".utf8.contains(byte)
+                ASCII.isAlphanumeric(byte) || "-._:[]".utf8.contains(byte)
             }
     }
 
@@ -37,7 +39,7 @@ enum RequestHeaders {
         let levels = text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return levels.allSatisfy { level in
             !level.isEmpty && !level.elementsEqual("..".utf8) && !level.elementsEqual(".".utf8)
-                && level.allSatisfy { isAlphanumeric($0) || "-._~".utf8.contains($0) }
+                && level.allSatisfy { ASCII.isAlphanumeric($0) || "-._~".utf8.contains($0) }
         }
     }
 
@@ -46,26 +48,8 @@ enum RequestHeaders {
         guard let last = header?.utf8.split(separator: UInt8(ascii: ",")).last else { return nil }
         let text = String(Substring(last)).filter { $0 != " " }
         guard (2...45).contains(text.utf8.count),
-            text.utf8.allSatisfy({ isHexadecimal($0) || $0 == 0x2E || $0 == 0x3A })
+            text.utf8.allSatisfy({ ASCII.isHexadecimal($0) || $0 == 0x2E || $0 == 0x3A })
         else { return nil }
         return text.lowercased()
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
-            UInt8(ascii: "a")...UInt8(ascii: "f"):
-            true
-        default: false
-        }
     }
 }

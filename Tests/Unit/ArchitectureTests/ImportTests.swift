@@ -20,8 +20,8 @@ struct ImportTests {
         "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
         "MQTT": ["CMosquitto", "CResolver", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
         "HomeAssistant": ["JSON"],
-        "GATTRecording": ["JSON", "JacquardProtocol"],
-        "Bridge": ["GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Time"],
+        "GATTRecording": ["JSON", "JacquardProtocol", "Text"],
+        "Bridge": ["GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"],
         "TagFirmware": ["GATTRecording", "JacquardProtocol", "Time"],
         "FakeBlueZ": ["DBus", "EventLoop", "Glibc", "Logging", "Time"],
         "Simulator": [

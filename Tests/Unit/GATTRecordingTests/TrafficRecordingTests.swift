@@ -1,6 +1,7 @@
 import JSON
 import JacquardProtocol
 import Testing
+import Text
 
 @testable import GATTRecording
 
