@@ -3,6 +3,7 @@ import BrokerAccess
 import CommandLine
 import EventLoop
 import JSON
+import JacquardProtocol
 import Terminal
 import Text
 import Time
@@ -145,7 +146,7 @@ extension TagSettingCommand {
         json: RowText.resultJSON,
         examples: ["config 003R colour", "config 003R colour 7 --type uint32", "config 003R offset -- -7"]
     ) { arguments throws(CommandLineError) in
-        let type = try arguments.value(of: typeOption, ScalarRule<StoreType>.choice)
+        let type = try arguments.value(of: typeOption, ScalarRule<ConfigType>.choice)
         var payload: [String: JSONValue] = ["key": .string(try arguments.operand(1, "KEY", .anyText))]
         payload["vendor_id"] = try arguments.value(of: vendorOption, .anyText).map(JSONValue.string)
         payload["product_id"] = try arguments.value(of: productOption, .anyText).map(JSONValue.string)
@@ -153,7 +154,7 @@ extension TagSettingCommand {
             guard type == nil else { throw CommandLineError(message: "\(typeOption.name) is given without VALUE") }
             return try action(arguments, "config", verb: "get", payload: payload)
         }
-        let chosen = type ?? StoreType(of: text)
+        let chosen = type ?? ConfigType(of: text)
         guard let value = chosen.value(text) else {
             throw CommandLineError(
                 message: "VALUE: \(DisplayText.quoted(text)) is no \(chosen.rawValue); allowed: \(chosen.allowed)")
@@ -164,8 +165,8 @@ extension TagSettingCommand {
     }
 
     private static let typeOption = OptionDescription(
-        name: "--type", value: "TYPE", completion: .words(StoreType.allCases.map(\.rawValue)),
-        details: [StoreType.allCases.map(\.rawValue).joined(separator: ", ") + "."])
+        name: "--type", value: "TYPE", completion: .words(ConfigType.allCases.map(\.rawValue)),
+        details: [ConfigType.allCases.map(\.rawValue).joined(separator: ", ") + "."])
     private static let vendorOption = OptionDescription(
         name: "--vendor", value: "NUMBER", details: ["The vendor of the key (default: that of the tag)."])
     private static let productOption = OptionDescription(
@@ -179,14 +180,12 @@ extension TagSettingCommand {
     }
 }
 
-/// The types of the values in a tag's store. The raw values are those of `config/set`.
-enum StoreType: String, CaseIterable, Sendable {
-    case bool, uint32, uint64, int32, int64, float, double, string
-
+/// Values of a tag's store, as they are typed.
+extension ConfigType {
     /// The type of a value that is given without one.
     init(of text: String) {
-        let whole = [StoreType.uint32, .int32, .uint64, .int64].first { $0.value(text) != nil }
-        self = StoreType.bool.value(text) != nil ? .bool : whole ?? (Double(text) != nil ? .double : .string)
+        let whole = [ConfigType.uint32, .int32, .uint64, .int64].first { $0.value(text) != nil }
+        self = ConfigType.bool.value(text) != nil ? .bool : whole ?? (Double(text) != nil ? .double : .string)
     }
 
     /// The values, for error texts.
@@ -220,7 +219,9 @@ extension ScalarRule where Value == String {
     /// The name of a tag.
     fileprivate static var tagName: ScalarRule {
         ScalarRule(allowed: "1 to 21 bytes") { text throws(Rejection) in
-            guard (1...21).contains(text.utf8.count) else { throw Rejection("has \(text.utf8.count) bytes") }
+            guard BLEConfiguration.nameByteCounts.contains(text.utf8.count) else {
+                throw Rejection("has \(text.utf8.count) bytes")
+            }
             return text
         }
     }

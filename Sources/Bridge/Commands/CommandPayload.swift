@@ -42,6 +42,14 @@ enum CommandPayload: Hashable, Sendable {
         }
     }
 
+    /// Returns whether the payload is the word `stop`; no other word is allowed.
+    func isStop() throws(CommandFailure) -> Bool {
+        guard case .text(let text) = self else { return false }
+        let words = [Word("stop", true)]
+        let stop = try CommandArguments(bareWord: text).word("payload", of: words)
+        return try CommandArguments.required(stop, "payload", mayBe: words.listed())
+    }
+
     /// Checks a text payload that must be a single word.
     ///
     /// - Throws: `invalid_json` for several words.

@@ -109,7 +109,7 @@ struct ConfigValueDocument: Encodable {
 }
 
 /// The eight value types of a tag's configuration store, with the names of the schema.
-enum ConfigType: String, Hashable, Sendable, CaseIterable {
+public enum ConfigType: String, Hashable, Sendable, CaseIterable {
     case bool, uint32, uint64, int32, int64, float, double, string
 
     /// Maximum length of a string in bytes; with the longest key it fits into a packet of 1,024 bytes.

@@ -43,8 +43,6 @@ struct NameSet: TagRequest {
 
     var command: TagCommand? { .rename(newName) }
 
-    /// Length in bytes. Source: protocol article, "Renaming, and disconnect command".
-    private static let lengths = 1...21
     private static let allowed = "1 to 21 bytes of UTF-8 without control characters"
 
     init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
@@ -62,7 +60,7 @@ struct NameSet: TagRequest {
     }
 
     private static func isName(_ text: String) -> Bool {
-        lengths.contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+        BLEConfiguration.nameByteCounts.contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {

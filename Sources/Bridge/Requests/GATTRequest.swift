@@ -14,12 +14,10 @@ struct GATTRequest: BridgeRequest {
     /// One second to one hour.
     private static let durations = 1...3_600
     private static let standardSeconds = 60
-    private static let stopWords = [Word("stop", Intent.stop)]
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
-        if case .text(let text) = payload {
-            let stop = try CommandArguments(bareWord: text).word("payload", of: Self.stopWords)
-            intent = try CommandArguments.required(stop, "payload", mayBe: Self.stopWords.listed())
+        guard try !payload.isStop() else {
+            intent = .stop
             return
         }
         let arguments = try CommandArguments(emptyOrObject: payload)

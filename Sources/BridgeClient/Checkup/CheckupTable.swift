@@ -1,4 +1,5 @@
 import JSON
+import JacquardProtocol
 
 /// The steps of a checkup, in order. What the bridge does not offer, such as firmware updates, has no step.
 enum CheckupTable {
@@ -42,7 +43,7 @@ enum CheckupTable {
             name: "name", title: "tag name", work: .look,
             judge: { _, facts in
                 guard let name = facts["info"]?["tag_name"]?.string else { return .missing("no name") }
-                return (1...21).contains(name.utf8.count)
+                return BLEConfiguration.nameByteCounts.contains(name.utf8.count)
                     ? .works("\(name.utf8.count) bytes") : .differs("\(name.utf8.count) bytes, expected 1 to 21")
             }),
         CheckupStep(
