@@ -53,15 +53,10 @@ final class MetricsWriter {
     }
 
     private func write(_ text: String, to file: String) async {
-        let failure = await HelperThread.shared.run(.metrics) { () -> FileError? in
-            do throws(FileError) {
-                // World-readable, because the collector runs as another user. Not durable, because metrics are
-                // worthless after a power cut.
-                try AtomicFile.write(Array(text.utf8), to: file, mode: 0o644, isDurable: false)
-                return nil
-            } catch {
-                return error
-            }
+        let failure = await HelperThread.shared.failure(.metrics) { () throws(FileError) in
+            // World-readable, because the collector runs as another user. Not durable, because metrics are
+            // worthless after a power cut.
+            try AtomicFile.write(Array(text.utf8), to: file, mode: 0o644, isDurable: false)
         }
         isWriting = false
         limit.disarm()

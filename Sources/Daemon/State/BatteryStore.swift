@@ -23,8 +23,8 @@ final class BatteryStore {
     private var isWriting = false
     private var isFailing = false
     private lazy var timer = LoopTimer { [unowned self] in begin() }
-    /// The caller of ``finish(within:)``, with its timeout.
-    private var finishing: (continuation: CheckedContinuation<Void, Never>, timer: LoopTimer)?
+    /// The caller of ``finish(within:)``.
+    private let finishing = FinishWaiter()
 
     /// - Parameters:
     ///   - folder: where the file is.
@@ -78,20 +78,8 @@ final class BatteryStore {
 
     /// Waits until all changes are written, or until the timeout.
     func finish(within limit: Duration = .seconds(2)) async {
-        guard isChanged || isWriting, finishing == nil else { return }
-        await withCheckedContinuation { continuation in
-            let timer = LoopTimer { [unowned self] in endFinishing() }
-            timer.arm(after: limit)
-            finishing = (continuation, timer)
-            begin()
-        }
-    }
-
-    private func endFinishing() {
-        let waiting = finishing
-        finishing = nil
-        waiting?.timer.disarm()
-        waiting?.continuation.resume()
+        guard isChanged || isWriting else { return }
+        await finishing.wait(atMost: limit) { begin() }
     }
 
     private func changed(isUrgent: Bool) {
@@ -104,7 +92,7 @@ final class BatteryStore {
     /// Schedules the next write. Changes during a write are scheduled at its end.
     private func schedule() {
         guard isChanged, !isWriting else { return }
-        if isUrgent || finishing != nil {
+        if isUrgent || finishing.isWaiting {
             timer.arm(after: .zero)
         } else if !timer.isArmed {
             timer.arm(after: interval, accuracy: interval / 60)
@@ -121,21 +109,16 @@ final class BatteryStore {
     private func write() async {
         let folder = folder
         let stored = batteries.map { StoredBattery($0.key, serial: $0.value.serial, $0.value.history) }
-        let failure = await HelperThread.shared.run(.state) { () -> FileError? in
-            do throws(FileError) {
-                try folder.saveBatteries(stored)
-                return nil
-            } catch {
-                return error
-            }
+        let failure = await HelperThread.shared.failure(.state) { () throws(FileError) in
+            try folder.saveBatteries(stored)
         }
         isWriting = false
         report(failure)
         if failure != nil {
-            endFinishing()
+            finishing.end()
             isChanged = true
         } else if !isChanged {
-            endFinishing()
+            finishing.end()
         }
         schedule()
     }

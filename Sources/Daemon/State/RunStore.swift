@@ -34,13 +34,8 @@ final class RunStore {
 
     private func save() async {
         let (folder, runs) = (folder, runs)
-        let failure = await HelperThread.shared.run(.state) { () -> FileError? in
-            do throws(FileError) {
-                try folder.save(runs)
-                return nil
-            } catch {
-                return error
-            }
+        let failure = await HelperThread.shared.failure(.state) { () throws(FileError) in
+            try folder.save(runs)
         }
         if let failure { log.warning("cannot remember the name of this bridge", [(.error, failure.reason)]) }
     }

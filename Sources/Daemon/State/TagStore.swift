@@ -29,8 +29,8 @@ final class TagStore {
     private(set) var failure: UnwritableFile? {
         didSet { if failure != oldValue { onChange?() } }
     }
-    /// The caller of ``finish(within:)``, with its timeout.
-    private var finishing: (continuation: CheckedContinuation<Void, Never>, timer: LoopTimer)?
+    /// The caller of ``finish(within:)``.
+    private let finishing = FinishWaiter()
 
     /// - Parameters:
     ///   - folder: where the file is.
@@ -79,19 +79,8 @@ final class TagStore {
 
     /// Waits until all changes are written, or until the timeout: what the bridge has published must survive a restart.
     func finish(within limit: Duration = .seconds(2)) async {
-        guard isWriting, finishing == nil else { return }
-        await withCheckedContinuation { continuation in
-            let timer = LoopTimer { [unowned self] in endFinishing() }
-            timer.arm(after: limit)
-            finishing = (continuation, timer)
-        }
-    }
-
-    private func endFinishing() {
-        let waiting = finishing
-        finishing = nil
-        waiting?.timer.disarm()
-        waiting?.continuation.resume()
+        guard isWriting else { return }
+        await finishing.wait(atMost: limit)
     }
 
     /// Writes the changes. Changes during a write are written together after it.
@@ -107,13 +96,8 @@ final class TagStore {
 
     private func write() async {
         let (folder, wanted) = (folder, tags)
-        let error = await HelperThread.shared.run(.state) { () -> FileError? in
-            do throws(FileError) {
-                try folder.save(Array(wanted.values))
-                return nil
-            } catch {
-                return error
-            }
+        let error = await HelperThread.shared.failure(.state) { () throws(FileError) in
+            try folder.save(Array(wanted.values))
         }
         isWriting = false
         limit.disarm()
@@ -129,7 +113,7 @@ final class TagStore {
     }
 
     private func endFinishingUnlessWriting() {
-        if !isWriting { endFinishing() }
+        if !isWriting { finishing.end() }
     }
 
     /// Logs the first failure, and the recovery.

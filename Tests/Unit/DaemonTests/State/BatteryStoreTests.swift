@@ -24,11 +24,15 @@ struct BatteryStoreTests {
 
     private static let known: [TagID: StoredTag] = ["003R": .sample("003R")]
 
-    private func folder(_ scratch: ScratchFolder) -> StateFolder {
-        StateFolder(option: scratch.path, environment: [:])
+    private let scratch: ScratchFolder
+    private let folder: StateFolder
+
+    init() throws {
+        scratch = try ScratchFolder()
+        folder = StateFolder(option: scratch.path, environment: [:])
     }
 
-    private func file(_ scratch: ScratchFolder) -> String? {
+    private var file: String? {
         try? String(contentsOfFile: scratch.path + "/batteries.json", encoding: .utf8)
     }
 
@@ -41,8 +45,6 @@ struct BatteryStoreTests {
 
     @Test("keeps histories across restarts")
     func restart() async throws {
-        let scratch = try ScratchFolder()
-        let folder = folder(scratch)
         try await onLoop {
             let store = Self.store(folder)
             await store.load(for: Self.known)
@@ -53,50 +55,44 @@ struct BatteryStoreTests {
             #expect(next.complete(Self.record(BatteryHistory())).history == Self.history)
         }
         #expect(
-            file(scratch)
+            file
                 == #"{"batteries":[{"discharges":[10800,0,9000,700],"id":"003R","#
                 + #""points":[1795000000,90,0,1795010000,89,1],"serial":"003R"}],"version":1}"# + "\n")
     }
 
     @Test("does not write before the interval has passed, and nothing without a change")
     func interval() async throws {
-        let scratch = try ScratchFolder()
-        let folder = folder(scratch)
         try await onLoop {
             let store = Self.store(folder)
             await store.load(for: Self.known)
             store.remember(Self.record(BatteryHistory()))
             await store.finish(within: .seconds(60))
         }
-        #expect(file(scratch) == nil)
+        #expect(file == nil)
         try await onLoop {
             let store = Self.store(folder, interval: .milliseconds(5))
             await store.load(for: Self.known)
             store.remember(Self.record())
-            #expect(self.file(scratch) == nil)
-            try await until("the file") { self.file(scratch) != nil }
+            #expect(file == nil)
+            try await until("the file") { file != nil }
         }
     }
 
     @Test("removes the history of a forgotten tag from the file without delay")
     func forgotten() async throws {
-        let scratch = try ScratchFolder()
-        let folder = folder(scratch)
         try await onLoop {
             let store = Self.store(folder)
             store.remember(Self.record())
             await store.finish(within: .seconds(60))
-            #expect(self.file(scratch)?.contains("003R") == true)
+            #expect(file?.contains("003R") == true)
             store.forget("003R")
-            try await until("a file without the tag") { self.file(scratch)?.contains("003R") == false }
+            try await until("a file without the tag") { file?.contains("003R") == false }
             #expect(store.complete(Self.record(BatteryHistory())).history.isEmpty)
         }
     }
 
     @Test("drops the history of an unknown tag, and of another tag with the same id")
     func others() async throws {
-        let scratch = try ScratchFolder()
-        let folder = folder(scratch)
         try await onLoop {
             let store = Self.store(folder)
             store.remember(Self.record())
@@ -118,8 +114,6 @@ struct BatteryStoreTests {
             #"{"version":1,"batteries":[{"id":"003R","serial":"003R","points":["1",2,3],"discharges":[]}]}"#,
         ])
     func damaged(text: String) async throws {
-        let scratch = try ScratchFolder()
-        let folder = folder(scratch)
         _ = try scratch.write("batteries.json", text)
         let sink = MemorySink()
         try await onLoop {
@@ -129,14 +123,12 @@ struct BatteryStoreTests {
             await store.finish(within: .seconds(60))
         }
         #expect(try String(contentsOfFile: scratch.path + "/batteries.json.damaged", encoding: .utf8) == text)
-        #expect(file(scratch)?.contains("003R") == true)
+        #expect(file?.contains("003R") == true)
         #expect(sink.records.map(\.message) == ["the file of battery histories is damaged and was set aside"])
     }
 
     @Test("does not overwrite the file of another release")
     func laterVersion() async throws {
-        let scratch = try ScratchFolder()
-        let folder = folder(scratch)
         _ = try scratch.write("batteries.json", #"{"version":2}"#)
         try await onLoop {
             let store = Self.store(folder)
@@ -144,7 +136,7 @@ struct BatteryStoreTests {
             store.remember(Self.record())
             await store.finish(within: .seconds(60))
         }
-        #expect(file(scratch) == #"{"version":2}"#)
+        #expect(file == #"{"version":2}"#)
     }
 
     @Test("leaves out values that are out of range")
@@ -159,8 +151,6 @@ struct BatteryStoreTests {
 
     @Test("logs a failed write once, and the recovery")
     func failure() async throws {
-        let scratch = try ScratchFolder()
-        let folder = folder(scratch)
         try FileManager.default.createDirectory(
             atPath: scratch.path + "/batteries.json", withIntermediateDirectories: false)
         let sink = MemorySink()
@@ -169,7 +159,7 @@ struct BatteryStoreTests {
             store.remember(Self.record())
             try await until("a line in the log") { !sink.records.isEmpty }
             try FileManager.default.removeItem(atPath: scratch.path + "/batteries.json")
-            try await until("the file") { self.file(scratch) != nil }
+            try await until("the file") { file != nil }
             await store.finish(within: .seconds(60))
         }
         #expect(
