@@ -90,7 +90,7 @@ final class ExportedObjects {
                 "/", StandardInterfaces.objectManager, "InterfacesAdded", .objectPath(object.path),
                 StandardInterfaces.description(of: object))
         }
-        for change in changed { tell(change) }
+        for change in changed { send(change) }
     }
 
     private func flushLater() {
@@ -102,7 +102,7 @@ final class ExportedObjects {
         }
     }
 
-    private func tell(_ change: Change) {
+    private func send(_ change: Change) {
         guard let interface = change.object.interfaces.first(where: { $0.name == change.interface }) else { return }
         let properties = interface.properties.filter { change.properties.contains($0.name) }
         let present = properties.compactMap { property in property.get().map { (property.name, $0) } }

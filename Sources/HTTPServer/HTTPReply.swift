@@ -7,7 +7,7 @@ public final class HTTPReply {
         case pending
         case response(HTTPResponse)
         case stream(HTTPStream, headers: [(name: String, value: String)])
-        /// Passed to the library, or not needed any more.
+        /// Passed to the library, or no longer needed.
         case done
     }
 

@@ -69,9 +69,9 @@ struct CheckupCommand: ClientCommand {
         name: "checkup",
         summary: "try everything that a tag can do",
         details: [
-            "Disconnects and connects the tag, tries each feature, tells you what to do",
-            "with the tag, and prints a table: what works, differs or is missing. Enter",
-            "skips a step. Ends with 1 if something differs or is missing.",
+            "Disconnects and connects the tag, tries each feature, asks you to brush the",
+            "fabric or charge the tag, and prints a table: what works, differs or is",
+            "missing. Enter skips a step. Ends with 1 if something differs or is missing.",
         ],
         options: [.config, .json, reportOption, noPromptsOption],
         operands: [.required("ID")],

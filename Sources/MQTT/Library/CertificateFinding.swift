@@ -20,17 +20,19 @@ struct CertificateFinding: Hashable {
     ///   - complaints: the lines of the library's log.
     init?(_ result: Int, _ complaints: [String]) {
         // To look for a text in a text by `contains` would link the engine of regular expressions, a megabyte.
-        func told(_ words: String) -> Bool { complaints.contains { strstr($0, words) != nil } }
-        if told("host name verification failed") {
+        func contains(_ words: String) -> Bool { complaints.contains { strstr($0, words) != nil } }
+        if contains("host name verification failed") {
             self.init(.certificateName, "the broker's certificate names other hosts than the one that was asked for")
         } else if let finding = Self.findings[result] {
             self = finding
-        } else if told("alert certificate required") {
+        } else if contains("alert certificate required") {
             self.init(.clientCertificate, "the broker wants a certificate of the client")
-        } else if told("alert handshake failure") {
+        } else if contains("alert handshake failure") {
             // TLS 1.2 says the same when versions or ciphers have nothing in common.
             self.init(.tls, "the broker refuses the encryption: it may want a certificate of the client")
-        } else if told("alert unknown ca") || told("alert bad certificate") || told("alert certificate expired") {
+        } else if contains("alert unknown ca") || contains("alert bad certificate")
+            || contains("alert certificate expired")
+        {
             self.init(.clientCertificate, "the broker refuses the certificate of the client")
         } else {
             return nil

@@ -53,7 +53,7 @@ struct SubscriptionRetries {
         return former == nil ? .refused : .refusedAgain
     }
 
-    /// The filter is not wanted any more.
+    /// Removes a filter that is no longer used.
     mutating func unsubscribed(_ filter: MQTTTopicFilter) {
         entries[filter] = nil
     }

@@ -42,7 +42,7 @@ struct PageServer {
         let user: String
         let role: Role
         let address: String
-        /// Whether there is such a user. The password is checked in any case, so that the time does not tell.
+        /// Whether there is such a user. The password is checked in any case, so that the duration does not reveal it.
         let isKnown: Bool
     }
 

@@ -6,8 +6,8 @@ struct BluetoothValuesTests {
     @Test(
         "an advertisement has no strength when the radio says 127",
         arguments: [(127, nil), (-50, -50), (0, 0), (nil, nil)])
-    func strength(told: Int?, kept: Int?) {
-        #expect(Advertisement(name: nil, manufacturerData: [:], rssi: told).rssi == kept)
+    func strength(reported: Int?, kept: Int?) {
+        #expect(Advertisement(name: nil, manufacturerData: [:], rssi: reported).rssi == kept)
     }
 
     @Test("a central's states have the numbers of the JUMA manager")

@@ -65,7 +65,7 @@ struct CheckupTests {
         #expect(checkup.findings.map(\.verdict.word) == [word] && checkup.findings[0].verdict.detail == "no")
     }
 
-    @Test("tells the owner what to do, and waits for the message")
+    @Test("asks the owner for an action, and waits for the message")
     func observation() {
         var checkup = Self.checkup([Self.gesture])
         #expect(checkup.handle(.begin, at: Self.start) == [.say("Brush. You have 30 s; Enter skips this.")])

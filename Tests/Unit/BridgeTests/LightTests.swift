@@ -13,7 +13,7 @@ struct LightTests {
     }
 
     /// Sends a command, completes it, and returns the published state of the light.
-    private func told(_ payload: String, in scene: inout Scene) -> String? {
+    private func published(_ payload: String, in scene: inout Scene) -> String? {
         scene.send("tag/003R/led/set", payload)
         return scene.answer().first { $0.hasPrefix("jacquard/tag/003R/led ") }
     }
@@ -22,21 +22,21 @@ struct LightTests {
     func words() {
         var scene = Scene.connected()
         #expect(
-            told(#"{"state":"ON","color":{"r":10,"g":20,"b":30},"brightness":77,"effect":"blink"}"#, in: &scene)
+            published(#"{"state":"ON","color":{"r":10,"g":20,"b":30},"brightness":77,"effect":"blink"}"#, in: &scene)
                 == light("ON", (10, 20, 30), brightness: 77, effect: "blink"))
         #expect(
-            told(##"{"color":"#ff0000","pattern":"breathing","duration_ms":2000}"##, in: &scene)
+            published(##"{"color":"#ff0000","pattern":"breathing","duration_ms":2000}"##, in: &scene)
                 == light("ON", (255, 0, 0), effect: "breathing"))
         #expect(
-            told(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
+            published(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
                 == light("ON", (0, 255, 0), effect: "custom"))
-        #expect(told("off", in: &scene) == light("OFF", (0, 255, 0), effect: "custom"))
+        #expect(published("off", in: &scene) == light("OFF", (0, 255, 0), effect: "custom"))
     }
 
     @Test("turns off when the pattern has ended")
     func darkness() {
         var scene = Scene.connected()
-        #expect(told(#"{"state":"ON","flash":1}"#, in: &scene) == light("ON"))
+        #expect(published(#"{"state":"ON","flash":1}"#, in: &scene) == light("ON"))
         #expect(scene.wait(.milliseconds(999)) == [])
         #expect(scene.wait(.milliseconds(1)) == [light("OFF")])
         #expect(scene.state.deadline == nil)
@@ -45,9 +45,9 @@ struct LightTests {
     @Test("plays for the duration of the last command")
     func restart() {
         var scene = Scene.connected()
-        _ = told(#"{"state":"ON"}"#, in: &scene)
+        _ = published(#"{"state":"ON"}"#, in: &scene)
         scene.wait(.seconds(9))
-        _ = told(#"{"state":"ON"}"#, in: &scene)
+        _ = published(#"{"state":"ON"}"#, in: &scene)
         #expect(scene.wait(.seconds(9)) == [])
         #expect(scene.wait(.seconds(1)) == [light("OFF")])
     }
@@ -55,11 +55,11 @@ struct LightTests {
     @Test("uses the last colour, brightness and effect for an \"on\" without keys")
     func memory() {
         var scene = Scene.connected()
-        _ = told(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":100,"effect":"pulse"}"#, in: &scene)
-        _ = told("off", in: &scene)
-        #expect(told("on", in: &scene) == light("ON", (255, 0, 0), brightness: 100, effect: "pulse"))
+        _ = published(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":100,"effect":"pulse"}"#, in: &scene)
+        _ = published("off", in: &scene)
+        #expect(published("on", in: &scene) == light("ON", (255, 0, 0), brightness: 100, effect: "pulse"))
         #expect(
-            told(#"{"state":"ON","brightness":50}"#, in: &scene)
+            published(#"{"state":"ON","brightness":50}"#, in: &scene)
                 == light("ON", (255, 0, 0), brightness: 50, effect: "pulse"))
         #expect(
             scene.performed.last
@@ -71,15 +71,15 @@ struct LightTests {
     @Test("is white, full and solid for a flash without keys")
     func flash() {
         var scene = Scene.connected()
-        _ = told(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"effect":"pulse"}"#, in: &scene)
-        #expect(told("flash", in: &scene) == light("ON"))
+        _ = published(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"effect":"pulse"}"#, in: &scene)
+        #expect(published("flash", in: &scene) == light("ON"))
     }
 
     @Test("is solid when it is turned on again after frames")
     func afterFrames() {
         var scene = Scene.connected()
-        _ = told(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
-        #expect(told("on", in: &scene) == light("ON", (0, 255, 0)))
+        _ = published(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
+        #expect(published("on", in: &scene) == light("ON", (0, 255, 0)))
     }
 
     @Test("uses the values of a pending command")
@@ -99,29 +99,29 @@ struct LightTests {
         var scene = Scene.connected()
         scene.send("tag/003R/led/set", ##"{"color":"#ff0000"}"##)
         #expect(scene.fail(.timeout).filter { $0.hasPrefix("jacquard/tag/003R/led ") } == [])
-        #expect(told("on", in: &scene) == light("ON"))
+        #expect(published("on", in: &scene) == light("ON"))
     }
 
     @Test("stops when a running pattern is toggled, and starts again when a stopped one is")
     func toggle() {
         let payload = ##"{"color":"#ff0000","pattern":"solid","duration_ms":1000,"play":"toggle"}"##
         var scene = Scene.connected()
-        #expect(told(payload, in: &scene) == light("ON", (255, 0, 0)))
-        #expect(told(payload, in: &scene) == light("OFF", (255, 0, 0)))
-        #expect(told(payload, in: &scene) == light("ON", (255, 0, 0)))
+        #expect(published(payload, in: &scene) == light("ON", (255, 0, 0)))
+        #expect(published(payload, in: &scene) == light("OFF", (255, 0, 0)))
+        #expect(published(payload, in: &scene) == light("ON", (255, 0, 0)))
         scene.wait(.seconds(1))
-        #expect(told(payload, in: &scene) == light("ON", (255, 0, 0)))
+        #expect(published(payload, in: &scene) == light("ON", (255, 0, 0)))
         #expect(
-            told(##"{"color":"#0000ff","pattern":"solid","duration_ms":1000,"play":"toggle"}"##, in: &scene)
+            published(##"{"color":"#0000ff","pattern":"solid","duration_ms":1000,"play":"toggle"}"##, in: &scene)
                 == light("ON", (0, 0, 255)))
     }
 
     @Test("is the tag's own: the LED of gear has a separate state that is not published")
     func gear() {
         var scene = Scene.connected()
-        #expect(told(##"{"color":"#ff0000","component":"gear"}"##, in: &scene) == light("OFF"))
-        #expect(told(#"{"state":"ON"}"#, in: &scene) == light("ON"))
-        _ = told(#"{"state":"ON","component":"gear"}"#, in: &scene)
+        #expect(published(##"{"color":"#ff0000","component":"gear"}"##, in: &scene) == light("OFF"))
+        #expect(published(#"{"state":"ON"}"#, in: &scene) == light("ON"))
+        _ = published(#"{"state":"ON","component":"gear"}"#, in: &scene)
         #expect(
             scene.performed.last
                 == .playLEDPattern(
@@ -132,7 +132,7 @@ struct LightTests {
     @Test("turns off in time although another tag is added meanwhile")
     func addedTag() {
         var scene = Scene.connected()
-        _ = told(#"{"state":"ON","flash":1}"#, in: &scene)
+        _ = published(#"{"state":"ON","flash":1}"#, in: &scene)
         scene.handle(.tagAdded(TagEntry(id: .known("0004"), serial: "0004")))
         #expect(scene.wait(.seconds(1)).contains(light("OFF")))
     }

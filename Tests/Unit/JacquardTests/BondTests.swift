@@ -62,7 +62,7 @@ struct BondTests {
         try await onLoop {
             let stage = Stage()
             let address = stage.connect(.desk)
-            stage.central.tell(.paired(address))
+            stage.central.report(.paired(address))
             Self.refuse(at: .linking, address, stage)
             #expect(stage.said() == ["003R disconnected: peerRemovedPairingInfo"])
         }
@@ -72,16 +72,16 @@ struct BondTests {
     private static func refuse(at place: Place, _ address: BluetoothAddress, _ stage: Stage) {
         let error = BluetoothError(
             .authenticationFailed, name: "org.bluez.Error.AuthenticationFailed", text: "Authentication failed")
-        guard place != .linking else { return stage.central.tell(.disconnected(address, error)) }
-        stage.central.tell(.connected(address))
-        guard place != .discovering else { return stage.central.tell(.discoveryFailed(address, error)) }
-        stage.central.tell(
+        guard place != .linking else { return stage.central.report(.disconnected(address, error)) }
+        stage.central.report(.connected(address))
+        guard place != .discovering else { return stage.central.report(.discoveryFailed(address, error)) }
+        stage.central.report(
             .characteristicsDiscovered(address, [JacquardGATT.uuid(.command): [.write]]))
         let notify = JacquardGATT.uuid(.notify)
-        guard place != .subscribing else { return stage.central.tell(.subscribeFailed(address, notify, error)) }
+        guard place != .subscribing else { return stage.central.report(.subscribeFailed(address, notify, error)) }
         for characteristic in TagCharacteristic.notifying {
-            stage.central.tell(.subscribed(address, JacquardGATT.uuid(characteristic)))
+            stage.central.report(.subscribed(address, JacquardGATT.uuid(characteristic)))
         }
-        stage.central.tell(.writeFailed(address, error))
+        stage.central.report(.writeFailed(address, error))
     }
 }

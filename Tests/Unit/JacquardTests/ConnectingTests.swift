@@ -102,7 +102,7 @@ struct ConnectingTests {
     func lateLink() async throws {
         try await onLoop {
             let stage = Stage()
-            stage.central.tell(.connected(.number(9)))
+            stage.central.report(.connected(.number(9)))
             #expect(stage.said() == ["> disconnect 09"])
         }
     }
@@ -129,14 +129,14 @@ struct ConnectingTests {
             let stage = Stage()
             let address = stage.connect(.desk)
             stage.lose(address, .poweredOff)
-            stage.central.tell(.stateChanged(.poweredOff))
+            stage.central.report(.stateChanged(.poweredOff))
             #expect(
                 stage.said() == [
                     "003R preparing: bluetoothPowerOff", "003R disconnected: bluetoothPowerOff", "central poweredOff",
                 ])
             stage.manager.connect(.desk)
             #expect(stage.said() == ["003R disconnected: bluetoothPowerOff"])
-            stage.central.tell(.stateChanged(.poweredOn))
+            stage.central.report(.stateChanged(.poweredOn))
             stage.hear(1)
             #expect(stage.said() == ["central poweredOn", "again 003R at 01"])
             stage.manager.connect(.desk)
@@ -197,12 +197,12 @@ struct ConnectingTests {
             let stage = Stage()
             stage.manager.connect(.desk)
             let address = stage.hear(1)
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             var writes: [CentralRequest] = []
             stage.central.onRequest = { if case .write = $0 { writes.append($0) } }
-            stage.central.tell(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
+            stage.central.report(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
             for characteristic in TagCharacteristic.notifying {
-                stage.central.tell(.subscribed(address, JacquardGATT.uuid(characteristic)))
+                stage.central.report(.subscribed(address, JacquardGATT.uuid(characteristic)))
             }
             guard case .write(_, to: let uuid, of: address, let type)? = writes.first else {
                 Issue.record("nothing was written: \(writes)")
@@ -223,7 +223,7 @@ struct ConnectingTests {
             _ = stage.said()
             var isRepeated = false
             stage.central.onRequest = { if case .write(_, to: _, of: _, .withoutResponse) = $0 { isRepeated = true } }
-            stage.central.tell(.writeFailed(address, BluetoothError(.notPermitted, text: "Write not permitted")))
+            stage.central.report(.writeFailed(address, BluetoothError(.notPermitted, text: "Write not permitted")))
             #expect(isRepeated)
             #expect(stage.manager.tags[.desk]?.session.usesLink == true)
         }

@@ -90,7 +90,7 @@ struct ConnectionStateTests {
     func afterRestart() async throws {
         try await onLoop {
             let stage = Stage()
-            stage.central.tell(
+            stage.central.report(
                 .discovered(.number(1), Advertisement(name: nil, manufacturerData: [:], rssi: nil, isPaired: true)))
             try stage.manager.connect(.number(1))
             #expect(stage.said().contains("> connect 01"))
@@ -127,7 +127,7 @@ struct ConnectionStateTests {
             let stage = Stage()
             let address = stage.hear(1)
             let states = Reader(try stage.manager.connect(address))
-            stage.central.tell(.stateChanged(.poweredOff))
+            stage.central.report(.stateChanged(.poweredOff))
             #expect(await states.rest().map(\.line) == ["preparing", "disconnected: bluetoothPowerOff"])
             let refused = Reader(try stage.manager.connect(address))
             #expect(await refused.rest().map(\.line) == ["disconnected: bluetoothPowerOff"])

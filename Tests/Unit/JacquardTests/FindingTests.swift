@@ -120,7 +120,7 @@ struct FindingTests {
             stage.manager.connect(.desk)
             stage.hear(1)
             _ = stage.said()
-            stage.central.tell(.bonds([.number(2)]))
+            stage.central.report(.bonds([.number(2)]))
             stage.hear(2, isPaired: true)
             #expect(stage.said() == ["> disconnect 01", "> accept 02", "> connect 02", "heard 003R at 02"])
             // The other way round it is another tag, also while the user pairs this one.
@@ -162,7 +162,7 @@ struct FindingTests {
     func bondKnownFromStart() async throws {
         try await onLoop {
             let stage = Stage()
-            stage.central.tell(.bonds([.number(1)]))
+            stage.central.report(.bonds([.number(1)]))
             stage.manager.expect(.desk, at: .number(1))
             stage.manager.pair(.desk, within: .seconds(3600))
             _ = stage.said()
@@ -184,10 +184,10 @@ struct FindingTests {
             #expect(isDesk(1))
             #expect(!isDesk(2))
             #expect(isDesk(2, isPaired: true))
-            stage.central.tell(.bonds([.number(1)]))
+            stage.central.report(.bonds([.number(1)]))
             #expect(!isDesk(2, isPaired: true))
             stage.manager.forget(.desk)
-            stage.central.tell(.forgotten(.number(1), nil))
+            stage.central.report(.forgotten(.number(1), nil))
             #expect(isDesk(2))
         }
     }
@@ -198,9 +198,9 @@ struct FindingTests {
             let stage = Stage()
             stage.manager.expect(.desk, at: .number(1))
             let stranger = ScriptedTag(2, serial: .desk).advertisement(rssi: nil)
-            stage.central.tell(.remembered(.number(1), stranger))
+            stage.central.report(.remembered(.number(1), stranger))
             #expect(stage.said() == [])
-            stage.central.tell(.remembered(.number(2), stranger))
+            stage.central.report(.remembered(.number(2), stranger))
             #expect(stage.said() == ["duplicate 003R at 01 02"])
         }
     }
@@ -215,7 +215,7 @@ struct FindingTests {
             for event in events {
                 let before = Instant.now
                 stage.manager.tags[.desk]?.lastSign = before - .seconds(600)
-                stage.central.tell(event)
+                stage.central.report(event)
                 let sign = try #require(stage.manager.tags[.desk]?.lastSign)
                 #expect(sign >= before)
             }
@@ -322,7 +322,7 @@ struct FindingTests {
             stage.manager.disconnect(.desk)
             stage.manager.connect(TagIdentity(address: address))
             _ = stage.said()
-            stage.central.tell(.stateChanged(.poweredOff))
+            stage.central.report(.stateChanged(.poweredOff))
             #expect(stage.said().contains("@01 disconnected: bluetoothPowerOff"))
         }
     }
@@ -339,7 +339,7 @@ struct FindingTests {
             stage.manager.connect(successor)
             stage.unlink(address)
             _ = stage.said()
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             #expect(stage.said().contains("> pair 01"))
         }
     }

@@ -15,7 +15,7 @@ struct ForgettingTests {
             stage.manager.forget(.desk)
             #expect(stage.said() == ["> disconnect 01", "> forget 01"])
             stage.unlink(address)
-            stage.central.tell(.forgotten(address, nil))
+            stage.central.report(.forgotten(address, nil))
             #expect(stage.said() == ["003R disconnected", "> accept", "forgotten 003R"])
             #expect(stage.manager.tags.isEmpty && stage.manager.drivers.isEmpty)
         }
@@ -41,7 +41,7 @@ struct ForgettingTests {
             let other = TagIdentity(address: .number(2))
             stage.manager.forget(other)
             #expect(stage.said() == ["> forget 02"])
-            stage.central.tell(.forgotten(.number(2), nil))
+            stage.central.report(.forgotten(.number(2), nil))
             #expect(stage.said() == ["forgotten @02"])
             stage.gesture(address)
             #expect(stage.said() == ["003R gesture 1"])
@@ -54,7 +54,7 @@ struct ForgettingTests {
             let stage = Stage()
             stage.manager.forget(TagIdentity(address: .number(1)))
             stage.manager.forget(TagIdentity(address: .number(1)))
-            stage.central.tell(.forgotten(.number(1), nil))
+            stage.central.report(.forgotten(.number(1), nil))
             #expect(stage.said() == ["> forget 01", "forgotten @01"])
         }
     }
@@ -65,13 +65,13 @@ struct ForgettingTests {
             let stage = Stage()
             stage.manager.pair(.desk, within: .seconds(60))
             let address = stage.hear(1)
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             _ = stage.said()
             stage.manager.forget(.desk)
             #expect(
                 stage.said() == ["> disconnect 01", "paired 003R: bluetoothConnectionError", "> forget 01"])
             stage.unlink(address)
-            stage.central.tell(.forgotten(address, nil))
+            stage.central.report(.forgotten(address, nil))
             #expect(stage.said() == ["003R disconnected", "> accept", "forgotten 003R"])
             #expect(stage.manager.pairings.isEmpty)
         }
@@ -85,7 +85,7 @@ struct ForgettingTests {
             stage.manager.forget(.desk)
             stage.manager.connect(.desk)
             stage.unlink(address)
-            stage.central.tell(.forgotten(address, nil))
+            stage.central.report(.forgotten(address, nil))
             #expect(
                 stage.said() == [
                     "> disconnect 01", "> forget 01", "003R preparing", "> connect 01", "> scan on", "forgotten 003R",
@@ -102,7 +102,7 @@ struct ForgettingTests {
             let error = BluetoothError(.other, text: "busy")
             stage.manager.forget(.desk)
             stage.unlink(address)
-            stage.central.tell(.forgotten(address, error))
+            stage.central.report(.forgotten(address, error))
             #expect(stage.said().last == "forgotten 003R: unknownBluetoothError")
             stage.manager.forget(.desk)
             #expect(stage.said() == ["> forget 01"])
@@ -117,7 +117,7 @@ struct ForgettingTests {
                 stage.manager.connect(.desk)
                 let address = stage.hear(1, isPaired: true)
                 stage.manager.forget(TagIdentity(address: address))
-                stage.central.tell(.forgotten(address, error))
+                stage.central.report(.forgotten(address, error))
                 stage.lose(address, .authenticationFailed)
                 let hasLostBond = stage.said().contains("003R disconnected: peerRemovedPairingInfo")
                 #expect(hasLostBond == (error != nil))
@@ -134,7 +134,7 @@ struct ForgettingTests {
             stage.manager.forget(.desk)
             stage.manager.connect(.desk)
             stage.unlink(address)
-            stage.central.tell(.forgotten(address, nil))
+            stage.central.report(.forgotten(address, nil))
             stage.link(address)
             stage.start(address)
             stage.manager.disconnect(.desk)

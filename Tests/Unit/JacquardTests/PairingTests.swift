@@ -16,8 +16,8 @@ struct PairingTests {
         let stage = Stage()
         stage.manager.pair(.desk, within: limit)
         let address = stage.hear(1)
-        stage.central.tell(.connected(address))
-        stage.central.tell(.pairFailed(address, refusal))
+        stage.central.report(.connected(address))
+        stage.central.report(.pairFailed(address, refusal))
         return (stage, address)
     }
 
@@ -28,13 +28,13 @@ struct PairingTests {
             stage.manager.pair(.desk, within: .seconds(60))
             #expect(stage.said() == ["pairing 003R searching", "003R preparing", "> scan on"])
             let address = stage.hear(1)
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             #expect(
                 stage.said() == [
                     "> accept 01", "> connect 01", "heard 003R at 01", "003R connecting 0", "pairing 003R found 01",
                     "> pair 01", "> scan off",
                 ])
-            stage.central.tell(.paired(address))
+            stage.central.report(.paired(address))
             #expect(stage.said() == ["> discover 01", "pairing 003R bonded"])
             stage.discover(address)
             stage.start(address)
@@ -49,7 +49,7 @@ struct PairingTests {
             let address = stage.connect(.desk)
             stage.manager.pair(.desk, within: .seconds(60))
             #expect(stage.said() == ["pairing 003R searching", "pairing 003R found 01", "> pair 01"])
-            stage.central.tell(.paired(address))
+            stage.central.report(.paired(address))
             #expect(stage.said() == ["pairing 003R bonded", "paired 003R"])
         }
     }
@@ -60,11 +60,11 @@ struct PairingTests {
             let stage = Stage()
             stage.manager.connect(.desk)
             let address = stage.hear(1)
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             _ = stage.said()
             stage.manager.pair(.desk, within: .seconds(3600))
             #expect(stage.said() == ["pairing 003R searching", "pairing 003R found 01", "> pair 01"])
-            stage.central.tell(.paired(address))
+            stage.central.report(.paired(address))
             stage.discover(address)
             stage.start(address)
             #expect(stage.said().suffix(2) == ["003R connected", "paired 003R"])
@@ -77,9 +77,9 @@ struct PairingTests {
             let stage = Stage()
             stage.manager.connect(.desk)
             let address = stage.hear(1)
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             stage.manager.pair(.desk, within: .seconds(3600))
-            stage.central.tell(.pairFailed(address, Self.refusal))
+            stage.central.report(.pairFailed(address, Self.refusal))
             #expect(stage.said().last == "paired 003R: bluetoothConnectionError")
             stage.discover(address)
             stage.start(address)
@@ -95,9 +95,9 @@ struct PairingTests {
             stage.manager.pair(.desk, within: .seconds(60))
             stage.lose(address)
             _ = try await stage.said(upTo: "> connect 01")
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             #expect(stage.said().contains("> pair 01"))
-            stage.central.tell(.paired(address))
+            stage.central.report(.paired(address))
             stage.discover(address)
             stage.start(address)
             #expect(stage.said().last == "paired 003R")
@@ -111,7 +111,7 @@ struct PairingTests {
             #expect(stage.said().suffix(2) == ["003R preparing: bluetoothConnectionError", "> disconnect 01"])
             stage.unlink(address)
             _ = try await stage.said(upTo: "> connect 01")
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             #expect(stage.said().contains("> pair 01"))
         }
     }
@@ -145,11 +145,11 @@ struct PairingTests {
             let stage = Stage()
             let address = stage.connect(.desk)
             stage.manager.pair(.desk, within: .seconds(60))
-            stage.central.tell(.pairFailed(address, Self.refusal))
+            stage.central.report(.pairFailed(address, Self.refusal))
             #expect(stage.said().last == "paired 003R: bluetoothConnectionError")
             stage.lose(address)
             _ = try await stage.said(upTo: "> connect 01")
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             #expect(stage.said() == ["003R connecting 0", "> discover 01", "> scan off"])
         }
     }
@@ -166,7 +166,7 @@ struct PairingTests {
             let stage = Stage()
             stage.manager.pair(.desk, within: .seconds(60))
             _ = stage.said()
-            stage.central.tell(.stateChanged(.poweredOff))
+            stage.central.report(.stateChanged(.poweredOff))
             #expect(
                 stage.said() == [
                     "003R disconnected: bluetoothPowerOff", "paired 003R: bluetoothPowerOff", "> scan off",
@@ -195,11 +195,11 @@ struct PairingTests {
             let stage = Stage()
             stage.manager.pair(.desk, within: .seconds(3600))
             let address = stage.hear(1)
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             #expect(stage.said().contains("pairing 003R found 01"))
             stage.lose(address)
             _ = try await stage.said(upTo: "> connect 01")
-            stage.central.tell(.connected(address))
+            stage.central.report(.connected(address))
             let second = stage.said()
             #expect(second.contains("> pair 01"))
             #expect(!second.contains("pairing 003R found 01"))

@@ -12,13 +12,13 @@ struct ScanningTests {
             let stage = Stage()
             try stage.manager.startScanning()
             #expect(stage.said() == ["> scan on"])
-            stage.central.tell(.scanning(true))
+            stage.central.report(.scanning(true))
             #expect(stage.said() == ["scanning"])
             stage.hear(1)
             #expect(stage.said() == ["heard 003R at 01"])
             stage.manager.stopScanning()
             #expect(stage.said() == ["> scan off", "not scanning"])
-            stage.central.tell(.scanning(false))
+            stage.central.report(.scanning(false))
             #expect(stage.said() == [])
         }
     }
@@ -53,10 +53,10 @@ struct ScanningTests {
         try await onLoop {
             let stage = Stage()
             let serial = PairingSerialBytes.desk
-            stage.central.tell(.discovered(.number(1), Advertisement(name: "a", manufacturerData: [:], rssi: -1)))
-            stage.central.tell(
+            stage.central.report(.discovered(.number(1), Advertisement(name: "a", manufacturerData: [:], rssi: -1)))
+            stage.central.report(
                 .discovered(.number(2), Advertisement(name: "b", manufacturerData: [0x4C: serial], rssi: -1)))
-            stage.central.tell(
+            stage.central.report(
                 .discovered(.number(3), Advertisement(name: "c", manufacturerData: [0xE0: []], rssi: -1)))
             #expect(stage.said() == [])
         }
@@ -68,7 +68,7 @@ struct ScanningTests {
             let stage = Stage()
             stage.manager.connect(.desk)
             #expect(stage.said() == ["003R preparing", "> scan on"])
-            stage.central.tell(.scanning(true))
+            stage.central.report(.scanning(true))
             try stage.manager.startScanning()
             #expect(stage.said() == ["scanning"])
             stage.manager.stopScanning()
@@ -100,12 +100,12 @@ struct ScanningTests {
         try await onLoop {
             let stage = Stage()
             try stage.manager.startScanning()
-            stage.central.tell(.scanning(true))
-            stage.central.tell(.stateChanged(.poweredOff))
+            stage.central.report(.scanning(true))
+            stage.central.report(.stateChanged(.poweredOff))
             #expect(stage.said() == ["> scan on", "scanning", "central poweredOff", "> scan off", "not scanning"])
-            stage.central.tell(.scanning(false))
-            stage.central.tell(.stateChanged(.poweredOn))
-            stage.central.tell(.scanning(true))
+            stage.central.report(.scanning(false))
+            stage.central.report(.stateChanged(.poweredOn))
+            stage.central.report(.scanning(true))
             #expect(stage.said() == ["central poweredOn", "> scan on", "scanning"])
         }
     }

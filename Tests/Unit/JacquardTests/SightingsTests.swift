@@ -35,8 +35,9 @@ struct SightingsTests {
     func twoTags() throws {
         var sightings = Sightings()
         let times = [(1, 0), (2, 1), (1, 2), (2, 3), (1, 50), (1, 51), (2, 52), (1, 53), (3, 54), (2, 55), (3, 56)]
-        let told = try times.map { try hear($0, after: $1, in: &sightings) }
-        #expect(told == [nil, nil, ["01", "02"], nil, nil, nil, nil, ["01", "02"], nil, ["01", "02", "03"], nil])
+        let reported = try times.map { try hear($0, after: $1, in: &sightings) }
+        #expect(
+            reported == [nil, nil, ["01", "02"], nil, nil, nil, nil, ["01", "02"], nil, ["01", "02", "03"], nil])
     }
 
     @Test("count a connected, and therefore silent, tag as present")

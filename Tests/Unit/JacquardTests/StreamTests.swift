@@ -13,8 +13,8 @@ struct StreamTests {
         try await onLoop {
             let stage = Stage(state: .unknown)
             let states = Reader(stage.manager.centralState)
-            stage.central.tell(.stateChanged(.poweredOff))
-            stage.central.tell(.stateChanged(.poweredOn))
+            stage.central.report(.stateChanged(.poweredOff))
+            stage.central.report(.stateChanged(.poweredOn))
             #expect(await states.next(3) == [.unknown, .poweredOff, .poweredOn])
             #expect(await Reader(stage.manager.centralState).next() == .poweredOn)
         }
@@ -26,9 +26,9 @@ struct StreamTests {
             let stage = Stage()
             let states = Reader(stage.manager.isScanning)
             try stage.manager.startScanning()
-            stage.central.tell(.scanning(true))
-            stage.central.tell(.scanning(false))
-            stage.central.tell(.scanning(true))
+            stage.central.report(.scanning(true))
+            stage.central.report(.scanning(false))
+            stage.central.report(.scanning(true))
             stage.manager.stopScanning()
             #expect(await states.next(5) == [false, true, false, true, false])
         }
@@ -59,7 +59,7 @@ struct StreamTests {
             let stage = Stage()
             stage.hear(1, isPaired: true)
             stage.hear(2, .attic)
-            stage.central.tell(
+            stage.central.report(
                 .discovered(
                     .number(3), Advertisement(name: "Keyboard", manufacturerData: [:], rssi: nil, isPaired: true)))
             #expect(stage.manager.preConnectedTags == [PreConnectedTag(identifier: .number(1), displayName: "Desk")])

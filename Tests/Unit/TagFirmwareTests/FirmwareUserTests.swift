@@ -62,9 +62,9 @@ struct FirmwareUserTests {
         var bench = try Bench.configured(gear: "jacket")
         try bench.request(.touchMode(.continuous, component: 101))
         bench.take(bench.firmware.attach(try #require(SimulatedGear(word: "patch-b0"))))
-        let told = try bench.notifications.map { try Notification.decode($0[...]).attached }
-        #expect(told.map { $0?.isAttached } == [false, true])
-        #expect(told.last??.componentID == 102)
+        let sent = try bench.notifications.map { try Notification.decode($0[...]).attached }
+        #expect(sent.map { $0?.isAttached } == [false, true])
+        #expect(sent.last??.componentID == 102)
         #expect(bench.firmware.gear?.touchMode == .gesture)
         bench.take(try bench.firmware.detach())
         #expect(bench.notifications.last == [0x08, 0x00, 0x10, 0x09, 0x18, 0x00, 0xEA, 0x06, 0x02, 0x08, 0x00])

@@ -4,7 +4,7 @@ import Time
 /// Actions as a transcript writes them.
 extension TagSession.Action {
     /// The connection has changed.
-    static func tell(
+    static func connection(
         _ state: TagConnection.State, attempt: Int = 1, _ error: TagConnectionError? = nil,
         retryAt: Instant? = nil
     ) -> Self {

@@ -6,8 +6,8 @@ struct BondingTests {
     @Test("is the first operation on the link if it is requested")
     func order() {
         var tag = SessionFixture()
-        #expect(tag.on(.pair) == [.tell(.preparingToConnect), .connect])
-        #expect(tag.on(.linkUp) == [.tell(.connecting(step: 0)), .bond])
+        #expect(tag.on(.pair) == [.connection(.preparingToConnect), .connect])
+        #expect(tag.on(.linkUp) == [.connection(.connecting(step: 0)), .bond])
         #expect(tag.on(.bonded) == [.discover])
     }
 

@@ -6,35 +6,35 @@ struct ConnectingTests {
     @Test("proceeds from the link to hello, begin, device information and configuration, in the SDK's steps")
     func steps() {
         var tag = SessionFixture()
-        #expect(tag.on(.connect(.always)) == [.tell(.preparingToConnect), .connect])
-        #expect(tag.on(.linkUp) == [.tell(.connecting(step: 0)), .discover])
+        #expect(tag.on(.connect(.always)) == [.connection(.preparingToConnect), .connect])
+        #expect(tag.on(.linkUp) == [.connection(.connecting(step: 0)), .discover])
         #expect(
             tag.on(.discovered([.write, .writeWithoutResponse])) == [
-                .tell(.connecting(step: 1)), .tell(.connecting(step: 2)),
+                .connection(.connecting(step: 1)), .connection(.connecting(step: 2)),
                 .subscribe(.response), .subscribe(.notify), .subscribe(.rawData),
             ])
-        #expect(tag.on(.subscribed) == [.tell(.connecting(step: 3))])
-        #expect(tag.on(.subscribed) == [.tell(.connecting(step: 4))])
+        #expect(tag.on(.subscribed) == [.connection(.connecting(step: 3))])
+        #expect(tag.on(.subscribed) == [.connection(.connecting(step: 4))])
         #expect(
             tag.on(.subscribed) == [
-                .tell(.initializing(step: 5)), .tell(.initializing(step: 6)), .request(.hello(), id: 1),
+                .connection(.initializing(step: 5)), .connection(.initializing(step: 6)), .request(.hello(), id: 1),
             ])
         #expect(tag.on(.written) == [])
-        #expect(tag.answer(SampleTag.hello) == [.tell(.initializing(step: 7)), .request(.begin(), id: 2)])
+        #expect(tag.answer(SampleTag.hello) == [.connection(.initializing(step: 7)), .request(.begin(), id: 2)])
         #expect(tag.on(.written) == [])
         #expect(
             tag.answer(SampleTag.begin) == [
-                .tell(.initializing(step: 8)), .request(.deviceInformationOfTag(), id: 3),
+                .connection(.initializing(step: 8)), .request(.deviceInformationOfTag(), id: 3),
             ])
         #expect(tag.on(.written) == [])
         #expect(
             tag.answer(.deviceInfo(SampleTag.information)) == [
-                .tell(.initializing(step: 9)), .emit(.information(SampleTag.information.tagComponent)),
-                .tell(.configuring(step: 10)), .request(.notificationQueueDepth(14), id: 4, withResponse: false),
+                .connection(.initializing(step: 9)), .emit(.information(SampleTag.information.tagComponent)),
+                .connection(.configuring(step: 10)), .request(.notificationQueueDepth(14), id: 4, withResponse: false),
             ])
         #expect(!tag.session.isConnected)
         #expect(tag.on(.written) == [])
-        #expect(tag.answer(SampleTag.configuration) == [.tell(.connected)])
+        #expect(tag.answer(SampleTag.configuration) == [.connection(.connected)])
         #expect(tag.session.isConnected)
     }
 
@@ -43,26 +43,26 @@ struct ConnectingTests {
         var tag = SessionFixture(in: .hello)
         #expect(
             tag.on(.writeFailed(SampleTag.linkError, isNotPermitted: true)) == [
-                .tell(.initializing(step: 7)), .request(.hello(), id: 2, withResponse: false),
+                .connection(.initializing(step: 7)), .request(.hello(), id: 2, withResponse: false),
             ])
         #expect(tag.on(.written) == [])
         #expect(
             tag.answer(SampleTag.hello) == [
-                .tell(.initializing(step: 8)), .request(.begin(), id: 3, withResponse: false),
+                .connection(.initializing(step: 8)), .request(.begin(), id: 3, withResponse: false),
             ])
         #expect(tag.on(.written) == [])
         #expect(
             tag.answer(SampleTag.begin) == [
-                .tell(.initializing(step: 9)), .request(.deviceInformationOfTag(), id: 4, withResponse: false),
+                .connection(.initializing(step: 9)), .request(.deviceInformationOfTag(), id: 4, withResponse: false),
             ])
         #expect(tag.on(.written) == [])
         #expect(
             tag.answer(.deviceInfo(SampleTag.information)) == [
-                .tell(.initializing(step: 10)), .emit(.information(SampleTag.information.tagComponent)),
-                .tell(.configuring(step: 11)), .request(.notificationQueueDepth(14), id: 5, withResponse: false),
+                .connection(.initializing(step: 10)), .emit(.information(SampleTag.information.tagComponent)),
+                .connection(.configuring(step: 11)), .request(.notificationQueueDepth(14), id: 5, withResponse: false),
             ])
         #expect(tag.on(.written) == [])
-        #expect(tag.answer() == [.tell(.connected)])
+        #expect(tag.answer() == [.connection(.connected)])
     }
 
     @Test("fails if writing without response is not permitted either")
@@ -71,7 +71,7 @@ struct ConnectingTests {
         _ = tag.on(.writeFailed(SampleTag.linkError, isNotPermitted: true))
         #expect(
             tag.on(.writeFailed(SampleTag.linkError, isNotPermitted: true)) == [
-                .tell(.preparingToConnect, attempt: 2, SampleTag.linkError), .disconnect,
+                .connection(.preparingToConnect, attempt: 2, SampleTag.linkError), .disconnect,
             ])
     }
 
@@ -115,7 +115,7 @@ struct ConnectingTests {
     @Test("uses a link that comes up between two attempts, and drops one that was not requested")
     func lateLink() {
         var waiting = SessionFixture(in: .waiting)
-        #expect(waiting.on(.linkUp) == [.tell(.connecting(step: 0), attempt: 2), .discover])
+        #expect(waiting.on(.linkUp) == [.connection(.connecting(step: 0), attempt: 2), .discover])
         var stopped = SessionFixture(in: .stopped)
         #expect(stopped.on(.linkUp) == [.disconnect])
         #expect(stopped.on(.linkDown(nil)) == [])

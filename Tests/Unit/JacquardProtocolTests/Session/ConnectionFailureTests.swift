@@ -11,13 +11,15 @@ struct ConnectionFailureTests {
     func failure(_ failure: ConnectionFailure) throws {
         var tag = SessionFixture(in: failure.phase)
         #expect(
-            failure.happen(&tag).suffix(2) == [.tell(.preparingToConnect, attempt: 2, failure.error), .disconnect])
+            failure.happen(&tag).suffix(2) == [
+                .connection(.preparingToConnect, attempt: 2, failure.error), .disconnect,
+            ])
         let down = tag.on(.linkDown(nil))
         let retryAt = try #require(tag.session.deadline)
-        #expect(down == [.tell(.preparingToConnect, attempt: 2, failure.error, retryAt: retryAt)])
+        #expect(down == [.connection(.preparingToConnect, attempt: 2, failure.error, retryAt: retryAt)])
         #expect(firstPause.contains(retryAt - tag.now))
-        #expect(try tag.atDeadline() == [.tell(.preparingToConnect, attempt: 2, failure.error), .connect])
-        #expect(tag.on(.linkUp) == [.tell(.connecting(step: 0), attempt: 2), .discover])
+        #expect(try tag.atDeadline() == [.connection(.preparingToConnect, attempt: 2, failure.error), .connect])
+        #expect(tag.on(.linkUp) == [.connection(.connecting(step: 0), attempt: 2), .discover])
     }
 
     @Test("pauses and retries when the link is lost", arguments: SessionPhase.attempts, [true, false])
@@ -27,7 +29,7 @@ struct ConnectionFailureTests {
             isNamed ? SampleTag.linkError : TagConnectionError(.bluetoothConnectionError, "the link was dropped")
         let actions = tag.on(.linkDown(isNamed ? SampleTag.linkError : nil))
         let retryAt = try #require(tag.session.deadline)
-        #expect(actions == [.tell(.preparingToConnect, attempt: 2, error, retryAt: retryAt)])
+        #expect(actions == [.connection(.preparingToConnect, attempt: 2, error, retryAt: retryAt)])
         #expect(firstPause.contains(retryAt - tag.now))
     }
 
@@ -38,7 +40,7 @@ struct ConnectionFailureTests {
         for attempt in 2...5 {
             #expect(tag.after(.seconds(60) - .nanoseconds(1)) == [])
             #expect(tag.after(.nanoseconds(1)) == [.disconnect])
-            #expect(tag.on(.linkDown(nil)) == [.tell(.preparingToConnect, attempt: attempt, error), .connect])
+            #expect(tag.on(.linkDown(nil)) == [.connection(.preparingToConnect, attempt: attempt, error), .connect])
         }
     }
 
@@ -121,7 +123,7 @@ struct ConnectionFailureTests {
     func bond(phase: SessionPhase) {
         var tag = SessionFixture(in: phase)
         let actions = tag.on(.linkDown(SampleTag.bondError))
-        #expect(actions.last == .tell(.disconnected, SampleTag.bondError))
+        #expect(actions.last == .connection(.disconnected, SampleTag.bondError))
         #expect(actions.connections.count == 1)
         #expect(tag.session.deadline == nil)
     }
@@ -136,7 +138,7 @@ struct ConnectionFailureTests {
         for (phase, input) in steps {
             var tag = SessionFixture(in: phase)
             #expect(tag.on(input) == [.disconnect])
-            #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected, SampleTag.bondError)])
+            #expect(tag.on(.linkDown(nil)) == [.connection(.disconnected, SampleTag.bondError)])
         }
     }
 
@@ -163,6 +165,6 @@ struct ConnectionFailureTests {
         #expect(tag.answer(SampleTag.hello) == [])
         #expect(tag.after(.seconds(30) - .nanoseconds(1)) == [])
         let error = TagConnectionError(.bluetoothConnectionError, "a write was not confirmed within 30 s")
-        #expect(tag.after(.nanoseconds(1)) == [.tell(.preparingToConnect, attempt: 2, error), .disconnect])
+        #expect(tag.after(.nanoseconds(1)) == [.connection(.preparingToConnect, attempt: 2, error), .disconnect])
     }
 }

@@ -63,7 +63,7 @@ struct GearTests {
         _ = tag.notify(.attached(SampleTag.gear()))
         #expect(
             tag.confirmAndAnswer() == [
-                .tell(.connected), .request(.touchMode(.gesture, component: 101), id: 5, withResponse: false),
+                .connection(.connected), .request(.touchMode(.gesture, component: 101), id: 5, withResponse: false),
             ])
     }
 

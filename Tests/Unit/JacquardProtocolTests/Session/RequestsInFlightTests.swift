@@ -156,7 +156,7 @@ struct RequestsInFlightTests {
         #expect(tag.on(.disconnect) == [.end(1, .linkLost), .end(2, .notConnected), .disconnect])
         #expect(tag.on(.written) == [])
         #expect(tag.answer(id: 5) == [])
-        #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected)])
+        #expect(tag.on(.linkDown(nil)) == [.connection(.disconnected)])
     }
 
     @Test("are refused while the tag is not connected")

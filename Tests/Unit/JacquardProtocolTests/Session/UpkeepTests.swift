@@ -96,7 +96,7 @@ struct SilentTagTests {
         #expect(tag.after(.seconds(4) - .nanoseconds(1)) == [])
         #expect(
             tag.after(.nanoseconds(1)) == [
-                .end(3, .notConnected), .tell(.preparingToConnect, Self.silence), .disconnect,
+                .end(3, .notConnected), .connection(.preparingToConnect, Self.silence), .disconnect,
             ])
         let connection = try #require(tag.on(.linkDown(nil)).connections.last)
         let retryAt = try #require(connection.retryAt)
@@ -109,7 +109,7 @@ struct SilentTagTests {
         var tag = probed()
         #expect(
             tag.on(.writeFailed(SampleTag.linkError, isNotPermitted: false)).suffix(2) == [
-                .tell(.preparingToConnect, Self.silence), .disconnect,
+                .connection(.preparingToConnect, Self.silence), .disconnect,
             ])
     }
 

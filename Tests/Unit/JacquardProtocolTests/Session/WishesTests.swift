@@ -11,14 +11,14 @@ struct WishesTests {
         #expect(actions.connections == [])
         #expect(!tag.session.isConnected)
         let attempt = tag.on(.linkDown(nil))
-        #expect(attempt == [.tell(.disconnected)])
+        #expect(attempt == [.connection(.disconnected)])
         #expect(tag.session.deadline == nil)
     }
 
     @Test("disconnecting between two attempts needs no link")
     func disconnectWaiting() {
         var tag = SessionFixture(in: .waiting)
-        #expect(tag.on(.disconnect) == [.tell(.disconnected, attempt: 2)])
+        #expect(tag.on(.disconnect) == [.connection(.disconnected, attempt: 2)])
     }
 
     @Test("disconnecting while the link goes down is final when it is", arguments: [SessionPhase.closing, .restarting])
@@ -49,14 +49,14 @@ struct WishesTests {
     func restart() {
         var tag = SessionFixture(in: .stopping)
         #expect(tag.on(.connect(.always)) == [])
-        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.preparingToConnect), .connect])
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.connection(.preparingToConnect), .connect])
     }
 
     @Test("connecting after a final error starts over")
     func connectAfterError() {
         var tag = SessionFixture(in: .waiting)
         _ = tag.on(.poweredOff)
-        #expect(tag.on(.connect(.always)) == [.tell(.preparingToConnect), .connect])
+        #expect(tag.on(.connect(.always)) == [.connection(.preparingToConnect), .connect])
     }
 
     @Test("Bluetooth off is final in every state", arguments: SessionPhase.allCases)
@@ -75,7 +75,7 @@ struct WishesTests {
     func oncePaired(failure: ConnectionFailure) {
         var tag = SessionFixture(in: failure.phase, retrying: .oncePaired)
         #expect(failure.happen(&tag).last == .disconnect)
-        #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected, failure.error)])
+        #expect(tag.on(.linkDown(nil)) == [.connection(.disconnected, failure.error)])
         #expect(tag.session.deadline == nil)
     }
 
@@ -84,7 +84,7 @@ struct WishesTests {
         arguments: [.linking, .discovering, .subscribing] as [SessionPhase])
     func oncePairedLoss(phase: SessionPhase) {
         var tag = SessionFixture(in: phase, retrying: .oncePaired)
-        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.disconnected, SampleTag.linkError)])
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.connection(.disconnected, SampleTag.linkError)])
     }
 
     @Test("with a time limit, 60 s without the tag are final")
@@ -92,7 +92,7 @@ struct WishesTests {
         var tag = SessionFixture(in: .linking, retrying: .oncePaired)
         #expect(tag.after(.seconds(60)) == [.disconnect])
         let error = TagConnectionError(.connectionTimeout, "no connection within 60 s")
-        #expect(tag.on(.linkDown(nil)) == [.tell(.disconnected, error)])
+        #expect(tag.on(.linkDown(nil)) == [.connection(.disconnected, error)])
     }
 
     @Test(
@@ -121,6 +121,6 @@ struct WishesTests {
         var tag = SessionFixture(in: .stopping)
         _ = tag.on(.connect(.oncePaired))
         _ = tag.on(.linkDown(nil))
-        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.tell(.disconnected, SampleTag.linkError)])
+        #expect(tag.on(.linkDown(SampleTag.linkError)) == [.connection(.disconnected, SampleTag.linkError)])
     }
 }

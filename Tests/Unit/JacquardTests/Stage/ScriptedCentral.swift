@@ -13,7 +13,7 @@ final class ScriptedCentral: Central {
     }
 
     /// Something happens.
-    func tell(_ event: CentralEvent) {
+    func report(_ event: CentralEvent) {
         onEvent?(event)
     }
 }

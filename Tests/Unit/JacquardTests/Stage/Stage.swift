@@ -44,7 +44,7 @@ final class Stage {
             lines.append(Line.of(request))
             if case .write(let value, to: _, of: let address, _) = request { tags[address]?.hear(value) }
         }
-        if state != .unknown { central.tell(.stateChanged(state)) }
+        if state != .unknown { central.report(.stateChanged(state)) }
         lines = []
     }
 
@@ -67,22 +67,22 @@ final class Stage {
     ) -> BluetoothAddress {
         let tag = tags[.number(number)] ?? ScriptedTag(number, serial: serial)
         tags[tag.address] = tag
-        central.tell(.discovered(tag.address, tag.advertisement(rssi: rssi, name: name, isPaired: isPaired)))
+        central.report(.discovered(tag.address, tag.advertisement(rssi: rssi, name: name, isPaired: isPaired)))
         return tag.address
     }
 
     /// The link comes up, and service and notifications with it.
     func link(_ address: BluetoothAddress) {
-        central.tell(.connected(address))
+        central.report(.connected(address))
         discover(address)
     }
 
     /// Service and notifications are there.
     func discover(_ address: BluetoothAddress) {
         let properties: CharacteristicProperties = [.write, .writeWithoutResponse]
-        central.tell(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
+        central.report(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
         for characteristic in TagCharacteristic.notifying {
-            central.tell(.subscribed(address, JacquardGATT.uuid(characteristic)))
+            central.report(.subscribed(address, JacquardGATT.uuid(characteristic)))
         }
     }
 
@@ -95,17 +95,17 @@ final class Stage {
     func answer(_ address: BluetoothAddress, _ body: Response.Body? = nil, status: Status = .ok) {
         while tags[address]?.isOwedConfirmation == true {
             tags[address]?.confirm()
-            central.tell(.written(address))
+            central.report(.written(address))
         }
         for value in tags[address]?.answer(body, status) ?? [] {
-            central.tell(.notified(address, JacquardGATT.uuid(.response), value))
+            central.report(.notified(address, JacquardGATT.uuid(.response), value))
         }
     }
 
     /// The tag sends a notification.
     func notify(_ address: BluetoothAddress, _ notification: Notification) {
         for value in (try? Fragmenter.fragments(of: notification.encoded())) ?? [] {
-            central.tell(.notified(address, JacquardGATT.uuid(.notify), value))
+            central.report(.notified(address, JacquardGATT.uuid(.notify), value))
         }
     }
 
@@ -126,12 +126,12 @@ final class Stage {
 
     /// The link breaks.
     func lose(_ address: BluetoothAddress, _ code: BluetoothError.Code = .connectionFailed) {
-        central.tell(.disconnected(address, BluetoothError(code, name: "org.bluez.Error.Failed", text: "lost")))
+        central.report(.disconnected(address, BluetoothError(code, name: "org.bluez.Error.Failed", text: "lost")))
     }
 
     /// The link is down as asked.
     func unlink(_ address: BluetoothAddress) {
-        central.tell(.disconnected(address, nil))
+        central.report(.disconnected(address, nil))
     }
 }
 
