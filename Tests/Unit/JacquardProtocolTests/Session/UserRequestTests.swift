@@ -2,7 +2,7 @@ import JacquardProtocol
 import Testing
 
 @Suite("Requests of the user")
-struct WishesTests {
+struct UserRequestTests {
     @Test("disconnecting drops the link and is final", arguments: SessionPhase.attempts + SessionPhase.online)
     func disconnect(phase: SessionPhase) {
         var tag = SessionFixture(in: phase)
