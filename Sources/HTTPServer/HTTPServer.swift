@@ -105,7 +105,10 @@ public final class HTTPServer {
 
     private func run() {
         guard let daemon else { return }
+        let count = table.count
         MHD_run(daemon)
+        // At its limit the library does not listen. Only the next run after the end of a connection makes it listen again.
+        if table.count < count { again.request() }
         var wait: CUnsignedLongLong = 0
         if MHD_get_timeout(daemon, &wait) == .YES {
             if wait == 0 {

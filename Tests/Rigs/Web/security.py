@@ -16,6 +16,8 @@ from stage import PROJECT, Client, Stream, require
 
 ARTICLE = PROJECT / "Sources" / "Web" / "Documentation.docc" / "PageSecurity.md"
 HEAD = "| request | answer |\n|---|---|\n"
+POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+          "form-action 'self'; frame-ancestors 'none'")
 ROLES = ("viewer", "automation", "admin")
 LED = {"topic": "jacquard/tag/0001/led/set", "payload": {"color": "#ff0000", "duration_ms": 100}}
 
@@ -103,12 +105,16 @@ def with_session(clients, port):
     for name, client, method, path, body, headers in table:
         status, answer_headers, _ = client.request(method, path, body, headers)
         # The library answers some requests itself, without a session and without content.
-        require(status in (405, 413) or "Content-Security-Policy" in answer_headers, "%s: no security headers" % name)
+        require(status in (405, 413) or answer_headers.get("Content-Security-Policy") == POLICY, "%s: %s" % (name, answer_headers))
         yield name, status
 
 
-def without_session(port):
-    """Bytes that are no proper requests: name and answer."""
+def without_session(port, link_port):
+    """Logins with passwords that other programs ship, and bytes that are no proper requests: name and answer."""
+    yield "no users: `admin` with the password `admin`", Client(link_port).login({"user": "admin", "password": "admin"})
+    yield "users: `admin` with the password `admin`", Client(port).login({"user": "admin", "password": "admin"})
+    # The right one ends the count of wrong ones.
+    require(Client(port).login({"user": "admin", "password": "right"}) == 200, "no login after a wrong password")
     host = b"Host: 127.0.0.1\r\n"
     for name, data in [
         ("a header of 20 KiB", b"GET / HTTP/1.1\r\n" + host + b"X: " + b"a" * 20000 + b"\r\n\r\n"),
@@ -148,6 +154,33 @@ def in_quantity(clients, port):
     took = time.monotonic() - begin
     require(9 <= took < 13, "the slow sender was disconnected after %.1f s" % took)
     yield "a request byte by byte", "disconnected after 10 s"
+
+
+def connections(run, port):
+    """More connections than are allowed: name and answer."""
+    if run.network is None:
+        require(answers(port, 9, SUPERVISOR) == ["HTTP"] * 8 + ["closed"], "nine connections of one address")
+        yield "nine connections of one address", "the ninth is closed"
+    require(answers(port, 66) == ["HTTP"] * 64 + ["silent"] * 2, "66 connections")
+    yield "66 connections from loopback", "the last two wait until another one has ended"
+
+
+def answers(port, count, source=""):
+    """The beginning of the answers to requests on connections that stay open."""
+    with contextlib.ExitStack() as stack:
+        found = []
+        for _ in range(count):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), 5, (source, 0)))
+            # Only a connection that waits needs the time.
+            connection.settimeout(5 if len(found) < 64 else 0.5)
+            connection.sendall(b"GET /icon.svg HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            try:
+                found.append(connection.recv(4).decode() or "closed")
+            except TimeoutError:
+                found.append("silent")
+            except ConnectionResetError:
+                found.append("closed")
+        return found
 
 
 def slow_reader(run, clients, port):
@@ -218,8 +251,8 @@ def security(run):
     port, users, clients = users_page(stage)
     rows = []
     for part in (
-        with_session(clients, port), without_session(port), in_quantity(clients, port), slow_reader(run, clients, port),
-        in_ingress(run), at_start(stage, users),
+        with_session(clients, port), without_session(port, stage.web_port), in_quantity(clients, port), connections(run, port),
+        slow_reader(run, clients, port), in_ingress(run), at_start(stage, users),
     ):
         rows += ["| %s | %s |" % row for row in part]
     if run.options.record:
@@ -229,10 +262,12 @@ def security(run):
         ARTICLE.write_text(text[:begin] + "\n".join(rows) + text[end:], encoding="utf-8")
     table = ARTICLE.read_text(encoding="utf-8").split(HEAD)[1].split("\n\n")[0].splitlines()
     if run.network:
-        print("  the rows of the supervisor are not tried: %s" % run.network)
-        table = [row for row in table if not row.startswith("| ingress:") or "another address" in row]
+        print("  the rows with a second address are not tried: %s" % run.network)
+        table = [row for row in table if not row.startswith(("| ingress:", "| nine ")) or "another address" in row]
     require(rows == table, "other answers than in the article:\n-%s\n+%s" % (
         "\n-".join(row for row in table if row not in rows), "\n+".join(row for row in rows if row not in table)))
+    for row in rows:
+        print("  " + row.strip("| "))
     print("  %d requests have the answers of the article" % len(rows))
 
 

@@ -254,6 +254,27 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("accepts connections again after the largest number of them has ended at once")
+    func full() async throws {
+        try await onLoop {
+            let limit = HTTPLimits().connections
+            let bench = try Bench({ $0.isSharedAddress = { _ in true } }) { _, reply in
+                reply.send(HTTPResponse(status: 200, body: Array("ok".utf8)))
+            }
+            let connections = try (0...limit).map { _ in try RawConnection(bench.port) }
+            for connection in connections { connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
+            try await until("the responses") { connections.prefix(limit).allSatisfy { $0.text.hasSuffix("ok") } }
+            #expect(bench.connections == limit)
+            for connection in connections { connection.close() }
+            try await until("the end of the connections") { bench.connections == 0 }
+            let next = try RawConnection(bench.port)
+            next.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("the response") { next.text.hasSuffix("ok") }
+            next.close()
+            bench.stop()
+        }
+    }
+
     @Test("reports an address that is in use or invalid")
     func addresses() throws {
         let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
