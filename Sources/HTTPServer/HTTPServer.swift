@@ -52,8 +52,9 @@ public final class HTTPServer {
         self.log = log
         self.handler = handler
         table = ConnectionTable(limits: configuration.limits, isShared: configuration.isSharedAddress)
-        // Half of the library's memory holds the headers, the rest the buffer for writing.
-        let memory = configuration.limits.headerBytes * 4
+        // Half of the library's memory holds the headers, the rest the buffer for writing. Above 32 KiB the library maps it for each
+        // connection instead of taking it from the heap, so that a closed connection leaves nothing behind.
+        let memory = configuration.limits.headerBytes * 4 + 1
         // The library frees neither text before it has copied it into GnuTLS, in the call.
         daemon = microhttpd_start(
             socket.descriptor, acceptsConnection, handleRequest, requestCompleted, connectionChanged,

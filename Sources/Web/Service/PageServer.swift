@@ -309,11 +309,11 @@ struct PageServer {
         }
         let first = StreamText.retry + brokerEvent
         if let events = mirror.events(after: subscription.after) {
-            let missed = events.filter { readable($0.message.topic) }.map(\.text)
+            let missed = events.filter { readable($0.topic) }.map(\.text)
             return StreamBeginning(
                 first: first + StreamText.event(named: "resume", Array("{}".utf8)), facts: [], last: missed)
         }
-        let history = mirror.recent.filter { readable($0.message.topic) }.map(\.message)
+        let history = mirror.recent.filter { readable($0.topic) }.map(\.json)
         let id = EventID(boot: mirror.boot, number: mirror.lastNumber)
         return StreamBeginning(
             first: first, facts: mirror.all.filter { readable($0.topic) },
@@ -349,14 +349,14 @@ struct StreamBeginning {
         if next < facts.count {
             let part = facts[next..<min(next + Self.factsPerPart, facts.count)]
             next += part.count
-            return StreamText.event(named: "mirror", Self.list(Array(part)))
+            return StreamText.event(named: "mirror", Self.list(part.map { $0.json[...] }))
         }
         return last.popLast()
     }
 
-    /// The messages as a JSON list.
-    static func list(_ messages: [MirroredMessage]) -> [UInt8] {
-        Array("[".utf8) + Array(messages.map(\.json).joined(separator: [UInt8(ascii: ",")])) + Array("]".utf8)
+    /// The messages, each a JSON object, as a JSON list.
+    static func list(_ messages: [ArraySlice<UInt8>]) -> [UInt8] {
+        Array("[".utf8) + Array(messages.joined(separator: [UInt8(ascii: ",")])) + Array("]".utf8)
     }
 }
 

@@ -138,8 +138,8 @@ final class WebService {
         for browser in browsers.values { browser.stream.send(text) }
     }
 
-    private func broadcast(_ event: TopicMirror.Event) {
-        guard !browsers.isEmpty, let rest = TopicPattern.rest(of: event.message.topic, below: page.mirror.base) else {
+    private func broadcast(_ event: MirrorEvent) {
+        guard !browsers.isEmpty, let rest = TopicPattern.rest(of: event.topic, below: page.mirror.base) else {
             return
         }
         for browser in browsers.values where browser.subscription.role.mayRead(rest) { browser.stream.send(event.text) }

@@ -34,22 +34,11 @@ struct TopicMirror {
         var connection: Int
     }
 
-    /// An event with its number.
-    struct Event: Hashable, Sendable {
-        let number: UInt64
-        let message: MirroredMessage
-        /// The event as bytes of the stream.
-        let text: [UInt8]
-    }
-
     let base: String
     let boot: String
     private var facts: [String: Fact] = [:]
-    private var events: [Event] = []
-    private var firstEvent = 0
-    private var eventBytes = 0
+    private var events = EventRing(size: ringSize, bytes: ringBytes)
     private(set) var factBytes = 0
-    private(set) var lastNumber: UInt64 = 0
     private var connection = 0
     /// The number of facts that were not stored because of ``mirrorBytes``.
     private(set) var omitted = 0
@@ -59,6 +48,9 @@ struct TopicMirror {
         self.base = base
         self.boot = boot
     }
+
+    /// The number of the newest event; 0 before the first one.
+    var lastNumber: UInt64 { events.last }
 
     /// The number of topics.
     var count: Int { facts.count }
@@ -90,7 +82,7 @@ struct TopicMirror {
     /// Handles a received message.
     ///
     /// - Returns: the event for browsers; nil for a message of another program, or a fact that has not changed.
-    mutating func received(topic: String, payload: [UInt8]) -> Event? {
+    mutating func received(topic: String, payload: [UInt8]) -> MirrorEvent? {
         guard let rest = TopicPattern.rest(of: topic, below: base), payload.count <= Self.payloadLimit else {
             return nil
         }
@@ -126,28 +118,16 @@ struct TopicMirror {
         return true
     }
 
-    private mutating func append(_ message: MirroredMessage) -> Event {
-        lastNumber += 1
-        let id = EventID(boot: boot, number: lastNumber)
-        let event = Event(number: lastNumber, message: message, text: StreamText.event(message.json, id: id))
+    private mutating func append(_ message: MirroredMessage) -> MirrorEvent {
+        let event = MirrorEvent(message, EventID(boot: boot, number: lastNumber + 1))
         events.append(event)
-        eventBytes += event.text.count
-        while events.count - firstEvent > Self.ringSize || eventBytes > Self.ringBytes, firstEvent < events.count - 1 {
-            eventBytes -= events[firstEvent].text.count
-            firstEvent += 1
-        }
-        // Removing from the front moves all others, so it is done rarely.
-        if firstEvent > Self.ringSize {
-            events.removeFirst(firstEvent)
-            firstEvent = 0
-        }
         return event
     }
 
     /// Removes the facts that the broker has not sent on the current connection: they were deleted while it was away.
     ///
     /// - Returns: the events that delete them.
-    mutating func removeStale() -> [Event] {
+    mutating func removeStale() -> [MirrorEvent] {
         let stale = facts.filter { $0.value.connection != connection }.map(\.key).sorted()
         return stale.map { topic in
             _ = store(topic, [])
@@ -162,28 +142,29 @@ struct TopicMirror {
     }
 
     /// The stored events without facts, oldest first: the history of a page that has just been opened.
-    var recent: [Event] { events[firstEvent...].filter { !$0.message.isRetained } }
+    var recent: [MirrorEvent] { events.all.filter { !$0.isRetained } }
 
     /// The events after a browser's last one; nil if they are not all stored, so that it needs the mirror.
-    func events(after id: EventID?) -> [Event]? {
-        guard let id, id.boot == boot, id.number <= lastNumber else { return nil }
-        guard id.number < lastNumber else { return [] }
-        guard let first = events[firstEvent...].first, first.number <= id.number + 1 else { return nil }
-        return Array(events[firstEvent...].dropFirst(Int(id.number + 1 - first.number)))
+    func events(after id: EventID?) -> [MirrorEvent]? {
+        guard let id, id.boot == boot else { return nil }
+        return events.events(after: id.number)
     }
 }
 
 /// The text of server-sent events. Source: the HTML standard, section 9.2.
 enum StreamText {
+    /// The end of each event.
+    static let end = "\n\n"
+
     /// A message, whose JSON contains no line break.
     static func event(_ json: [UInt8], id: EventID) -> [UInt8] {
-        Array("id: \(id.text)\ndata: ".utf8) + json + Array("\n\n".utf8)
+        Array("id: \(id.text)\ndata: ".utf8) + json + Array(end.utf8)
     }
 
     /// A named event.
     static func event(named name: String, _ json: [UInt8], id: EventID? = nil) -> [UInt8] {
         let id = id.map { "id: \($0.text)\n" } ?? ""
-        return Array("\(id)event: \(name)\ndata: ".utf8) + json + Array("\n\n".utf8)
+        return Array("\(id)event: \(name)\ndata: ".utf8) + json + Array(end.utf8)
     }
 
     /// A comment that keeps the connection open and detects a peer that has vanished.
