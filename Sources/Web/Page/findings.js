@@ -32,8 +32,8 @@ function heading(id, tag, isCurrent, isReached) {
 }
 
 function conclusion(tag, broken) {
-  if (broken) return `The first broken link from the broker to the tag: ${broken.title}.`;
-  return tag?.availability === "online" ? "No link from the broker to the tag is broken." : "No broken link was found.";
+  if (broken) return `The path from the broker to the tag breaks here: ${broken.title}.`;
+  return tag?.availability === "online" ? "Nothing from the broker to the tag is broken." : "Nothing broken was found.";
 }
 
 // The links in order, then the problems outside of them; the titles of everything else. A remedy is listed once.

@@ -22,7 +22,7 @@ export function logPage(root, {model, connection}) {
   // The bridge that sends its log, and until when.
   let running = null;
   const form = make("form", {class: "bar"}, make("label", {}, "Bridge", bridge), make("label", {}, "Level", level), make("label", {}, "Tag", tag), begin, stop);
-  const table = make("table", {class: "stack"}, make("thead", {}, make("tr", {}, ...["Time", "Level", "Part", "Message"].map(text => make("th", {scope: "col"}, text)))), body);
+  const table = make("table", {class: "stack log"}, make("thead", {}, make("tr", {}, ...["Time", "Level", "Part", "Message"].map(text => make("th", {scope: "col"}, text)))), body);
   const empty = make("p", {class: "quiet"}, "Start the log of a bridge. It sends its records for five minutes.");
   root.append(make("h1", {}, "Log"), form, result,
     make("div", {class: "bar"}, make("label", {}, "Filter", filter), pause, button("Clear", () => { model.log = []; if (paused) paused = []; draw(); })), table, empty);

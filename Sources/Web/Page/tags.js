@@ -22,7 +22,7 @@ const rowsAtOnce = 100;
 const memory = {filter: "", offlineOnly: false, sort: "id", descending: false};
 
 export function tagsPage(root, {model}) {
-  const filter = make("input", {type: "search", id: "filter", value: memory.filter, placeholder: "id, name, bridge or gear", autocomplete: "off"});
+  const filter = make("input", {type: "search", id: "filter", value: memory.filter, size: "26", placeholder: "id, name, bridge or gear", autocomplete: "off"});
   const offline = make("input", {type: "checkbox", checked: memory.offlineOnly});
   const count = make("span", {class: "quiet"});
   const body = make("tbody");
@@ -110,7 +110,7 @@ export function tagsPage(root, {model}) {
     const link = make("a", {href: `#tag/${encodeURIComponent(id)}`}, id);
     const element = make("tr", {}, make("th", {scope: "row", class: "mono"}, link));
     for (const column of columns.slice(1)) {
-      const cell = make("td", {class: column.number ? "number" : null, "data-name": ["battery", "signal", "bridge", "reconnects", "lost", "gear"].includes(column.key) ? column.title : null});
+      const cell = make("td", {class: column.number ? "number" : null, "data-name": ["battery", "signal", "bridge", "reconnects", "lost", "gear"].includes(column.key) ? column.hint ?? column.title : null});
       cells[column.key] = cell;
       element.append(cell);
     }

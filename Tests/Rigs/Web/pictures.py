@@ -35,6 +35,8 @@ def screenshots(run):
                 address = address.replace("why/0001", "why/0002")
                 run.show(address)
                 page.wait_for(text)
+                # Away from all controls, which look different below it.
+                page.command("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0)
                 page.screenshot(os.path.join(folder, "%s-%d-%s.png" % (address.split("/")[0], width, scheme)))
     page.scheme("light")
     page.width(1280)

@@ -37,7 +37,7 @@ def shows(page, title, verdict, text="", seconds=15):
 
 def broken(page, title):
     """The page names the first broken link, no other list exists, and each link has one line."""
-    page.wait_for("The first broken link from the broker to the tag: %s." % title)
+    page.wait_for("The path from the broker to the tag breaks here: %s." % title)
     require(page.run("return document.querySelectorAll('main ol, main ul').length") == 1, "there is not one list")
     titles = [line[1] for line in page.run(LIST)]
     require(len(titles) == len(set(titles)), "a link is shown twice: %s" % titles)
@@ -78,7 +78,7 @@ def why(run):
 
     run.show("why/0001")
     page.wait_for("0001 is connected")
-    page.wait_for("No link from the broker to the tag is broken.")
+    page.wait_for("Nothing from the broker to the tag is broken.")
     shown = shows(page, "link", "ok", "connected since")
     require(not [line for line in shown.values() if line[0] == "not ok"], "not ok although connected: %s" % shown)
     require("T" not in shown["link"][2], "a time in UTC: %s" % shown["link"])
@@ -103,7 +103,7 @@ def why(run):
     shown = shows(page, "broker", "not ok", seconds=2)
     require({line[0] for title, line in shown.items() if title != "broker"} == {"not checked"}, "known without the broker: %s" % shown)
     stage.broker.start()
-    page.wait_for("No link from the broker to the tag is broken.", 30)
+    page.wait_for("Nothing from the broker to the tag is broken.", 30)
 
     # The bridge is asked again and again: what was a lost link becomes a tag that is not received.
     run.show("why/0002")
@@ -113,7 +113,7 @@ def why(run):
     shows(page, "tag received", "not ok", "it sleeps after ten idle minutes")
     stage.simulator.type("in-range 0002")
     page.wait_for("0002 is connected", 40)
-    page.wait_for("No link from the broker to the tag is broken.")
+    page.wait_for("Nothing from the broker to the tag is broken.")
 
     stage.simulator.type("adapter off")
     page.wait_for("Why is 0002 offline?")
@@ -129,7 +129,7 @@ def why(run):
     page.wait_for_script("return document.querySelector('h1').innerText === 'Why is 0002 offline?'", "the heading")
     stage.bridge.start()
     page.wait_for("0002 is connected", 60)
-    page.wait_for("No link from the broker to the tag is broken.")
+    page.wait_for("Nothing from the broker to the tag is broken.")
 
 
 def findings(run):
