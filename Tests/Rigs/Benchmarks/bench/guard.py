@@ -4,6 +4,7 @@
 Counts do not depend on the machine's speed. Each is the difference between N and 2 N gestures, which leaves out what does not
 grow with them. A bound is not a target: it says where somebody has made the path longer without noticing."""
 import argparse
+import contextlib
 import os
 import re
 import subprocess
@@ -14,6 +15,8 @@ from types import SimpleNamespace
 
 from callgrind import dump
 from scenario import Run
+
+RIGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 COUNT = 200  # gestures, and then twice as many
 RATE = 100  # a second: each has a wake-up of its own
@@ -47,7 +50,8 @@ class Guard:
                 run.start()
                 time.sleep(1)  # what follows a connection
                 run.warm_up()
-                body(run, work)
+                with page(self.options.page, run.work):
+                    body(run, work)
             except Exception:
                 sys.stderr.write(run.p.tail())
                 raise
@@ -98,6 +102,32 @@ class Guard:
         self.run("valgrind --tool=callgrind --callgrind-out-file={work}/profile", 1, body)
 
 
+@contextlib.contextmanager
+def page(program, work):
+    """The web page's server at the daemon's broker, with two streams of events; nothing without a program."""
+    if program is None:
+        yield
+        return
+    sys.path[:0] = [os.path.join(RIGS, "Web"), os.path.join(RIGS, "..", "Support")]
+    from programs import Program
+    from stage import Client, Stream, prints, take_port
+    port, runtime, settings = take_port(), os.path.join(work, "runtime"), os.path.join(work, "web.yaml")
+    with open(settings, "w") as file:
+        file.write(f"port: {port}\n")
+    server = Program(work, "web", [
+        program, "run", "--config", os.path.join(work, "config.yaml"), "--web", settings, "--runtime", runtime])
+    try:
+        prints(server, " serving")
+        for _ in range(2):
+            client = Client(port)
+            link = subprocess.run([program, "open", "--runtime", runtime], check=True, capture_output=True, text=True).stdout
+            client.use(link.strip())
+            Stream(client).read_until(b"rig/state")
+        yield
+    finally:
+        server.stop()
+
+
 def quiet_size(path):
     """The size of a file that has not grown for two seconds: statistics, and what follows a connection, are written.
 
@@ -132,6 +162,7 @@ def main():
     parser.add_argument("--rig", required=True, help="folder of the built rig")
     parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt")
     parser.add_argument("--build", choices=BOUNDS, default="debug", help="how it was built")
+    parser.add_argument("--page", help="the program jacquard2mqtt-web, which runs meanwhile; default: none")
     guard = Guard(parser.parse_args())
     if guard.options.build == "release":
         guard.size()
