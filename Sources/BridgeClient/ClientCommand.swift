@@ -17,7 +17,7 @@ public enum ClientCommands {
     public static let rows: [Command<any CommandAction>] =
         [
             ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
-            ExplainCommand.row, WhyCommand.row, LEDCommand.row, HapticCommand.row,
+            ExplainCommand.row, WhyCommand.row, MetricsCommand.row, LEDCommand.row, HapticCommand.row,
         ] + TagSettingCommand.rows + [
             LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ClearCommand.row, AccessCommand.row,
         ]

@@ -37,6 +37,26 @@ struct MetricsTests {
         }
     }
 
+    @Test("are printed by the command, with the times of a gesture, a command and a connection")
+    func command() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.simulate("gesture 0001 brush_in")
+            try await until("the gesture") { world.observer.latest("jacquard/tag/0001/gesture") != nil }
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            let (status, printed) = try await world.run(Program.buildFolder + "/jacquard2mqtt", ["metrics"])
+            #expect(status == 0)
+            let lines = printed.split(separator: "\n")
+            for name in [
+                "gesture_seconds_count 1", #"command_seconds_count{status="ok"} 1"#, "connect_seconds_count 1",
+            ] {
+                #expect(lines.contains("jacquard_bridge_\(name)"), "\(printed)")
+            }
+            let sum = lines.first { $0.hasPrefix("jacquard_bridge_gesture_seconds_sum ") }?.split(separator: " ").last
+            #expect((0.000_01...5).contains(sum.flatMap { Double($0) } ?? 0))
+        }
+    }
+
     @Test("that cannot be written cause one log line per file")
     func nowhere() async throws {
         try await inWorld(settings: Self.settings("/nonexistent/a.prom")) { world in

@@ -15,6 +15,9 @@ struct PendingCommands: Sendable {
     private var storedResults = StoredResults()
     /// The stages of the latest commands.
     var traces = CommandTraces()
+    /// From the arrival of a command to a tag until its final result, by whether it has succeeded.
+    private(set) var answerDurations = DurationHistogram.commands
+    private(set) var failureDurations = DurationHistogram.commands
     private var lastToken: UInt64 = 0
 
     init(bridge: String, commandsPerTag: Int) {
@@ -257,16 +260,14 @@ extension PendingCommands {
 
     /// Returns the final results of a successful command, unless another bridge publishes them.
     mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Timestamp) -> [Publication] {
-        for requester in command.requesters { traces.ended(requester.trace, .success, at: now.instant) }
+        for requester in command.requesters { ended(requester, nil, at: now.instant) }
         guard command.publishesResult else { return [] }
         return command.requesters.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
     }
 
     /// Returns the final results of a failed command, unless another bridge publishes them.
     mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        for requester in command.requesters {
-            traces.ended(requester.trace, .failure(failure.code), at: now.instant)
-        }
+        for requester in command.requesters { ended(requester, failure, at: now.instant) }
         guard command.publishesResult else { return [] }
         return command.requesters.flatMap {
             finish($0, $0.payload(.error, error: failure, bridge: bridge, at: now), at: now)
@@ -275,15 +276,26 @@ extension PendingCommands {
 
     /// Returns the final result of a command that was rejected before it became pending.
     mutating func fail(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        traces.ended(requester.trace, .failure(failure.code), at: now.instant)
+        ended(requester, failure, at: now.instant)
         return finish(requester, requester.payload(.error, error: failure, bridge: bridge, at: now), at: now)
     }
 
     /// Returns the final result of a rejected message. The result is not stored: the same command in a valid message,
     /// without the retain flag or with another response topic, is executed.
     mutating func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        traces.ended(requester.trace, .failure(failure.code), at: now.instant)
+        ended(requester, failure, at: now.instant)
         return requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now))
+    }
+
+    /// Ends the trace of a command, and counts its duration if it is one to a tag.
+    private mutating func ended(_ requester: Requester, _ failure: CommandFailure?, at now: Instant) {
+        guard requester.trace != 0 else { return }
+        traces.ended(requester.trace, failure.map { .failure($0.code) } ?? .success, at: now)
+        if failure == nil {
+            answerDurations.observe(from: requester.receivedAt.instant, to: now)
+        } else {
+            failureDurations.observe(from: requester.receivedAt.instant, to: now)
+        }
     }
 
     private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Timestamp) -> [Publication] {

@@ -7,8 +7,39 @@ struct BridgeMetrics {
     let measurement: HealthMeasurement
     let now: Timestamp
 
+    /// Upper bound of the text of a part in bytes. A part with one tag may be larger by the metrics of the bridge.
+    static let partBytes = 64 << 10
+    /// Maximum number of tags of a part.
+    private static let partTags = 128
+
     /// UTF-8 text in the format of Prometheus, with a final newline.
-    var text: String { (bridgeFamilies + tagFamilies).map(\.text).joined() }
+    var text: String { text(of: bridgeFamilies + families(of: Array(bridge.tags))) }
+
+    /// Returns a part of the text: the metrics of the next tags in the order of their ids, in the first part after those
+    /// of the bridge.
+    ///
+    /// Each part is a text of its own, and together they have each tag once, also if tags are added or removed meanwhile.
+    /// ``MetricsText`` joins them.
+    ///
+    /// - Parameter id: the last tag of the part before; nil: the first part.
+    /// - Returns: the part, and its last tag if there are more.
+    func part(after id: String?) -> (text: String, next: String?) {
+        let tags = bridge.tags.filter { tag in id.map { tag.entry.id.text > $0 } ?? true }
+            .sorted { $0.entry.id.text < $1.entry.id.text }
+        let head = id == nil ? bridgeFamilies : []
+        var count = min(tags.count, Self.partTags)
+        while true {
+            let part = text(of: head + families(of: Array(tags.prefix(count))))
+            guard count > 1, part.utf8.count > Self.partBytes else {
+                return (part, count < tags.count ? tags[count - 1].entry.id.text : nil)
+            }
+            count = min(count - 1, max(1, count * Self.partBytes / part.utf8.count))
+        }
+    }
+
+    private func text(of families: [MetricFamily]) -> String {
+        families.reduce(into: "") { $1.write(to: &$0) }
+    }
 
     private var bridgeFamilies: [MetricFamily] {
         let document = bridge.healthDocument(at: now)
@@ -46,6 +77,18 @@ struct BridgeMetrics {
                 name: "bridge_problems", help: "Problems of the health topic, by code.", kind: .gauge,
                 samples: Dictionary(grouping: document.problems, by: \.code).sorted { $0.key < $1.key }
                     .map { .init(labels: [.init(name: "code", value: $0)], value: Int64($1.count)) }),
+            .durations(
+                "bridge_gesture_seconds", "From the notification of a gesture to the broker's acknowledgement.",
+                [([], measurement.gestureDurations)]),
+            .durations(
+                "bridge_command_seconds", "From the arrival of a command to a tag until its final result.",
+                [
+                    ([.init(name: "status", value: "ok")], bridge.pendingCommands.answerDurations),
+                    ([.init(name: "status", value: "error")], bridge.pendingCommands.failureDurations),
+                ]),
+            .durations(
+                "bridge_connect_seconds", "From the decision to connect a tag to its connection.",
+                [([], bridge.connectDurations)]),
             MetricFamily(
                 name: "adapter_powered", help: "Whether a Bluetooth adapter is ready.", kind: .gauge,
                 samples: (bridge.stack.adapters ?? []).map {
@@ -54,13 +97,13 @@ struct BridgeMetrics {
         ]
     }
 
-    private var tagFamilies: [MetricFamily] {
+    private func families(of tags: [TagMirror]) -> [MetricFamily] {
         func family(
             _ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: (TagMirror) -> Int64?
         ) -> MetricFamily {
             MetricFamily(
                 name: "tag_" + name, help: help, kind: kind,
-                samples: bridge.tags.compactMap { tag in value(tag).map { .init(labels: [tag.label], value: $0) } })
+                samples: tags.compactMap { tag in value(tag).map { .init(labels: [tag.label], value: $0) } })
         }
         return [
             family("connected", .gauge, "Whether the tag is connected.") { $0.isConnected ? 1 : 0 },
@@ -85,7 +128,7 @@ struct BridgeMetrics {
             },
             MetricFamily(
                 name: "tag_gestures_total", help: "Gestures, by name.", kind: .counter,
-                samples: bridge.tags.flatMap { tag in
+                samples: tags.flatMap { tag in
                     tag.counters.gestures.made.map { name in
                         .init(
                             labels: [tag.label, .init(name: "gesture", value: name.rawValue)],
@@ -98,67 +141,4 @@ struct BridgeMetrics {
 
 extension TagMirror {
     fileprivate var label: MetricFamily.Label { .init(name: "tag", value: entry.id.text) }
-}
-
-/// A metric with all its samples.
-///
-/// Source: prometheus.io, "Exposition formats", text format 0.0.4.
-struct MetricFamily: Hashable, Sendable {
-    /// The type of the metric.
-    enum Kind: String, Sendable {
-        /// Increases and decreases.
-        case gauge
-        /// Only increases; starts at 0.
-        case counter
-    }
-
-    /// One value.
-    struct Sample: Hashable, Sendable {
-        /// Names and values, in output order.
-        let labels: [Label]
-        let value: Int64
-    }
-
-    /// Distinguishes the samples of a family.
-    struct Label: Hashable, Sendable {
-        let name: String
-        let value: String
-    }
-
-    /// Without the common prefix.
-    let name: String
-    let help: String
-    let kind: Kind
-    let samples: [Sample]
-
-    /// Returns a family with one sample and no labels.
-    static func one(_ name: String, _ kind: Kind, _ value: Int64, _ help: String) -> MetricFamily {
-        MetricFamily(name: name, help: help, kind: kind, samples: [Sample(labels: [], value: value)])
-    }
-
-    /// The lines of the family; empty without samples.
-    var text: String {
-        guard !samples.isEmpty else { return "" }
-        let full = "jacquard_" + name
-        return samples.reduce("# HELP \(full) \(help)\n# TYPE \(full) \(kind.rawValue)\n") { text, sample in
-            text + "\(full)\(Self.braced(sample.labels)) \(sample.value)\n"
-        }
-    }
-
-    private static func braced(_ labels: [Label]) -> String {
-        guard !labels.isEmpty else { return "" }
-        return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
-    }
-
-    /// Works on Unicode scalars: a quotation mark with a combining accent is one `Character`, but must be escaped.
-    private static func escaped(_ value: String) -> String {
-        value.unicodeScalars.reduce(into: "") { text, scalar in
-            switch scalar {
-            case "\\": text += "\\\\"
-            case "\"": text += "\\\""
-            case "\n": text += "\\n"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-    }
 }

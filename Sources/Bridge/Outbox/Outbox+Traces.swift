@@ -19,6 +19,9 @@ extension Outbox {
     /// Returns the traces of the latest gestures of a selection, oldest first.
     public func gestures(_ query: TraceQuery) -> [GestureTrace] { traces.latest(query) }
 
+    /// The times from the notification of a gesture to its acknowledgement.
+    public var gestureDurations: DurationHistogram { traces.durations }
+
     /// Ends the traces of the gestures that were dropped from the queue.
     mutating func traceDropped(at now: Instant) {
         for dropped in backlog.takeDroppedGestures() {

@@ -90,6 +90,8 @@ enum BridgeRequestResult: Sendable {
     case log
     /// The document of `request/trace`, with the gestures of the driver.
     case trace(TraceRequest, [GestureTrace])
+    /// A part of the metrics: the tags after one, or the first part.
+    case metrics(after: String?, HealthMeasurement)
     /// The state of the recording of Bluetooth traffic, after the effects.
     case recording
 }
@@ -114,6 +116,7 @@ enum BridgeRequestTable {
         HealthRequest.self,
         LogRequest.self,
         LogLevelRequest.self,
+        MetricsRequest.self,
         PairRequest.self,
         PairSerialRequest.self,
         RefreshRequest.self,

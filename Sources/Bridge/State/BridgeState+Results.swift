@@ -173,6 +173,8 @@ extension BridgeState {
             CommandData(DoctorDocument(findings(report, tag: tag, at: now), tag: tag))
         case .log: CommandData(LogRequestDocument(logStream))
         case .trace(let request, let gestures): CommandData(TraceDocument(request, gestures, of: self, at: now))
+        case .metrics(let tag, let measurement):
+            CommandData(MetricsDocument(BridgeMetrics(bridge: self, measurement: measurement, now: now), after: tag))
         case .recording: CommandData(TrafficRecorderDocument(recorder))
         }
     }

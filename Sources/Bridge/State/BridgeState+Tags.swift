@@ -11,12 +11,15 @@ extension BridgeState {
         if case .commandEnded(let token, let result) = event {
             return commandEnded(token, result, of: position, at: now)
         }
-        let wasConnected = tags[position].isConnected
+        let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
         let publications = tags[position].handle(event, at: now)
         if let incident = TagIncidents.Kind(event, wasConnected: wasConnected, isConnected: tags[position].isConnected)
         {
             incidents.add(incident, of: tags[position].number, at: now.instant)
+        }
+        if let requestedAt, !wasConnected, tags[position].isConnected {
+            connectDurations.observe(from: requestedAt, to: now.instant)
         }
         switch event {
         case .connection:

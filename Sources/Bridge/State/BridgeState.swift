@@ -45,6 +45,8 @@ public struct BridgeState: Sendable {
     let tagContext: TagMirror.Context
     var gestures: GestureEncoder
     var incidents = TagIncidents()
+    /// From the decision to connect a tag to its connection.
+    var connectDurations = DurationHistogram.connects
     var chords: ChordTable
     var reflexTable: ReflexTable
     /// nil before the first connection.

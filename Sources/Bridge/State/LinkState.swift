@@ -26,6 +26,8 @@ struct LinkState: Sendable {
     private(set) var connection: TagConnection
     /// When the connection entered its state.
     private(set) var since: Timestamp
+    /// When the bridge began to wait for the tag; nil while it is connected or should not be.
+    private(set) var requestedAt: Instant?
     /// Why the last attempt failed; nil after a successful one.
     private(set) var failure: TagConnectionError?
     /// When the last attempt failed.
@@ -46,6 +48,7 @@ struct LinkState: Sendable {
         intent = ConnectionIntent(policy, isHeld: isHeld)
         connection = TagConnection(state: intent.isWanted ? .preparingToConnect : .disconnected, attempt: 0)
         since = now
+        requestedAt = intent.isWanted ? now.instant : nil
         self.isOutOfService = isOutOfService
         publishedAvailability = isAvailable
     }
@@ -76,6 +79,11 @@ extension LinkState {
         let isProgress = new.state.word == connection.state.word
         if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
         connection = new
+        switch new.state {
+        case .preparingToConnect: requestedAt = requestedAt ?? now.instant
+        case .connecting, .initializing, .configuring: break
+        case .connected, .disconnected: requestedAt = nil
+        }
         failure = new.error ?? (isConnected ? nil : failure)
         if isProgress { return progress.admits(at: now.instant) ? .progress : .none }
         progress.happened(at: now.instant)
@@ -125,6 +133,7 @@ extension LinkState {
     /// Sets the state to disconnected. Needed where no connection was begun, because no session reports it.
     private mutating func disconnected(at now: Timestamp) {
         if connection.state != .disconnected { since = now }
+        requestedAt = nil
         connection = TagConnection(state: .disconnected, attempt: connection.attempt, error: connection.error)
         publishedAvailability = isAvailable
     }

@@ -20,6 +20,8 @@ struct GestureTraces: Sendable {
 
     private var entries: [GestureTrace] = []
     private var last: UInt32 = 0
+    /// From the notification to the broker's acknowledgement, of all acknowledged gestures since the start.
+    private(set) var durations = DurationHistogram.gestures
     /// The lowest and the highest number of the deliveries that are not written; 0 for none.
     private var firstUnwritten: UInt32 = 0
     private var lastUnwritten: UInt32 = 0
@@ -90,7 +92,9 @@ struct GestureTraces: Sendable {
     ///   - now: the current time.
     mutating func ended(_ number: UInt32, _ outcome: GestureTrace.Outcome, reason: UInt8? = nil, at now: Instant) {
         guard isKept(number) else { return }
-        entries[Self.place(number)].ended(outcome, reason: reason, at: TraceTicks.at(now))
+        let place = Self.place(number)
+        entries[place].ended(outcome, reason: reason, at: TraceTicks.at(now))
+        if outcome == .acknowledged { durations.observe(ticks: Int64(entries[place].ended)) }
     }
 
     /// Returns the latest gestures of a selection, oldest first.

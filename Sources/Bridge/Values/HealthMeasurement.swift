@@ -12,13 +12,15 @@ public struct HealthMeasurement: Hashable, Sendable {
     public var isBrokerConnected: Bool
     /// Number of reconnects to the broker since the start.
     public var brokerReconnects: Int
+    /// The times from the notification of a gesture to its acknowledgement.
+    public var gestureDurations: DurationHistogram
     /// The files that currently cannot be written.
     public var unwritable: [UnwritableFile]
 
     /// Creates a measurement.
     public init(
         residentKilobytes: Int, queued: Int, dropped: Int, acknowledged: Int = 0, isBrokerConnected: Bool = true,
-        brokerReconnects: Int, unwritable: [UnwritableFile] = []
+        brokerReconnects: Int, gestureDurations: DurationHistogram = .gestures, unwritable: [UnwritableFile] = []
     ) {
         self.residentKilobytes = residentKilobytes
         self.queued = queued
@@ -26,6 +28,7 @@ public struct HealthMeasurement: Hashable, Sendable {
         self.acknowledged = acknowledged
         self.isBrokerConnected = isBrokerConnected
         self.brokerReconnects = brokerReconnects
+        self.gestureDurations = gestureDurations
         self.unwritable = unwritable
     }
 }

@@ -167,6 +167,7 @@ final class BridgeService {
             acknowledged: outbox.acknowledgements,
             isBrokerConnected: client.isConnected,
             brokerReconnects: max(0, reconnects),
+            gestureDurations: outbox.gestureDurations,
             unwritable: [store.failure, metrics.failure].compactMap(\.self))
     }
 

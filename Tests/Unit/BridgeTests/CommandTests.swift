@@ -65,7 +65,8 @@ struct CommandTests {
         let names =
             "battery/get, config/get, config/set, connection/set, haptic/set, info/get, led/set, name/set, rssi/get, "
             + "sleep/set, touch_mode/set"
-        let verbs = "doctor, forget, gatt, health, log, log_level, pair, pair_serial, refresh, scan, tags, trace"
+        let verbs =
+            "doctor, forget, gatt, health, log, log_level, metrics, pair, pair_serial, refresh, scan, tags, trace"
         for (topic, text) in [
             ("tag/003R/sing/set", "There is no command \"sing/set\"; there are \(names)"),
             ("tag/003R/led/get", "There is no command \"led/get\"; there are \(names)"),

@@ -61,13 +61,13 @@ struct MetricsTests {
             if let match = line.wholeMatch(of: #/# HELP (\w+) .+/#) {
                 current = String(match.1)
                 #expect(families.insert(current).inserted)
-            } else if let match = line.wholeMatch(of: #/# TYPE (\w+) (gauge|counter)/#) {
+            } else if let match = line.wholeMatch(of: #/# TYPE (\w+) (gauge|counter|histogram)/#) {
                 #expect(String(match.1) == current)
                 #expect(current.hasSuffix("_total") == (match.2 == "counter"), "\(current)")
             } else {
                 let match = try #require(
-                    line.wholeMatch(of: #/(\w+)(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?\d+/#), "\(line)")
-                #expect(String(match.1) == current)
+                    line.wholeMatch(of: #/(\w+)(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?\d+(\.\d+)?/#), "\(line)")
+                #expect(String(match.1).withoutHistogramSuffix == current)
             }
         }
         #expect(families.count > 12)
@@ -79,14 +79,17 @@ struct MetricsTests {
     func documents(document: String) throws {
         let path = URL(filePath: "../../../" + document, relativeTo: URL(filePath: #filePath))
         let text = try String(contentsOf: path, encoding: .utf8)
-        let named = Set(text.matches(of: #/jacquard_(?:bridge|adapter|tag)_\w+/#).map { String($0.0) })
+        let named = Set(
+            text.matches(of: #/jacquard_(?:bridge|adapter|tag)_\w+/#).map { String($0.0).withoutHistogramSuffix })
         var scene = Scene.connected()
         scene.report(.battery(BatteryStatus(level: 87, isCharging: true)))
         scene.report(.gesture(.doubleTap))
         let adapter = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
         scene.handle(.adapters([adapter]))
         scene.handle(.sighting(.tag003R, TagSighting(rssi: -60)))
-        let written = Set(lines(scene).compactMap { $0.firstMatch(of: #/^jacquard_\w+/#).map { String($0.0) } })
+        let written = Set(
+            lines(scene).compactMap { $0.firstMatch(of: #/^jacquard_\w+/#).map { String($0.0).withoutHistogramSuffix } }
+        )
         #expect(named.subtracting(written).isEmpty)
         if document.hasSuffix(".md") { #expect(written.subtracting(named).isEmpty, "not explained") }
     }
@@ -112,5 +115,12 @@ struct MetricsTests {
         #expect(lines(scene).contains("# TYPE jacquard_bridge_problems gauge"))
         scene.handle(.adapters([AdapterFacts(id: "hci0", address: nil, state: .poweredOn)]))
         #expect(lines(scene).contains("# TYPE jacquard_adapter_powered gauge"))
+    }
+}
+
+extension String {
+    /// The name of the family of a sample.
+    fileprivate var withoutHistogramSuffix: String {
+        String(["_bucket", "_sum", "_count"].first(where: hasSuffix).map { dropLast($0.count) } ?? self[...])
     }
 }

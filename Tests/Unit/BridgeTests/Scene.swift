@@ -73,8 +73,8 @@ struct Scene {
         note(state.handle(event, at: now))
     }
 
-    mutating func connect() {
-        report(.connection(TagConnection(state: .connected, attempt: 1)))
+    mutating func connect(_ tag: TagID = .tag003R) {
+        report(.connection(TagConnection(state: .connected, attempt: 1)), of: tag)
     }
 
     mutating func disconnect() {
