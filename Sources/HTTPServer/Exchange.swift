@@ -33,7 +33,9 @@ final class Exchange {
     /// Handles the headers.
     func begin() -> MHD_Result {
         guard microhttpd_header_size(connection) <= server.limits.headerBytes else { return refuse(431) }
-        guard ["GET", "HEAD", "POST"].contains(method) else { return refuse(405) }
+        guard ["GET", "HEAD", "POST"].contains(method) else {
+            return refuse(405, [("Allow", "GET, HEAD, POST")])
+        }
         // Names the page that the request is for. Only HTTP/1.0 leaves it out, which no browser speaks.
         guard value(of: "Host") != nil else { return refuse(400) }
         let length = value(of: "Content-Length")
@@ -122,10 +124,10 @@ final class Exchange {
 
     private var reader: StreamReader?
 
-    private func refuse(_ status: Int) -> MHD_Result {
+    private func refuse(_ status: Int, _ headers: [(name: String, value: String)] = []) -> MHD_Result {
         isHandled = true
         server.table.received(id)
-        return queue(HTTPResponse(status: status, headers: [("Connection", "close")]))
+        return queue(HTTPResponse(status: status, headers: [("Connection", "close")] + headers))
     }
 
     private func queue(_ response: HTTPResponse) -> MHD_Result {

@@ -32,6 +32,8 @@ public struct WebSettings: Hashable, Sendable {
     public var isBehindProxy = false
     /// Whether Home Assistant's supervisor is in front.
     public var isIngress = false
+    /// Whether `GET metrics` returns the metrics of a bridge.
+    public var hasMetrics = false
 
     /// The default settings.
     public init() {}

@@ -3,7 +3,7 @@ import Text
 
 extension WebSettings {
     /// The keys of the file.
-    static let keys = ["address", "port", "users", "tls", "trusted_origins", "behind_proxy", "ingress"]
+    static let keys = ["address", "port", "users", "tls", "trusted_origins", "behind_proxy", "ingress", "metrics"]
 
     /// Reads the file of the page.
     ///
@@ -56,7 +56,23 @@ private struct WebSettingsReader {
         }
         readTLS(entries["tls"], into: &settings)
         readUsers(entries["users"], into: &settings, isPasswordHash)
+        readMetrics(entries["metrics"], into: &settings)
         return settings
+    }
+
+    /// Reads the last key, which depends on others.
+    private mutating func readMetrics(_ node: ConfigurationNode?, into settings: inout WebSettings) {
+        read(node, "metrics", .boolean, into: &settings.hasMetrics)
+        guard settings.hasMetrics, let node else { return }
+        if settings.isIngress {
+            findings.add(
+                "true with ingress, where only Home Assistant's supervisor may connect", path: "metrics",
+                at: node.origin, allowed: "false")
+        } else if settings.isBehindProxy, settings.users.isEmpty {
+            findings.add(
+                "true behind a proxy without users, where everyone could read them", path: "metrics", at: node.origin,
+                allowed: "false, or add users")
+        }
     }
 
     private mutating func readTLS(_ node: ConfigurationNode?, into settings: inout WebSettings) {

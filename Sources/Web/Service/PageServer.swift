@@ -1,3 +1,4 @@
+import Bridge
 import HTTPServer
 import JSON
 import Time
@@ -29,6 +30,10 @@ struct PageServer {
         case checkPassword(Login, password: String, hash: String)
         /// Check the key of a one-time link off the loop, then call ``loginChecked(_:_:_:random:at:)``.
         case checkKey(Login, key: String)
+        /// Check the password of a reader of metrics off the loop, then call ``readerChecked(_:_:_:_:)``.
+        case checkReader(Login, BasicCredentials, hash: String, MetricsReading)
+        /// Ask the bridge for its metrics.
+        case metrics(bridge: String, MetricsText.Format)
         /// Begin a stream of events.
         case stream(Subscription)
         /// Publish a message, then send the response.
@@ -67,8 +72,13 @@ struct PageServer {
     let users: [User]
     let isEncrypted: Bool
     let version: String
-    private(set) var sessions = Sessions()
+    /// Whether the page has `metrics`.
+    let hasMetrics: Bool
+    var sessions = Sessions()
     private var attempts = LoginAttempts()
+    /// Of readers of metrics.
+    var verified = VerifiedPasswords()
+    var scrapes: MetricsScrapes
     var mirror: TopicMirror
     var history = History()
     /// Whether the broker is connected, and since when.
@@ -77,12 +87,14 @@ struct PageServer {
 
     init(
         rules: AccessRules, users: [User], isEncrypted: Bool, base: String, boot: String, version: String,
-        at now: Moment
+        hasMetrics: Bool = false, at now: Moment
     ) {
         self.rules = rules
         self.users = users
         self.isEncrypted = isEncrypted
         self.version = version
+        self.hasMetrics = hasMetrics
+        scrapes = MetricsScrapes(boot: boot)
         mirror = TopicMirror(base: base, boot: boot)
         broker = (false, now.unixMilliseconds, "not connected yet")
     }
@@ -93,10 +105,13 @@ struct PageServer {
             return .respond(.error(403, "not_ingress", "Only Home Assistant's supervisor may connect."))
         }
         switch (request.method, request.path) {
+        case ("GET", Self.metricsPath) where hasMetrics, ("HEAD", Self.metricsPath) where hasMetrics:
+            return metrics(request, at: now)
+        case (_, Self.metricsPath) where hasMetrics: return .respond(.methodNotAllowed("GET, HEAD"))
         case ("GET", _), ("HEAD", _): return get(request, at: now)
         case ("POST", "/login"), ("POST", "/logout"), ("POST", "/publish"): break
         case ("POST", _): return .respond(.error(404, "not_found", "There is no such page."))
-        default: return .respond(.error(405, "method_not_allowed", "GET and POST are allowed."))
+        default: return .respond(.methodNotAllowed("GET, HEAD, POST"))
         }
         guard rules.trusts(request.headers) else {
             return .respond(.error(403, "wrong_origin", "The request does not come from this page."))
@@ -122,7 +137,7 @@ struct PageServer {
         return publish(request, secret, session, at: now)
     }
 
-    private static let noSession = HTTPResponse.error(401, "no_session", "Log in first.")
+    static let noSession = HTTPResponse.error(401, "no_session", "Log in first.")
 
     /// Whether a `Content-Type` is JSON. A form of another site cannot send it.
     private static func isJSON(_ type: String?) -> Bool {
@@ -200,14 +215,13 @@ struct PageServer {
             return .respond(begin(user: "", .admin, random: random, at: now))
         }
         let address = rules.address(peer: request.peer, headers: request.headers)
-        if let wait = attempts.lockTime(of: address, at: now.instant) { return .respond(Self.locked(wait)) }
+        if let refusal = locked(address, at: now) { return .respond(refusal) }
         switch rules.authentication {
         case .users:
             guard let name = body["user"]?.string, let password = body["password"]?.string, password.utf8.count <= 512
             else { return .respond(.error(400, "invalid_argument", "user and password are needed.")) }
-            attempts.began(address, at: now.instant)
             let user = users.first { $0.name.utf8.elementsEqual(name.utf8) }
-            let login = Login(user: name, role: user?.role ?? .viewer, address: address, isKnown: user != nil)
+            let login = began(name, user, from: address, at: now)
             return .checkPassword(login, password: password, hash: user?.hash ?? Self.unknownUser)
         case .link, .ingress:
             guard let key = body["key"]?.string, key.utf8.count <= 128 else {
@@ -216,6 +230,22 @@ struct PageServer {
             attempts.began(address, at: now.instant)
             return .checkKey(Login(user: "", role: .admin, address: address, isKnown: true), key: key)
         }
+    }
+
+    /// Counts an attempt to log in, whose password is to be checked.
+    mutating func began(_ name: String, _ user: User?, from address: String, at now: Moment) -> Login {
+        attempts.began(address, at: now.instant)
+        return Login(user: name, role: user?.role ?? .viewer, address: address, isKnown: user != nil)
+    }
+
+    /// Handles a right password.
+    mutating func succeeded(_ login: Login) {
+        attempts.succeeded(login.address)
+    }
+
+    /// The response to an address that is locked after wrong passwords; nil if it is not.
+    func locked(_ address: String, at now: Moment) -> HTTPResponse? {
+        attempts.lockTime(of: address, at: now.instant).map(Self.locked)
     }
 
     /// Handles the result of a check.
@@ -229,7 +259,7 @@ struct PageServer {
                 ? .error(401, "wrong_key", "This link was used already, or is older than ten minutes.")
                 : .error(401, "wrong_login", "The name or the password is wrong.")
         }
-        attempts.succeeded(login.address)
+        succeeded(login)
         return begin(user: login.user, login.role, random: random, at: now)
     }
 

@@ -14,6 +14,13 @@ extension HTTPResponse {
         json(status, ["error": ["code": .string(code), "text": .string(text)]])
     }
 
+    /// A method that the path does not have; RFC 9110 requires the list of the others.
+    static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
+        var response = error(405, "method_not_allowed", "Allowed: \(allowed).")
+        response.headers.append(("Allow", allowed))
+        return response
+    }
+
     /// A copy with the headers that every response has.
     func secured(isFramed: Bool) -> HTTPResponse {
         var copy = self

@@ -11,7 +11,7 @@ import Time
 /// ``PageServer``.
 @LoopActor
 final class WebService {
-    private var page: PageServer
+    var page: PageServer
     private let client: MQTTClient
     private let keys: OneTimeKeys
     private let log: Logger
@@ -20,6 +20,9 @@ final class WebService {
     private var browsers: [ObjectIdentifier: Browser] = [:]
     private var touchTags: Set<String> = []
     private var lastTicket: UInt64 = 0
+    /// The readers of metrics that wait for a bridge.
+    var readers = MetricsReaders()
+    private(set) lazy var scraping = LoopTimer { [unowned self] in endScrapes() }
     private lazy var heartbeat = LoopTimer { [unowned self] in beat() }
     private lazy var cleaning = LoopTimer { [unowned self] in removeStale() }
 
@@ -57,6 +60,7 @@ final class WebService {
         server = nil
         heartbeat.disarm()
         cleaning.disarm()
+        scraping.disarm()
         client.onEvent = nil
         await client.stop(within: .seconds(1))
     }
@@ -64,13 +68,32 @@ final class WebService {
     // MARK: Requests
 
     private func handle(_ request: HTTPRequest, _ reply: HTTPReply) {
-        switch page.handle(request, at: .now, random: Secrets.random) {
+        perform(page.handle(request, at: .now, random: Secrets.random), reply)
+    }
+
+    private func perform(_ action: PageServer.Action, _ reply: HTTPReply) {
+        switch action {
         case .respond(let response): send(response, reply)
         case .checkPassword(let login, let password, let hash):
-            check(login, reply) { PasswordHash.matches(password, hash) }
+            check(login, reply) {
+                PasswordHash.matches(password, hash)
+            } then: { [unowned self] in
+                loggedIn(login, $0)
+            }
         case .checkKey(let login, let key):
             let keys = keys
-            check(login, reply) { keys.use(key) }
+            check(login, reply) {
+                keys.use(key)
+            } then: { [unowned self] in
+                loggedIn(login, $0)
+            }
+        case .checkReader(let login, let credentials, let hash, let reading):
+            check(login, reply) {
+                PasswordHash.matches(credentials.password, hash)
+            } then: { [unowned self] isRight in
+                page.readerChecked(login, credentials, isRight, reading)
+            }
+        case .metrics(let bridge, let format): scrape(bridge, format, reply)
         case .stream(let subscription): begin(subscription, reply)
         case .publish(let topic, let payload, let response): publish(topic, payload, response, reply)
         case .endSession(let secret, let response):
@@ -79,34 +102,52 @@ final class WebService {
         }
     }
 
-    private func send(_ response: HTTPResponse, _ reply: HTTPReply) {
+    func send(_ response: HTTPResponse, _ reply: HTTPReply) {
         reply.send(response.secured(isFramed: isFramed))
     }
 
-    private func check(_ login: PageServer.Login, _ reply: HTTPReply, _ body: @escaping @Sendable () -> Bool) {
+    /// Checks a password or a key on the helper thread, and performs what follows from the result.
+    private func check(
+        _ login: PageServer.Login, _ reply: HTTPReply, _ body: @escaping @Sendable () -> Bool,
+        then next: @escaping @LoopActor (Bool) -> PageServer.Action
+    ) {
         EventLoop.shared.begin { [weak self] in
             let isRight = await HelperThread.shared.run(.login, orIfFull: nil) { Optional(body()) }
             guard let self else { return }
             guard let isRight else {
                 return send(.error(503, "busy", "Too many logins at a time. Try again."), reply)
             }
-            let response = page.loginChecked(login, isRight, random: Secrets.random, at: .now)
-            if response.status == 200 {
+            if isRight, login.isKnown {
                 log.notice("login", [(.address, login.address), (.user, login.user)])
             } else {
                 log.warning("login failed", [(.address, login.address), (.user, login.isKnown ? login.user : "")])
             }
+            perform(next(isRight), reply)
+        }
+    }
+
+    private func loggedIn(_ login: PageServer.Login, _ isRight: Bool) -> PageServer.Action {
+        .respond(page.loginChecked(login, isRight, random: Secrets.random, at: .now))
+    }
+
+    private func publish(_ topic: String, _ payload: [UInt8], _ response: HTTPResponse, _ reply: HTTPReply) {
+        if let failure = publish(topic, payload) {
+            send(.error(503, "broker_away", failure), reply)
+        } else {
             send(response, reply)
         }
     }
 
-    private func publish(_ topic: String, _ payload: [UInt8], _ response: HTTPResponse, _ reply: HTTPReply) {
+    /// Publishes a message.
+    ///
+    /// - Returns: why it cannot be published; nil if it is.
+    func publish(_ topic: String, _ payload: [UInt8]) -> String? {
         lastTicket += 1
         do throws(MQTTError) {
             try client.publish(MQTTMessage(topic: topic, payload: payload, qos: .atLeastOnce), ticket: lastTicket)
-            send(response, reply)
+            return nil
         } catch {
-            send(.error(503, "broker_away", "The broker does not accept the message: \(error.text)"), reply)
+            return "The broker does not accept the message: \(error.text)"
         }
     }
 
@@ -185,6 +226,8 @@ final class WebService {
     private func received(_ message: MQTTMessage) {
         guard let rest = TopicPattern.rest(of: message.topic, below: page.mirror.base) else { return }
         if let tag = Self.touchTag(rest) { return receivedTouch(message, of: tag) }
+        // Not for browsers: with one query a second it would replace the newest events.
+        if let bridge = PageServer.metricsBridge(rest) { return receivedMetrics(message.payload, of: bridge) }
         page.history.received(rest, message.payload, at: PageServer.Moment.now.unixSeconds)
         guard let event = page.mirror.received(topic: message.topic, payload: message.payload) else { return }
         broadcast(event)

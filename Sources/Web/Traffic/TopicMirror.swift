@@ -67,6 +67,18 @@ struct TopicMirror {
         return tag.map { "\(base)/tag/+/\($0)" } + bridge.map { "\(base)/bridge/+/\($0)" }
     }
 
+    /// The states of all bridges by name.
+    var bridges: [String: String] {
+        let (start, end) = ("\(base)/bridge/", "/state")
+        var bridges: [String: String] = [:]
+        for (topic, fact) in facts where topic.hasPrefix(start) && topic.hasSuffix(end) {
+            let name = topic.utf8.dropFirst(start.utf8.count).dropLast(end.utf8.count)
+            guard !name.isEmpty, !name.contains(UInt8(ascii: "/")) else { continue }
+            bridges[String(Substring(name))] = String(decoding: fact.payload, as: UTF8.self)
+        }
+        return bridges
+    }
+
     /// Whether the broker keeps messages of a topic. With MQTT 3.1.1 the flag of a received message does not say so.
     static func isFact(_ rest: Substring) -> Bool {
         let levels = rest.split(separator: "/", omittingEmptySubsequences: false)

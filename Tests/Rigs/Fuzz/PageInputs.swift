@@ -37,7 +37,7 @@ private struct PageScene {
         let users = Role.allCases.map { PageServer.User(name: $0.rawValue, hash: "x", role: $0) }
         page = PageServer(
             rules: rules, users: authentication == .users ? users : [], isEncrypted: false, base: "jacquard",
-            boot: "b1", version: "1", at: now)
+            boot: "b1", version: "1", hasMetrics: true, at: now)
         _ = page.brokerChanged(isConnected: true, "connected", at: now)
         for role in Role.allCases {
             let login = PageServer.Login(user: role.rawValue, role: role, address: "::1", isKnown: true)
@@ -66,12 +66,13 @@ private struct PageScene {
         let changed = [
             "cookie", "origin", "host", "x-token", "x-ingress-path", "x-forwarded-for", "x-forwarded-host",
             "last-event-id",
-            "if-none-match", "content-type",
+            "if-none-match", "content-type", "authorization", "accept",
         ]
         for _ in 0..<(input.byte() & 3) { headers[input.pick(changed)] = input.text() }
         let path =
-            input.pick(["/publish", "/login", "/logout", "/events", "/history", "/session", nil]) ?? input.text()
-        let query = [input.pick(["tag", "touch"]): input.text()]
+            input.pick(["/publish", "/login", "/logout", "/events", "/history", "/session", "/metrics", nil])
+            ?? input.text()
+        let query = [input.pick(["tag", "touch", "bridge"]): input.text()]
         let body = input.byte() & 1 == 0 ? input.bytes() : Array(#"{"topic":"jacquard/"#.utf8) + input.bytes()
         let request = HTTPRequest(
             method: input.pick(["GET", "POST", "HEAD"]), path: path, query: query, headers: headers, body: body,
@@ -107,6 +108,12 @@ private struct PageScene {
             checkEvents(subscription)
         case .checkPassword(_, let password, _): require(password.utf8.count <= 512, "a long password")
         case .checkKey(_, let key): require(key.utf8.count <= 128, "a long key")
+        case .checkReader(_, let credentials, _, _):
+            require(credentials.password.utf8.count <= 512, "a long password")
+            require(page.rules.authentication == .users, "a password without users")
+        case .metrics(let bridge, _):
+            require(page.mirror.bridges[bridge] == "online", "metrics of the bridge \(bridge)")
+            require(role.map { $0 != .automation } ?? (page.rules.authentication == .link), "metrics without rights")
         }
     }
 

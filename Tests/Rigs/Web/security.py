@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.client
 import re
@@ -22,6 +23,11 @@ ROLES = ("viewer", "automation", "admin")
 LED = {"topic": "jacquard/tag/0001/led/set", "payload": {"color": "#ff0000", "duration_ms": 100}}
 
 
+def basic(user, password):
+    """The header of basic authentication."""
+    return {"Authorization": "Basic " + base64.b64encode(("%s:%s" % (user, password)).encode()).decode()}
+
+
 def command(name, payload=None):
     return {"topic": "jacquard/" + name, "payload": payload or {}}
 
@@ -40,14 +46,14 @@ def raw(port, data, seconds=5):
         return answer.split(b" ")[1].decode() if answer.startswith(b"HTTP/") else "closed"
 
 
-def users_page(stage):
-    """A page with a user of each role, whose password is "right". Returns the clients."""
+def users_page(stage, settings=""):
+    """A page with a user of each role, whose password is "right". Returns its port, the lines of its users, and clients."""
     port = take_port()
     hashed = subprocess.run(
         [stage.program("jacquard2mqtt-web"), "password"], input="right\n", check=True, capture_output=True, text=True).stdout
     value = re.search(r"'(.*)'", hashed).group(1)
     users = "users:\n" + "".join("  - {name: %s, role: %s, password: '%s'}\n" % (role, role, value) for role in ROLES)
-    stage.start_web(users, port)
+    stage.start_web(users + settings, port)
     clients = {role: Client(port) for role in ROLES}
     for role, client in clients.items():
         require(client.login({"user": role, "password": "right"}) == 200, "%s cannot log in" % role)
@@ -101,6 +107,15 @@ def with_session(clients, port):
         ("a path with `%2e%2e`", admin, "GET", "/%2e%2e/%2e%2e/etc/passwd", None, {}),
         ("the touch stream of `+`", admin, "GET", "/events?touch=%2B", None, {}),
         ("the charts of `../x`", admin, "GET", "/history?tag=..%2Fx", None, {}),
+        ("metrics without credentials", nobody, "GET", "/metrics", None, {}),
+        ("metrics with a wrong password", nobody, "GET", "/metrics", None, basic("viewer", "wrong")),
+        ("metrics of `viewer`, with the password", nobody, "GET", "/metrics", None, basic("viewer", "right")),
+        ("metrics of `automation`, with the password", nobody, "GET", "/metrics", None, basic("automation", "right")),
+        ("metrics of a session of `viewer`", viewer, "GET", "/metrics", None, {}),
+        ("metrics of an unknown bridge", viewer, "GET", "/metrics?bridge=x%2F%23", None, {}),
+        ("metrics by `POST`", viewer, "POST", "/metrics", {}, {}),
+        ("events with the credentials of metrics", nobody, "GET", "/events", None, basic("viewer", "right")),
+        ("a command with the credentials of metrics", nobody, "POST", "/publish", LED, basic("admin", "right")),
     ]
     for name, client, method, path, body, headers in table:
         status, answer_headers, _ = client.request(method, path, body, headers)
@@ -231,11 +246,28 @@ def from_supervisor(port, path):
     return status
 
 
+def local_metrics(run):
+    """Requests for metrics to pages without users: name and answer."""
+    stage, port = run.stage, take_port()
+    yield "metrics that are not switched on", Client(run.web.port).request("GET", "/metrics")[0]
+    page = stage.start_web("metrics: true\n", port)
+    client = Client(port)
+    wait_for("metrics of the bridge", lambda: client.request("GET", "/metrics")[0] == 200)
+    yield "metrics without users, from this host", client.request("GET", "/metrics")[0]
+    for name, headers in (
+        ("with another `Host`", {"Host": "evil.example"}), ("through a proxy", {"X-Forwarded-For": "192.0.2.1"}),
+    ):
+        yield "metrics without users, " + name, client.request("GET", "/metrics", headers=headers)[0]
+    page.stop()
+
+
 def at_start(stage, users):
     """Configurations that are refused before the address is bound: name and answer."""
     for name, settings, part in (
         ("start: all addresses without users", "address: 0.0.0.0\n", "add users"),
         ("start: all addresses with users, without encryption", "address: 0.0.0.0\n" + users, "without encryption"),
+        ("start: metrics with ingress", "metrics: true\ningress: true\n", "supervisor"),
+        ("start: metrics behind a proxy without users", "metrics: true\nbehind_proxy: true\n", "add users"),
     ):
         path = stage.write("refused.yaml", settings)
         result = subprocess.run(
@@ -248,11 +280,11 @@ def at_start(stage, users):
 def security(run):
     """Each request has the answer in the article's table, in its order."""
     stage = run.stage
-    port, users, clients = users_page(stage)
+    port, users, clients = users_page(stage, "metrics: true\n")
     rows = []
     for part in (
         with_session(clients, port), without_session(port, stage.web_port), in_quantity(clients, port), connections(run, port),
-        slow_reader(run, clients, port), in_ingress(run), at_start(stage, users),
+        slow_reader(run, clients, port), local_metrics(run), in_ingress(run), at_start(stage, users),
     ):
         rows += ["| %s | %s |" % row for row in part]
     if run.options.record:

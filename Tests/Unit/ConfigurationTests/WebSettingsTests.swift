@@ -33,13 +33,14 @@ struct WebSettingsTests {
               - https://Home.example
             behind_proxy: true
             ingress: false
+            metrics: true
             """
         ).get()
         #expect(settings.address == "192.0.2.1" && settings.port == 443)
         #expect(settings.users.map(\.name) == ["ada"] && settings.users.map(\.role) == ["admin"])
         #expect(settings.certificateFile == "/etc/web.crt" && settings.keyFile == "/etc/web.key")
         #expect(settings.trustedOrigins == ["https://home.example"])
-        #expect(settings.isBehindProxy && !settings.isIngress)
+        #expect(settings.isBehindProxy && !settings.isIngress && settings.hasMetrics)
     }
 
     @Test("are documented by the example with their defaults")
@@ -52,6 +53,20 @@ struct WebSettingsTests {
         let lists = lines.filter { $0.hasPrefix("# users:") || $0.hasPrefix("# tls:") || $0.hasPrefix("#   ") }
         let settings = try read(lists.map { $0.dropFirst(2) }.joined(separator: "\n")).get()
         #expect(settings.users.map(\.name) == ["ada"] && settings.keyFile == "/etc/web.key")
+    }
+
+    @Test(
+        "refuse metrics that everyone or no program could read",
+        arguments: [
+            ("metrics: true\ningress: true", "/etc/web.yaml:1:10: metrics: true with ingress"),
+            ("metrics: true\nbehind_proxy: true", "/etc/web.yaml:1:10: metrics: true behind a proxy without users"),
+        ])
+    func metrics(yaml: String, message: String) {
+        guard case .failure(let errors) = read(yaml) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(errors.lines.contains { $0.hasPrefix(message) }, "\(errors.lines)")
     }
 
     @Test("refuse an address of other hosts without users, and without encryption")

@@ -12,7 +12,10 @@ struct Scene {
 
     static let host = "127.0.0.1:8377"
 
-    init(_ authentication: Authentication = .users, change: (inout AccessRules) -> Void = { _ in }) {
+    init(
+        _ authentication: Authentication = .users, hasMetrics: Bool = false,
+        change: (inout AccessRules) -> Void = { _ in }
+    ) {
         var rules = AccessRules()
         rules.authentication = authentication
         change(&rules)
@@ -22,7 +25,7 @@ struct Scene {
         page = PageServer(
             rules: rules, users: authentication == .users ? users : [], isEncrypted: false, base: "jacquard",
             boot: "b1",
-            version: "0.1.0", at: now)
+            version: "0.1.0", hasMetrics: hasMetrics, at: now)
         _ = page.brokerChanged(isConnected: true, "connected", at: now)
     }
 
@@ -80,7 +83,8 @@ struct Scene {
             return ["\(response.status)", code].compactMap { $0 }.joined(separator: " ")
         case .publish(let topic, _, let response): return "\(response.status) published \(topic)"
         case .stream: return "stream"
-        case .checkPassword, .checkKey: return "check"
+        case .checkPassword, .checkKey, .checkReader: return "check"
+        case .metrics(let bridge, let format): return "\(format) of \(bridge)"
         case .endSession: return "end"
         }
     }
