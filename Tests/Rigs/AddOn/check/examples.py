@@ -151,6 +151,7 @@ def alerts_use_known_metrics(rig):
     if promtool := shutil.which("promtool"):
         for words in (
                 ["check", "rules", "config/prometheus/jacquard.rules.yaml"], ["check", "config", "config/prometheus/fleet.yaml"],
+                ["check", "config", "config/prometheus/page.yaml"],
                 ["test", "rules", "Tests/Rigs/Fleet/fleet.rules.test.yaml"]):
             result = subprocess.run([promtool, *words], cwd=PROJECT, capture_output=True, text=True)
             require(result.returncode == 0, result.stdout + result.stderr)
