@@ -41,8 +41,9 @@ function allowed(page) {
 function show() {
   if (!connection.session) return;
   const [name, ...rest] = location.hash.slice(1).split("/");
-  const page = [...pages, ...others].find(page => page.name === name && allowed(page)) ?? pages[0];
   const argument = decode(rest.join("/"));
+  // The pages of one tag need its id.
+  const page = [...pages, ...others].find(page => page.name === name && allowed(page) && (argument || !page.parent)) ?? pages[0];
   shown?.close?.();
   main.replaceChildren();
   const isFirst = shown === null;

@@ -33,8 +33,8 @@ export function fleetPage(root, {model}) {
       ["Memory", [typeof health.rss_kb === "number" ? `${(health.rss_kb / 1000).toFixed(1)} MB` : ""]],
       ["Broker reconnects", [health.broker_reconnects]],
       ["Dropped messages", [health.dropped]],
-      ["Tags", [`${tags.filter(([, tag]) => tag.availability === "online").length} of ${tags.length} connected`]],
-      ["Links", tags.map(([id, tag]) => `${id} ${tag.info?.name ?? ""} ${tag.availability === "online" ? `connected${typeof tag.rssi === "number" ? ` ${tag.rssi} dBm` : ""}` : "offline"}`)],
+      ["Tags", [`${tags.filter(([id]) => model.isOnline(id)).length} of ${tags.length} connected`]],
+      ["Links", tags.map(([id, tag]) => `${id} ${tag.info?.name ?? ""} ${model.isOnline(id) ? `connected${typeof tag.rssi === "number" ? ` ${tag.rssi} dBm` : ""}` : "offline"}`)],
     ];
   }
 

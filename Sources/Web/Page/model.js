@@ -36,6 +36,7 @@ export class Model {
       else if (name === "gesture") this.addGesture(id, value);
       if (rest.endsWith("/result") || name === "gesture") this.addEvent(message, value);
     } else if (kind === "bridge") {
+      if (name === "state") for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) this.changedTags.add(tag);
       if (message.retained) this.setFact(this.bridges, id, name, message.payload, value);
       else if (name === "log") this.addLog(id, value);
       else if (name === "advertisement") this.addAdvertisement(id, value);
@@ -80,7 +81,10 @@ export class Model {
     if (this.advertisements.size > 200) this.advertisements.delete(this.advertisements.keys().next().value);
   }
 
-  isOnline(id) { return this.tags.get(id)?.availability === "online"; }
+  // A bridge that is offline leaves the availability of its tags as it was.
+  isOnline(id) { return this.tags.get(id)?.availability === "online" && !this.isBridgeOffline(this.bridgeOf(id)); }
+  isBridgeOffline(name) { return ![undefined, "online"].includes(this.bridges.get(name)?.state); }
+  stateText(id, now) { return this.isBridgeOffline(this.bridgeOf(id)) ? "bridge offline" : stateText(this.tags.get(id), now); }
   bridgeOf(id) { return this.tags.get(id)?.info?.bridge ?? null; }
   isBridgeOnline(name) { return this.bridges.get(name)?.state === "online"; }
   onlineBridges() { return [...this.bridges.keys()].filter(name => this.isBridgeOnline(name)).sort(); }

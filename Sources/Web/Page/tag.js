@@ -1,7 +1,7 @@
 // One tag: its commands, live touch, charts and gestures.
 
 import {make, makeSVG, setText, isolated, button, confirmed, resultLine, replace} from "./elements.js";
-import {age, batteryText, clockTime, stateText, words} from "./model.js";
+import {age, batteryText, clockTime, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
 
 const patterns = [["solid", "solid"], ["breathing", "breathing"], ["pulsing", "pulsing"], ["single_blink", "one blink"], ["double_blink", "two blinks"], ["triple_blink", "three blinks"]];
@@ -71,13 +71,14 @@ export function tagPage(root, {model, connection, go}, id) {
   const battery = make("figure"), signal = make("figure"), perHour = make("figure");
   const gestureBody = make("tbody");
   const gap = make("p", {class: "quiet"});
-  root.append(heading, state,
+  const content = make("div", {hidden: true},
     led, haptic, touch, link, rename,
     make("h2", {}, "Last 24 hours"), make("div", {class: "columns"}, battery, signal, perHour),
     make("div", {class: "columns"},
       make("section", {}, make("h2", {}, "Gestures"), gap,
         make("table", {id: "gestures"}, make("thead", {}, make("tr", {}, ...["Time", "Gesture", "Number"].map(text => make("th", {scope: "col", class: text === "Number" ? "number" : null}, text)))), gestureBody)),
       make("section", {}, make("h2", {}, "Facts"), facts)));
+  root.append(heading, state, content);
 
   loadCharts();
   const chartTimer = setInterval(loadCharts, 60000);
@@ -99,14 +100,15 @@ export function tagPage(root, {model, connection, go}, id) {
     const tag = model.tags.get(id);
     const name = tag?.info?.name ?? "";
     replace(heading, name, () => [make("span", {class: "mono"}, id), " ", isolated(name)]);
+    content.hidden = !tag;
     if (!tag) {
       setText(state, model.isReady ? "No bridge knows this tag." : "");
       return;
     }
-    const online = tag.availability === "online";
+    const online = model.isOnline(id);
     const now = Date.now();
-    replace(state, `${stateText(tag, now)} ${online}`, () => [
-      make("span", {class: "word"}, stateText(tag, now)),
+    replace(state, `${model.stateText(id, now)} ${online}`, () => [
+      make("span", {class: "word"}, model.stateText(id, now)),
       ...(online ? [] : [" ", make("a", {href: `#why/${encodeURIComponent(id)}`}, "Why?")])]);
     const wanted = tag.connection?.state === "disconnected" ? "connect" : "disconnect";
     connect.dataset.word = wanted;

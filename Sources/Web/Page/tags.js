@@ -1,7 +1,7 @@
 // All tags in one table.
 
 import {make, setText, isolated, replace} from "./elements.js";
-import {age, batteryText, isLow, stateText, words} from "./model.js";
+import {age, batteryText, isLow, words} from "./model.js";
 
 const columns = [
   {key: "id", title: "Tag"},
@@ -12,7 +12,7 @@ const columns = [
   {key: "gear", title: "Gear"},
   {key: "bridge", title: "Bridge"},
   {key: "reconnects", title: "Reconnects", number: true},
-  {key: "lost", title: "Lost", number: true, hint: "Lost fragments"},
+  {key: "lost", title: "Lost", number: true, hint: "Lost fragments", label: "Lost fragments"},
   {key: "gesture", title: "Last gesture"},
 ];
 
@@ -77,10 +77,10 @@ export function tagsPage(root, {model}) {
     const tag = model.tags.get(id), known = facts.get(id);
     const name = tag.info?.name ?? "", bridge = tag.info?.bridge ?? "";
     const gear = tag.gear?.attached ? tag.gear.product ?? "unknown product" : "";
-    const online = tag.availability === "online";
+    const online = model.isOnline(id);
     const gesture = model.gestures.get(id)?.[0];
     const values = {
-      id, name: name.toLowerCase(), state: online ? "" : stateText(tag, 0), battery: tag.battery?.level ?? -1, signal: tag.rssi ?? -999,
+      id, name: name.toLowerCase(), state: online ? "" : model.stateText(id, 0), battery: tag.battery?.level ?? -1, signal: tag.rssi ?? -999,
       gear, bridge, reconnects: tag.stats?.reconnects ?? -1, lost: tag.stats?.lost_fragments ?? -1,
       gesture: gesture ? -Date.parse(gesture.time) : 0,
     };
@@ -110,7 +110,7 @@ export function tagsPage(root, {model}) {
     const link = make("a", {href: `#tag/${encodeURIComponent(id)}`}, id);
     const element = make("tr", {}, make("th", {scope: "row", class: "mono"}, link));
     for (const column of columns.slice(1)) {
-      const cell = make("td", {class: column.number ? "number" : null, "data-name": ["battery", "signal", "bridge", "reconnects", "lost", "gear"].includes(column.key) ? column.hint ?? column.title : null});
+      const cell = make("td", {class: column.number ? "number" : null, "data-name": ["battery", "signal", "bridge", "reconnects", "lost", "gear"].includes(column.key) ? column.label ?? column.title : null});
       cells[column.key] = cell;
       element.append(cell);
     }
@@ -124,7 +124,7 @@ export function tagsPage(root, {model}) {
     const name = tag.info?.name ?? "";
     replace(cells.name, name, () => [isolated(name)]);
     const {online, values} = facts.get(id);
-    const state = stateText(tag, now);
+    const state = model.stateText(id, now);
     replace(cells.state, `${state} ${online}`, () => online
       ? [state]
       : [make("span", {class: "word"}, state), " ", make("a", {href: `#why/${encodeURIComponent(id)}`, "aria-label": `Why is ${id} offline?`}, "Why?")]);

@@ -13,9 +13,9 @@ export function whyPage(root, {model, connection}, id) {
   const list = make("ol", {class: "chain"});
   const others = make("div");
   const checked = make("p", {class: "quiet"});
+  const way = make("p");
   const again = button("Check again", () => { answer = null; update(); });
-  root.append(heading, conclusion, list, others, checked, make("div", {class: "bar"}, again),
-    make("p", {}, make("a", {href: `#tag/${encodeURIComponent(id)}`}, `Open tag ${id}`)));
+  root.append(heading, conclusion, list, others, checked, make("div", {class: "bar"}, again), way);
   // The bridge's answer, the facts that it belongs to, and its time: {key, at, report, silence, isUnknown}.
   let answer = null;
   let isAsking = false, isClosed = false;
@@ -58,6 +58,8 @@ export function whyPage(root, {model, connection}, id) {
     if (!isValid || (now - answer.at > validity && !document.hidden)) ask();
     again.disabled = isAsking || !mayAsk();
     setText(checked, state(isValid, now));
+    replace(way, String(Boolean(tag)), () => [tag
+      ? make("a", {href: `#tag/${encodeURIComponent(id)}`}, `Open tag ${id}`) : make("a", {href: "#tags"}, "Show all tags")]);
   }
 
   function state(isValid, now) {

@@ -81,8 +81,14 @@ def recovery(run):
     # Sessions are in memory only: the browser has to log in again.
     outage(page, run.web, "does not answer", lambda: page.wait_for("one-time link", 20), keeps_facts)
     run.login()
-    outage(page, stage.bridge, "attic offline", lambda: page.wait_for("attic ok", 30))
-    page.wait_for_script("return document.getElementById('totals').innerText.includes('0 offline')", "the tags are back", 40)
+    run.show("tags")
+
+    def tags_are_offline():
+        page.wait_for("0 online", 1)
+        page.wait_for("bridge offline", 1)
+
+    outage(page, stage.bridge, "attic offline", lambda: page.wait_for("attic ok", 30), tags_are_offline)
+    page.wait_for("0 offline", 40)
 
 
 def ingress(run):

@@ -95,6 +95,10 @@ def why(run):
     page.wait_for("There is no tag 9999")
     broken(page, "tag")
     shows(page, "tag", "not ok", "Pair it")
+    page.click_text("Show all tags")
+    page.wait_for("Last gesture")
+    page.run("location.hash = 'why/'")
+    page.wait_for_script("return document.querySelector('h1').innerText === 'Tags'", "the list of tags")
 
     run.show("why/0001")
     page.wait_for("The bridge checked this")
