@@ -35,7 +35,7 @@ extension BridgeState {
         let publishesResult = publishesResult(address)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: try? payload.get())
-        let isIDOwn = address.tag != nil || address.name != ForgetRequest.name || !ForgetRequest.isTagID(payload)
+        let isIDOwn = address.tag != nil || Self.isIDOwn(ofRequest: address.name, payload)
         var refusal: CommandFailure?
         var responseTopic: ResponseTopic?
         do throws(CommandFailure) {
@@ -53,6 +53,16 @@ extension BridgeState {
             return try execute(address, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
             return result(pendingCommands.fail(requester, error, at: now))
+        }
+    }
+
+    /// Returns whether the `id` of a request to the bridge identifies its repetitions.
+    private static func isIDOwn(ofRequest name: String, _ payload: Result<CommandPayload, CommandFailure>) -> Bool {
+        switch name {
+        case ForgetRequest.name: !ForgetRequest.isTagID(payload)
+        // Read every few seconds: stored results of 64 KiB would replace those of commands.
+        case MetricsRequest.name: false
+        default: true
         }
     }
 

@@ -44,6 +44,17 @@ struct MetricsRequestTests {
         #expect(scene.lastError?.code == code)
     }
 
+    @Test("is executed again with the same id, so that its results don't replace the stored ones of commands")
+    func notStored() {
+        var scene = Scene.connected()
+        for _ in 0..<2 {
+            scene.send(Self.request, #"{"id":"a"}"#)
+            #expect(scene.takeActions().contains { if case .measure = $0 { true } else { false } })
+            let result = scene.done(.measured(Self.measurement)).last
+            #expect(result?.contains(#""id":"a","status":"ok""#) == true)
+        }
+    }
+
     @Test("answers in parts of at most 64 KiB, which together are the text of the file")
     func parts() throws {
         var scene = Scene(tags: (0..<1_000).map(Self.entry))
