@@ -9,7 +9,7 @@ struct FactMirror: Sendable {
         case waiting
         /// Passed to the client on this connection.
         case published
-        /// The broker closes the connection when it receives the fact: not published until it changes.
+        /// The broker closes the connection when it receives the fact: not published until it changes, or until a retry.
         case dropped
     }
 
@@ -35,6 +35,8 @@ struct FactMirror: Sendable {
     private var suspects: Set<ExactText> = []
     /// The suspects that are sent after all other facts.
     private var postponed: Set<ExactText> = []
+    /// How often facts were repeated because their acknowledgements were late. Almost always empty.
+    private var repetitions: [ExactText: Int] = [:]
 
     /// Stores a fact.
     ///
@@ -86,6 +88,7 @@ struct FactMirror: Sendable {
 
     /// Marks all facts as queued and returns their topics in order: it is unknown what the broker has stored.
     mutating func queueAll() -> [String] {
+        repetitions = [:]
         let topics = order.compactMap { topic -> String? in
             guard let topic, facts[topic]?.progress != .dropped else { return nil }
             facts[topic]?.progress = .waiting
@@ -115,10 +118,13 @@ extension FactMirror {
     }
 
     /// Clears the mark, because the broker has acknowledged the fact.
-    mutating func clearSuspicion(_ topic: String) {
-        guard !suspects.isEmpty else { return }
+    ///
+    /// - Returns: whether this was the last suspect.
+    mutating func clearSuspicion(_ topic: String) -> Bool {
+        guard !suspects.isEmpty else { return false }
         suspects.remove(ExactText(topic))
         postponed.remove(ExactText(topic))
+        return suspects.isEmpty
     }
 
     /// Whether there are facts of other topics.
@@ -138,5 +144,52 @@ extension FactMirror {
     mutating func drop(_ topic: String) {
         postponed.remove(ExactText(topic))
         facts[ExactText(topic)]?.progress = .dropped
+    }
+
+}
+
+// MARK: Facts that the broker may not have stored
+
+extension FactMirror {
+    /// What to do about a late acknowledgement.
+    enum LateAcknowledgement {
+        /// Queue the topic.
+        case repetition
+        /// The fact was repeated several times: repeat it later.
+        case pause
+        /// The topic has another fact meanwhile, or is queued.
+        case nothing
+    }
+
+    /// The largest number of repetitions without a pause.
+    static let maxRepetitions = 3
+
+    /// Handles a late acknowledgement of the topic's fact.
+    mutating func acknowledgedLate(_ topic: String) -> LateAcknowledgement {
+        let topic = ExactText(topic)
+        guard facts[topic]?.progress == .published else { return .nothing }
+        repetitions[topic, default: 0] += 1
+        guard repetitions[topic, default: 0] <= Self.maxRepetitions else { return .pause }
+        facts[topic]?.progress = .waiting
+        return .repetition
+    }
+
+    /// Handles an acknowledgement of the topic's fact that was not late.
+    mutating func acknowledgedInTime(_ topic: String) {
+        guard !repetitions.isEmpty else { return }
+        repetitions[ExactText(topic)] = nil
+    }
+
+    /// Marks the dropped facts, which are suspects, and those that were acknowledged late too often as queued, and returns
+    /// their topics in order.
+    mutating func queueDoubtful() -> [String] {
+        order.compactMap { topic in
+            guard let topic, let progress = facts[topic]?.progress else { return nil }
+            let isLate = progress == .published && repetitions[topic, default: 0] > Self.maxRepetitions
+            guard isLate || progress == .dropped else { return nil }
+            facts[topic]?.progress = .waiting
+            repetitions[topic] = nil
+            return topic.text
+        }
     }
 }

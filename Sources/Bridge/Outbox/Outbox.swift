@@ -9,7 +9,11 @@ public import Time
 /// A publication for which the broker closes the connection would close every later connection as well. Publications
 /// that were in flight when the broker closed a connection are therefore suspects: on the next connection each is sent
 /// alone, with nothing else in flight. If the broker closes the connection again, the one in flight is the cause and is
-/// dropped. All others are delivered.
+/// dropped. All others are delivered. A dropped fact is sent again, alone, after a minute, two minutes, and so on up to an
+/// hour: a cluster that loses a node may have closed both connections for that reason.
+///
+/// A node of a NATS cluster that loses a node acknowledges a retained message after four seconds without storing it. So a
+/// fact that a node of a cluster acknowledges late is sent again, three times at once, and then after the same pauses.
 ///
 /// A broker that has acknowledged nothing on a connection closes it for another reason: a node of a cluster that is
 /// losing its cluster does so for every publication. Then nothing is dropped, and a suspect fact is sent after the
@@ -39,6 +43,8 @@ public struct Outbox: Sendable {
     private struct Unacknowledged {
         let ticket: UInt64
         let topic: String
+        /// When it was passed to the client.
+        let sent: Instant
         /// nil for a fact: the next connection publishes it anyway.
         let message: Waiting?
         /// Whether it clears a fact, which is removed once the broker has acknowledged it.
@@ -51,6 +57,9 @@ public struct Outbox: Sendable {
     private let maxResultBytes: Int
     private var receiveMaximum = Int.max
     private var facts = FactMirror()
+    private var factRetry = FactRetry()
+    /// Whether this connection is to a node of a cluster.
+    private var isCluster = false
     var backlog: Backlog
     private var unacknowledged = Queue<Unacknowledged>()
     private var lastTicket: UInt64 = 0
@@ -114,9 +123,11 @@ public struct Outbox: Sendable {
         _ publication: Publication, at now: Instant, arrival: @autoclosure () -> GestureArrival? = nil
     ) -> [Delivery] {
         switch publication.kind {
-        case .fact: return submitFact(publication)
-        case .reminder: return submitReminder(publication)
-        case .stream: return submitStream(publication)
+        case .fact:
+            let deliveries = submitFact(publication, at: now)
+            return factRetry.isPending ? deliveries + retryFacts(at: now) : deliveries
+        case .reminder: return submitReminder(publication, at: now)
+        case .stream: return submitStream(publication, at: now)
         case .event, .result, .correction: break
         }
         var waiting = Waiting(publication, at: now)
@@ -131,7 +142,7 @@ public struct Outbox: Sendable {
             updateIntake()
             return []
         }
-        return [delivery(waiting.message, message: waiting)]
+        return [delivery(waiting.message, message: waiting, at: now)]
     }
 
     /// Returns whether a command can be accepted, and counts a rejected one as dropped.
@@ -146,17 +157,19 @@ public struct Outbox: Sendable {
     /// - Parameters:
     ///   - receiveMaximum: how many unacknowledged publications of QoS 1 the broker accepts.
     ///   - hasReasons: whether acknowledgements have a reason (MQTT 5).
+    ///   - isCluster: whether the broker has several nodes.
     ///   - now: the current time.
     /// - Returns: the deliveries to pass to the client now: the facts in the order of their first publication (the
     ///   bridge's own state first), then the events that have not expired, then the results.
     public mutating func connected(
-        receiveMaximum: Int = .max, hasReasons: Bool = true, at now: Instant
+        receiveMaximum: Int = .max, hasReasons: Bool = true, isCluster: Bool = false, at now: Instant
     ) -> [Delivery] {
         if isConnected { disconnected(at: now) }
         isConnected = true
         hasAcknowledged = false
         self.receiveMaximum = max(1, receiveMaximum)
         self.hasReasons = hasReasons
+        self.isCluster = isCluster
         backlog.connected(factTopics: facts.queueAll(), at: now)
         traceDropped(at: now)
         return drain(at: now)
@@ -214,8 +227,12 @@ public struct Outbox: Sendable {
         if let delivery = removeUnacknowledged(ticket) {
             acknowledgements += 1
             hasAcknowledged = true
-            facts.clearSuspicion(delivery.topic)
-            if delivery.isClearing { facts.cleared(delivery.topic) }
+            if facts.clearSuspicion(delivery.topic) { factRetry.succeeded() }
+            if delivery.isClearing {
+                facts.cleared(delivery.topic)
+            } else if isCluster, delivery.message == nil, outcome == .acknowledged {
+                factAcknowledged(delivery, at: now)
+            }
             if let gesture = delivery.message?.message.gesture, gesture.isGesture {
                 traces.ended(gesture.number, outcome, reason: reason, at: now)
             }
@@ -254,36 +271,59 @@ extension Outbox {
             if delivery.message == nil { facts.postpone(delivery.topic) }
             return delivery.message
         }
-        if delivery.message == nil { facts.drop(delivery.topic) }
+        if delivery.message == nil {
+            facts.drop(delivery.topic)
+            factRetry.plan(at: now)
+        }
         backlog.refused(delivery.topic)
         if let gesture = delivery.message?.message.gesture { traces.ended(gesture.number, .closing, at: now) }
         return nil
     }
 
-    private mutating func submitFact(_ fact: Publication) -> [Delivery] {
+    /// An acknowledgement that takes as long is late. A node of a NATS cluster gives up storing after 4 s.
+    private static let lateness = Duration.seconds(3)
+
+    /// Handles an acknowledgement by a node of a cluster. The caller sends what is queued.
+    private mutating func factAcknowledged(_ delivery: Unacknowledged, at now: Instant) {
+        guard now - delivery.sent >= Self.lateness else { return facts.acknowledgedInTime(delivery.topic) }
+        switch facts.acknowledgedLate(delivery.topic) {
+        case .repetition: backlog.append(factTopic: delivery.topic)
+        case .pause: factRetry.plan(at: now)
+        case .nothing: break
+        }
+    }
+
+    private mutating func submitFact(_ fact: Publication, at now: Instant) -> [Delivery] {
         guard facts.keep(fact), isConnected else { return [] }
         let isAlone = unacknowledged.isEmpty || !facts.isSuspect(fact.topic)
         if fact.qos == 0 || (hasRoom && isAlone && backlog.hasOnlyResults) {
-            return delivery(factOf: fact.topic).map { [$0] } ?? []
+            return delivery(factOf: fact.topic, at: now).map { [$0] } ?? []
         }
         backlog.append(factTopic: fact.topic)
         facts.waits(fact.topic)
         return []
     }
 
-    private mutating func submitReminder(_ reminder: Publication) -> [Delivery] {
+    /// Queues the doubtful facts when their retry is due. The health document, a fact, is submitted each minute.
+    private mutating func retryFacts(at now: Instant) -> [Delivery] {
+        guard isConnected, factRetry.takeDue(at: now) else { return [] }
+        for topic in facts.queueDoubtful() { backlog.append(factTopic: topic) }
+        return drain(at: now)
+    }
+
+    private mutating func submitReminder(_ reminder: Publication, at now: Instant) -> [Delivery] {
         facts.repeats(reminder.topic)
         var fact = reminder
         fact.kind = .fact
-        return submitFact(fact)
+        return submitFact(fact, at: now)
     }
 
-    private mutating func submitStream(_ publication: Publication) -> [Delivery] {
+    private mutating func submitStream(_ publication: Publication, at now: Instant) -> [Delivery] {
         guard isConnected, queued < window else {
             lost.streams += 1
             return []
         }
-        return [delivery(publication, message: nil)]
+        return [delivery(publication, message: nil, at: now)]
     }
 
     private mutating func drain(at now: Instant) -> [Delivery] {
@@ -295,8 +335,9 @@ extension Outbox {
         while hasRoom, let item = backlog.first(at: now), unacknowledged.isEmpty || !isSuspect(item) {
             backlog.removeFirst()
             switch item {
-            case .fact(let topic): if let delivery = delivery(factOf: topic) { deliveries.append(delivery) }
-            case .message(let waiting): deliveries.append(delivery(waiting.shortened(at: now), message: waiting))
+            case .fact(let topic): if let delivery = delivery(factOf: topic, at: now) { deliveries.append(delivery) }
+            case .message(let waiting):
+                deliveries.append(delivery(waiting.shortened(at: now), message: waiting, at: now))
             }
         }
         return deliveries
@@ -309,22 +350,22 @@ extension Outbox {
         }
     }
 
-    private mutating func delivery(factOf topic: String) -> Delivery? {
+    private mutating func delivery(factOf topic: String, at now: Instant) -> Delivery? {
         let isSuspect = facts.isSuspect(topic)
-        return facts.publish(topic).map { delivery($0, message: nil, isSuspect: isSuspect) }
+        return facts.publish(topic).map { delivery($0, message: nil, isSuspect: isSuspect, at: now) }
     }
 
     /// Creates a delivery. The message, if any, is sent again after a lost connection.
     private mutating func delivery(
-        _ publication: Publication, message: Waiting?, isSuspect: Bool = false
+        _ publication: Publication, message: Waiting?, isSuspect: Bool = false, at now: Instant
     ) -> Delivery {
         guard publication.qos > 0 else { return Delivery(ticket: nil, publication: publication) }
         lastTicket += 1
         if publication.gesture.isGesture { traces.delivered(publication.gesture.number) }
         unacknowledged.append(
             Unacknowledged(
-                ticket: lastTicket, topic: publication.topic, message: message, isClearing: publication.isClearing,
-                isSuspect: isSuspect || message?.isSuspect == true))
+                ticket: lastTicket, topic: publication.topic, sent: now, message: message,
+                isClearing: publication.isClearing, isSuspect: isSuspect || message?.isSuspect == true))
         return Delivery(ticket: lastTicket, publication: publication)
     }
 

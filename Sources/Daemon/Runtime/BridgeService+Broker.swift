@@ -101,7 +101,10 @@ extension BridgeService {
         handle(.brokerConnected)
         handle(.brokerProtocol(session.version == .v5 ? 5 : 4, node: session.node?.description))
         let hasReasons = session.version == .v5
-        send(outbox.connected(receiveMaximum: client.receiveMaximum, hasReasons: hasReasons, at: .now))
+        send(
+            outbox.connected(
+                receiveMaximum: client.receiveMaximum, hasReasons: hasReasons, isCluster: session.node != nil, at: .now)
+        )
         reportLosses()
     }
 }

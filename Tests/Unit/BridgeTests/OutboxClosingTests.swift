@@ -74,7 +74,7 @@ struct OutboxClosingTests {
         #expect(connection.outbox.takeLosses().closing == ["gear", "result", "result"])
     }
 
-    @Test("a dropped fact is not published again until it changes")
+    @Test("a dropped fact is not published again until it changes, or until the retry")
     func fact() throws {
         var connection = Connection(bad: ["gear bad"], at: start)
         _ = connection.outbox.submit(.fact("gear", word: "bad"), at: start)
@@ -96,6 +96,71 @@ struct OutboxClosingTests {
         #expect(next.map(\.publication.line) == ["result 1"])
         connection.outbox.disconnected(at: start)
         #expect(connection.outbox.connected(at: start).count == 2)
+    }
+
+    @Test("a dropped fact is sent again, alone, after a minute, and then after pauses that double up to an hour")
+    func retries() {
+        var connection = Connection(bad: ["gear bad"], at: start)
+        _ = connection.outbox.submit(.fact("gear", word: "bad"), at: start)
+        connection.run()
+        var (now, uptime) = (start, 0)
+        for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
+            uptime += 1
+            let early = now + .seconds(60 * minutes - 1)
+            #expect(health(uptime, in: &connection.outbox, at: early).map(\.publication.topic) == ["health"])
+            uptime += 1
+            now = now + .seconds(60 * minutes)
+            #expect(health(uptime, in: &connection.outbox, at: now).map(\.publication.topic) == ["health", "gear"])
+            connection.outbox.disconnected(isClosedByBroker: true, at: now)
+            #expect(acknowledgeAll(connection.outbox.connected(at: now), in: &connection.outbox, at: now) == ["health"])
+        }
+        #expect(connection.outbox.takeLosses().closing.count == 9)
+    }
+
+    @Test("a dropped fact that the broker takes later is a fact like all others")
+    func recovered() {
+        var connection = Connection(bad: ["gear bad"], at: start)
+        _ = connection.outbox.submit(.fact("gear", word: "bad"), at: start)
+        connection.run()
+        let later = start + .seconds(60)
+        let deliveries = connection.outbox.submit(.fact("health", word: "1"), at: later)
+        #expect(acknowledgeAll(deliveries, in: &connection.outbox, at: later) == ["health", "gear"])
+        connection.outbox.disconnected(at: later)
+        #expect(
+            acknowledgeAll(connection.outbox.connected(at: later), in: &connection.outbox, at: later)
+                == ["gear", "health"])
+    }
+
+    @Test("a retry waits for a connection")
+    func retryWithoutConnection() {
+        var connection = Connection(bad: ["gear bad"], at: start)
+        _ = connection.outbox.submit(.fact("gear", word: "bad"), at: start)
+        connection.run()
+        connection.outbox.disconnected(at: start)
+        let later = start + .seconds(60)
+        #expect(connection.outbox.submit(.fact("health", word: "1"), at: later).isEmpty)
+        #expect(
+            acknowledgeAll(connection.outbox.connected(at: later), in: &connection.outbox, at: later) == ["health"])
+        #expect(health(2, in: &connection.outbox, at: later).map(\.publication.topic) == ["health", "gear"])
+    }
+
+    /// Submits a changed health document, and acknowledges it and the retries that follow, except the last one.
+    private func health(_ uptime: Int, in outbox: inout Outbox, at now: Instant) -> [Outbox.Delivery] {
+        let first = outbox.submit(.fact("health", word: "\(uptime)"), at: now)
+        return first + first.flatMap { $0.ticket.map { outbox.acknowledged($0, at: now) } ?? [] }
+    }
+
+    /// Acknowledges deliveries and those that follow, and returns their topics.
+    private func acknowledgeAll(
+        _ deliveries: [Outbox.Delivery], in outbox: inout Outbox, at now: Instant
+    ) -> [String] {
+        var (waiting, topics) = (deliveries, [String]())
+        while !waiting.isEmpty {
+            let delivery = waiting.removeFirst()
+            topics.append(delivery.publication.topic)
+            if let ticket = delivery.ticket { waiting += outbox.acknowledged(ticket, at: now) }
+        }
+        return topics
     }
 
     @Test("include none if the broker closes each connection before it acknowledges anything")
