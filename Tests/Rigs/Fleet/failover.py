@@ -6,6 +6,7 @@ import datetime
 import json
 import pathlib
 import signal
+import subprocess
 import threading
 import time
 
@@ -217,10 +218,28 @@ class Rig:
         times["returned"] = round(time.monotonic() - returned, 2)
         last, last_command = min(self.observers[number].last() for number in survivors), len(self.sent)
         expired = self.expired(survivors, last) - expired
+        boots = {boot for observer in self.observers for boot, _ in list(observer.gestures)}
+        unseen = [
+            seq for seq in range(first + 1, last + 1)
+            if not any((boot, seq) in self.observers[number].gestures for boot in boots for number in survivors)]
+        acknowledged = self.acknowledged(unseen) if len(unseen) > expired else 0
         return {
+            "acknowledged": acknowledged,
             "failure": failure, "failed_at": failed_at, "node": node, "of_bridge": is_own, "survivors": survivors, "first": first, "last": last,
             "expired": expired, "first_command": first_command, "last_command": last_command, **times,
         }
+
+    def acknowledged(self, sequences: list[int]) -> int:
+        """How many of the latest of some gestures the broker has acknowledged, by the bridge's traces."""
+        program, _, _, configuration = self.bridge.command
+        count = 0
+        for sequence in sequences[-200:]:
+            printed = subprocess.run(
+                [program, "explain", "--config", configuration, "--json", "0001", str(sequence)],
+                capture_output=True, text=True, timeout=60, check=False).stdout
+            with contextlib.suppress(ValueError, LookupError):
+                count += json.loads(printed)["gestures"][0]["stage"] == "acknowledged"
+        return count
 
     def evaluate(self, result) -> None:
         """Counts after the end of the load, so that what is late is not lost."""
