@@ -15,7 +15,7 @@ from clients import PROBE, TAG, Control, Observer, Watch, retained
 from programs import Bridge, Program, Simulator, wait_for
 
 GESTURES, COMMANDS = 20, 5
-STATE = "jacquard/bridge/fleet/state"
+STATE, INFO = "jacquard/bridge/fleet/state", "jacquard/bridge/fleet/info"
 # A failure has ended when everything was right for so many seconds: longer than a request of a NATS node to its cluster.
 STABLE = 5
 # The longest failure.
@@ -93,21 +93,22 @@ class Rig:
 
     def wrong(self, nodes: list[int]) -> list[str]:
         """What is not retained as it should be at some nodes."""
-        wrong = []
+        own = self.bridge_node()
+        wrong = ["the bridge is not connected"] if own is None else []
+        node = f'"node":"127.0.0.1:{self.cluster.ports[own or 0]}"'
         expected = {
             STATE: lambda text: text == "online", f"{TAG}/availability": lambda text: text == "online",
+            INFO: lambda text: node in text,
             f"{TAG}/battery/level": lambda text: text == str(self.level),
             f"{TAG}/connection": lambda text: '"state":"connected"' in text,
             f"{TAG}/info": lambda text: '"bridge":"fleet"' in text,
         }
         if not self.cluster.shows_everywhere:
-            own = self.bridge_node()
             nodes = [] if own is None else [own]
-            wrong += ["the bridge is not connected"] if own is None else []
-        for node in nodes:
-            facts = retained(self.cluster, node, list(expected))
+        for number in nodes:
+            facts = retained(self.cluster, number, list(expected))
             wrong += [
-                f"node{node} {topic} {facts.get(topic)}" for topic, test in expected.items()
+                f"node{number} {topic} {facts.get(topic)}" for topic, test in expected.items()
                 if not test(facts.get(topic, ""))]
         return wrong
 
