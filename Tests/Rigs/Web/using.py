@@ -33,6 +33,8 @@ def pair_and_use(run):
     page.type("#serial", "003R")
     page.click_text("Start")
     page.wait_for("Paired.", 60)
+    # The links come with the answer, after the event.
+    page.wait_for("Open tag")
     before = len(led_lines(stage, "003R"))
     page.click_text("Try the LED")
     page.wait_for("ok, answered in")
@@ -74,6 +76,8 @@ def keyboard_only(run):
     page.tab_to("Serial")
     page.keys("003R", ENTER)
     page.wait_for("Paired.", 60)
+    # The links come with the answer, after the event.
+    page.wait_for("Open tag")
     page.tab_to("Open tag 003R")
     page.keys(ENTER)
     page.wait_for("Last 24 hours")
