@@ -29,7 +29,7 @@ enum AccessCommand {
             "may not do. The messages are empty, not retained, and on topics of a tag",
             "and a bridge that don't exist.",
         ],
-        options: [.config, .json, roleOption, userOption, loginsOption],
+        options: [.config, .json, roleOption, userOption, toOption, loginsOption],
         operands: [.required("FORM", .words(Form.allCases.map(\.rawValue)))],
         values: ["FORM is mosquitto or try."],
         json: [
@@ -43,17 +43,20 @@ enum AccessCommand {
         let role = try arguments.value(of: roleOption, ScalarRule<AccessRole>.choice)
         let user = try arguments.value(of: userOption, .user)
         let logins = arguments.options[loginsOption.name]
+        let replayBase = try arguments.value(of: toOption, .topic) ?? AccessTable.usualReplayBase
         switch form {
         case .mosquitto:
             guard logins == nil else { throw CommandLineError(message: "--logins is for acl try") }
             guard user == nil || role != nil else { throw CommandLineError(message: "--user needs --role") }
-            return AccessListAction(options: ClientOptions(arguments), role: role, user: user)
+            return AccessListAction(
+                options: ClientOptions(arguments), role: role, user: user, replayBase: replayBase)
         case .attempt:
             guard user == nil else { throw CommandLineError(message: "--user is for acl mosquitto") }
             guard logins == nil || role == nil else {
                 throw CommandLineError(message: "--logins names the roles; leave --role out")
             }
-            return ClientAction(AccessTryCommand(role: role ?? .bridge, logins: logins), arguments)
+            return ClientAction(
+                AccessTryCommand(role: role ?? .bridge, logins: logins, replayBase: replayBase), arguments)
         }
     }
 
@@ -66,6 +69,8 @@ enum AccessCommand {
         ])
     private static let userOption = OptionDescription(
         name: "--user", value: "NAME", details: ["The name of the user at the broker. Default: the role."])
+    private static let toOption = OptionDescription(
+        name: "--to", value: "TOPIC", details: ["The base topic of replays (default: shadow)."])
     private static let loginsOption = OptionDescription(
         name: "--logins", value: "FILE", completion: .file([]),
         details: [
@@ -94,6 +99,8 @@ struct AccessListAction: CommandAction {
     let role: AccessRole?
     /// The user with the role; nil: one with the role's name.
     let user: String?
+    /// The base topic of replays.
+    var replayBase = AccessTable.usualReplayBase
 
     func run(in context: CommandContext) -> ExitCode {
         run(environment: context.environment, printer: Printer(isJSON: options.isJSON))
@@ -109,7 +116,7 @@ struct AccessListAction: CommandAction {
             failure.lines.forEach { printer.write(.standardError, $0) }
             return .wrongUsage
         case .success(let loaded):
-            let table = AccessTable(loaded.configuration)
+            let table = AccessTable(loaded.configuration, replayBase: replayBase)
             printer.show(document(table), lines(MosquittoAccessList(table)))
             return .done
         }
@@ -135,7 +142,9 @@ struct AccessListAction: CommandAction {
 
 extension AccessTable {
     /// The rights for the topics of a configuration.
-    init(_ configuration: Settings) {
-        self.init(base: configuration.mqtt.baseTopic, discoveryPrefix: configuration.homeAssistant.prefix)
+    init(_ configuration: Settings, replayBase: String) {
+        self.init(
+            base: configuration.mqtt.baseTopic, discoveryPrefix: configuration.homeAssistant.prefix,
+            replayBase: replayBase)
     }
 }

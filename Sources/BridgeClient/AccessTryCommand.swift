@@ -15,12 +15,14 @@ struct AccessTryCommand: ClientCommand {
     let role: AccessRole
     /// The file with a line for each login; nil: the configuration's user alone.
     let logins: String?
+    /// The base topic of replays.
+    var replayBase = AccessTable.usualReplayBase
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
         let logins = try AccessLogin.all(self, context.configuration)
         let name = "acl-try-" + String(UInt64.random(in: .min ... .max), radix: 36)
-        let table = AccessTable(context.configuration)
+        let table = AccessTable(context.configuration, replayBase: replayBase)
         let players = logins.map { AccessPlayer($0, context, trials: table.trials(of: $0.role, name: name)) }
         context.interruption.onFire = { players.forEach { $0.session.interrupt() } }
         let result: Result<Void, ClientFailure>

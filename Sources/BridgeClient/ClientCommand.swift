@@ -19,7 +19,8 @@ public enum ClientCommands {
             ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
             ExplainCommand.row, WhyCommand.row, MetricsCommand.row, LEDCommand.row, HapticCommand.row,
         ] + TagSettingCommand.rows + [
-            LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ClearCommand.row, AccessCommand.row,
+            LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ReplayCommand.row, ClearCommand.row,
+            AccessCommand.row,
         ]
 }
 

@@ -105,12 +105,19 @@ public final class BrokerSession {
     /// - Returns: the ticket that identifies the broker's answer. Without a connection there is no answer.
     @discardableResult
     public func publish(_ topic: String, _ payload: String = "", correlation: String? = nil) -> UInt64 {
-        lastTicket += 1
         var message = MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce)
         if let correlation, version == .v5 {
             message.responseTopic = answers
             message.correlationData = Array(correlation.utf8)
         }
+        return send(message)
+    }
+
+    /// Publishes a message.
+    ///
+    /// - Returns: the ticket that identifies the broker's answer. Without a connection there is no answer.
+    public func send(_ message: MQTTMessage) -> UInt64 {
+        lastTicket += 1
         // Fails only without a connection, which the signal `lost` reports.
         try? client.publish(message, ticket: lastTicket)
         return lastTicket
@@ -120,10 +127,7 @@ public final class BrokerSession {
     ///
     /// - Returns: the ticket that identifies the broker's answer.
     public func clear(_ topic: String) -> UInt64 {
-        lastTicket += 1
-        let message = MQTTMessage(topic: topic, payload: [], qos: .atLeastOnce, isRetained: true)
-        try? client.publish(message, ticket: lastTicket)
-        return lastTicket
+        send(MQTTMessage(topic: topic, payload: [], qos: .atLeastOnce, isRetained: true))
     }
 
     /// Subscribes, and waits until all retained messages have been received, and all others that the broker has sent before.

@@ -227,3 +227,24 @@ extension Settings {
         ]
     }
 }
+
+extension Settings {
+    /// The recording of events for `replay`.
+    public struct Record: Hashable, Sendable {
+        /// How long events are kept; 0: none are recorded.
+        public var hours = 0
+    }
+
+    /// The rows of `record`.
+    static var recordKeys: [ConfigurationKey<Settings>] {
+        [
+            .section("record", "The recording of events for \"jacquard2mqtt replay\"."),
+            ConfigurationKey(
+                "record.hours", \.record.hours, .integer(0...168), .nextStart,
+                """
+                How many hours the events of tags are kept in the file events.ring of the state folder, which has at most \
+                4 MiB. 0: none are recorded.
+                """),
+        ]
+    }
+}

@@ -31,6 +31,8 @@ public struct Settings: Hashable, Sendable {
     public var metrics = Metrics()
     /// Traces for collectors.
     public var telemetry = Telemetry()
+    /// The recording of events for `replay`.
+    public var record = Record()
 
     /// All defaults, before those that depend on the host name or on other keys.
     static let initial = Settings(instance: "", mqtt: MQTT(clientID: ""))
@@ -45,7 +47,7 @@ public struct Settings: Hashable, Sendable {
         ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [
             TagSettings.list, GearSettings.list, ChordSettings.list, ReflexSettings.list,
         ]
-            + logKeys + defaultsKeys + limitsKeys + fleetKeys + metricsKeys + telemetryKeys
+            + logKeys + defaultsKeys + limitsKeys + fleetKeys + metricsKeys + telemetryKeys + recordKeys
     }
 }
 

@@ -37,6 +37,12 @@ extension ProgramDescription {
                         StatePath.standard + "/batteries.json", ["The battery levels behind the forecasts."],
                         isInManualOnly: true),
                     .init(
+                        StatePath.standard + "/events.ring", ["The recorded events, if record.hours is set."],
+                        isInManualOnly: true),
+                    .init(
+                        StatePath.standard + "/events.tags.json",
+                        ["The ids of the tags that events.ring has as tag-1, tag-2 and so on."], isInManualOnly: true),
+                    .init(
                         StatePath.standard + "/lock",
                         [
                             "Prevents a second bridge from using the folder; contains the process ID of",

@@ -29,6 +29,8 @@ struct BrokerRoleTests {
         ("./client/somebody/response", ["bridge", "admin"]),
         ("homeassistant/device/jacquard_tag_0001/config", ["bridge", "admin", "homeassistant"]),
         ("homeassistant/status", ["bridge", "admin", "homeassistant"]),
+        ("shadow/tag/0001/gesture", ["admin", "replay"]),
+        ("shadow/else", []),
         ("somebody/else", []),
     ]
 
@@ -46,10 +48,11 @@ struct BrokerRoleTests {
         ("homeassistant/device/jacquard_tag_0001/config", ["bridge", "admin", "homeassistant"]),
         ("ha/device/jacquard_tag_0001/config", ["bridge"]),
         ("$SYS/broker/version", ["admin"]),
+        ("shadow/tag/0001/gesture", ["automation", "admin", "homeassistant"]),
         ("somebody/else", []),
     ]
 
-    static let roles = ["bridge", "dashboard", "automation", "admin", "homeassistant"]
+    static let roles = ["bridge", "dashboard", "automation", "admin", "homeassistant", "replay"]
 
     @Test("have the listed rights, and no others", arguments: roles)
     func permissions(role: String) async throws {
@@ -142,7 +145,8 @@ private final class RoleBroker {
 
     /// The delivered rules, and those of `root`.
     static func writeRules(in folder: ScratchFolder) throws -> String {
-        let rules = try folder.write("acl.conf", delivered("acl.conf") + "\nuser root\ntopic readwrite #\n")
+        let rules = try folder.write(
+            "acl.conf", delivered("acl.conf") + "\nuser root\ntopic readwrite #\npattern read sentinel/%u\n")
         try share([folder.path, rules])
         return rules
     }
@@ -184,8 +188,10 @@ private final class RolePlayer {
     private var answers: [UInt64: Bool] = [:]
     private var heard: [String] = []
     private var tickets: UInt64 = 0
+    private let user: String
 
     init(_ configuration: MQTTConfiguration) {
+        user = configuration.username ?? ""
         client = MQTTClient(configuration: configuration, log: Logger("role", to: MemorySink()))
         client.onEvent = { [unowned self] event in
             switch event {
@@ -209,9 +215,9 @@ private final class RolePlayer {
         return answers[ticket] == true
     }
 
-    /// Whether what another one publishes is delivered, known by a later message that everybody may read.
+    /// Whether what another one publishes is delivered, known by a later message that every user of this broker may read.
     func hears(_ topic: String, from other: RolePlayer) async throws -> Bool {
-        let sentinel = "jacquard/tag/sentinel/stats"
+        let sentinel = "sentinel/\(user)"
         heard = []
         client.subscribe(to: try [topic, sentinel].map { (try MQTTTopicFilter($0), .atLeastOnce) })
         // The broker answers in order: with this answer the subscription is made.

@@ -10,6 +10,8 @@ public enum AccessRole: String, CaseIterable, Sendable {
     case admin
     /// Home Assistant.
     case homeAssistant = "homeassistant"
+    /// `jacquard2mqtt replay`: publishes recorded events below a base topic of their own.
+    case replay
 }
 
 /// A right to topics, and the topics as a filter of MQTT.

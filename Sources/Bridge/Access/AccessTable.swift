@@ -6,6 +6,11 @@ public struct AccessTable: Hashable, Sendable {
     public let base: String
     /// Home Assistant's discovery prefix.
     public let discoveryPrefix: String
+    /// The base topic of replays.
+    public let replayBase: String
+
+    /// The base topic of replays in examples.
+    public static let usualReplayBase = "shadow"
 
     /// The commands that automations may send. They cannot pair, forget, connect or disconnect tags, write to their store,
     /// or send requests to a bridge.
@@ -19,15 +24,20 @@ public struct AccessTable: Hashable, Sendable {
     /// - Parameters:
     ///   - base: the first level, or levels, of all topics of the bridge.
     ///   - discoveryPrefix: Home Assistant's discovery prefix.
-    public init(base: String = "jacquard", discoveryPrefix: String = "homeassistant") {
+    ///   - replayBase: the base topic of replays.
+    public init(
+        base: String = "jacquard", discoveryPrefix: String = "homeassistant", replayBase: String = usualReplayBase
+    ) {
         self.base = base
         self.discoveryPrefix = discoveryPrefix
+        self.replayBase = replayBase
     }
 
     /// Returns the rules of a role.
     public func rules(of role: AccessRole) -> [AccessRule] {
         let discovery = AccessRule(.readWrite, discoveryPrefix + "/#")
         let everything = AccessRule(.read, base + "/#")
+        let replayed = replayBase + "/tag/#"
         return switch role {
         case .bridge:
             ["tag", "bridge", "client"].map { AccessRule(.readWrite, "\(base)/\($0)/#") } + [discovery]
@@ -37,11 +47,18 @@ public struct AccessTable: Hashable, Sendable {
         case .automation:
             ["tag/#", "bridge/+/state", "client/#"].map { AccessRule(.read, "\(base)/\($0)") }
                 + Self.automationCommands.map { AccessRule(.write, "\(base)/tag/+/\($0)") }
+                + [AccessRule(.read, replayed)]
         case .admin:
-            [AccessRule(.readWrite, base + "/#"), discovery, AccessRule(.read, "$SYS/#")]
+            [
+                AccessRule(.readWrite, base + "/#"), discovery, AccessRule(.readWrite, replayed),
+                AccessRule(.read, "$SYS/#"),
+            ]
         case .homeAssistant:
             [everything] + ["set", "get"].map { AccessRule(.write, "\(base)/tag/+/+/\($0)") }
-                + Self.homeAssistantRequests.map { AccessRule(.write, "\(base)/bridge/+/request/\($0)") } + [discovery]
+                + Self.homeAssistantRequests.map { AccessRule(.write, "\(base)/bridge/+/request/\($0)") }
+                + [discovery, AccessRule(.read, replayed)]
+        case .replay:
+            [AccessRule(.write, replayed)]
         }
     }
 

@@ -22,7 +22,9 @@ extension AccessTable {
     ///   - name: a topic level that no tag, bridge, client and device has as its name.
     /// - Returns: the actions, in the order of the topics.
     public func trials(of role: AccessRole, name: String) -> [AccessTrial] {
-        let topics = Self.topics(name, base, discoveryPrefix)
+        let topics =
+            Self.topics(name, base, discoveryPrefix)
+            + ["gesture", "battery/level"].map { "\(replayBase)/tag/\(name)/\($0)" }
         return topics.map { AccessTrial(action: .publish, topic: $0, isAllowed: mayPublish(role, to: $0)) }
             + (topics + ["$SYS/broker/version"]).map {
                 AccessTrial(action: .read, topic: $0, isAllowed: mayRead(role, from: $0))

@@ -30,7 +30,7 @@ public struct MosquittoAccessList: Sendable {
         let everything = "everything below " + table.base
         let read = everything + String(repeating: " ", count: max(1, 33 - everything.count))
         return """
-            # Access rules for mosquitto 2.0 and the base topic "\(table.base)": five roles, each with one or more users.
+            # Access rules for mosquitto 2.0 and the base topic "\(table.base)": six roles, each with one or more users.
             # In mosquitto.conf: acl_file /etc/mosquitto/acl.conf. After a change: systemctl reload mosquitto.
             #
             #                 reads                            writes
@@ -40,7 +40,9 @@ public struct MosquittoAccessList: Sendable {
             #   automation    everything of tags               their commands, except setup
             #   admin         everything                       everything, requests to bridges included
             #   homeassistant \(read)commands of tags, scans, pairing, discovery
+            #   replay        nothing                          recorded events below \(table.replayBase)/tag
             #
+            # jacquard2mqtt replay publishes recorded events below another base topic. automation, admin and homeassistant read them.
             # The command line (jacquard2mqtt led, tags, ...) receives its responses below \(table.base)/client.
             #
             # Topics that are not listed are denied. mosquitto accepts a denied subscription and delivers nothing. "jacquard2mqtt doctor"
@@ -60,6 +62,7 @@ public struct MosquittoAccessList: Sendable {
             ]
         case .admin: ["The administrator: all commands and requests, and the status of the broker."]
         case .homeAssistant: ["Home Assistant: announcements, facts and events, and the commands of its entities."]
+        case .replay: ["jacquard2mqtt replay: publishes recorded events, to try an automation with them."]
         }
     }
 }

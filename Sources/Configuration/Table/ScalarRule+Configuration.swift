@@ -35,7 +35,7 @@ extension ScalarRule where Value == String {
     /// A topic that other levels are appended to, or that stands for itself.
     ///
     /// Source: MQTT 5.0, sections 4.7.1 (wildcards), 4.7.2 (`$` belongs to the broker).
-    static var topic: ScalarRule {
+    public static var topic: ScalarRule {
         let rule = text(bytes: 128)
         let allowed = "\(rule.allowed), + and #, no $ in front, no empty level"
         return ScalarRule(allowed: allowed) { text throws(Rejection) in

@@ -11,7 +11,9 @@ import Logging
 extension BridgeService {
     func perform(_ action: BridgeAction, at now: Timestamp) {
         switch action {
-        case .publish(let publication): send(outbox.submit(publication, at: now.instant, arrival: arrival))
+        case .publish(let publication):
+            recorder?.record(publication, at: now)
+            send(outbox.submit(publication, at: now.instant, arrival: arrival))
         case .perform(let command, on: let id, let token, let isFirst):
             withIdentity(id) { manager.enqueue(command, on: $0, token: token, isFirst: isFirst) }
         case .connect(let id): withIdentity(id) { manager.connect($0) }
@@ -107,6 +109,7 @@ extension BridgeService {
     private func forget(_ id: TagID, _ token: UInt64) {
         store.forget(id)
         batteries.forget(id)
+        recorder?.forget(id)
         guard let identity = registry.identity(id) else { return answer(token, .success(.done)) }
         departures[identity] = token
         manager.forget(identity)

@@ -25,6 +25,8 @@ final class BridgeService {
     let store: TagStore
     let batteries: BatteryStore
     let runs: RunStore
+    /// Records the events of tags; nil if it is off.
+    let recorder: EventRecorder?
     let doctor: HostDoctor
     /// The current configuration.
     var configuration: Settings
@@ -62,6 +64,7 @@ final class BridgeService {
     ///   - configuration: the configuration.
     ///   - store: the known tags, already read.
     ///   - batteries: the histories of their batteries, already read.
+    ///   - recorder: records the events of tags; nil if it is off.
     ///   - runs: stores the instance names under which the bridge has run.
     ///   - former: the former instance names.
     ///   - doctor: examines the host.
@@ -69,13 +72,14 @@ final class BridgeService {
     ///   - boot: identifies this start.
     ///   - sink: the destination of log lines, with their level.
     init(
-        _ configuration: Settings, store: TagStore, batteries: BatteryStore, runs: RunStore, former: [FormerInstance],
-        doctor: HostDoctor, busAddress: String, boot: String, sink: LogTap
+        _ configuration: Settings, store: TagStore, batteries: BatteryStore, recorder: EventRecorder?, runs: RunStore,
+        former: [FormerInstance], doctor: HostDoctor, busAddress: String, boot: String, sink: LogTap
     ) {
         self.sink = sink
         self.store = store
         self.batteries = batteries
         self.runs = runs
+        self.recorder = recorder
         self.doctor = doctor
         self.configuration = configuration
         log = Logger("daemon", to: sink)
@@ -137,9 +141,11 @@ final class BridgeService {
         async let radio: Void = central.stop()
         async let file: Void = store.finish()
         async let history: Void = batteries.finish()
+        async let events: Void? = recorder?.finish()
         await client.stop()
         await file
         await history
+        await events
         await radio
     }
 

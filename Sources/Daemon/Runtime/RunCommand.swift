@@ -94,6 +94,7 @@ struct RunCommand: CommandAction, Hashable {
         await store.load()
         let batteries = BatteryStore(folder, log: log.labelled("state"))
         await batteries.load(for: store.isComplete ? store.tags : nil)
+        let recorder = await EventRecorder.start(loaded.configuration, folder, log: log.labelled("state"))
         let known = max(store.tags.count, loaded.configuration.tags.count)
         if let complaint = DescriptorLimit.complaint(about: DescriptorLimit.raise(), tags: known) {
             log.warning("few descriptors", [(.reason, complaint)])
@@ -103,8 +104,8 @@ struct RunCommand: CommandAction, Hashable {
         let doctor = HostDoctor(
             busAddress: bus, stateFolder: folder.path, load: { source.load() }, log: log.labelled("doctor"))
         let service = BridgeService(
-            loaded.configuration, store: store, batteries: batteries, runs: runs, former: former, doctor: doctor,
-            busAddress: bus, boot: boot, sink: sink)
+            loaded.configuration, store: store, batteries: batteries, recorder: recorder, runs: runs, former: former,
+            doctor: doctor, busAddress: bus, boot: boot, sink: sink)
         await service.start()
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()

@@ -64,7 +64,7 @@ struct StateFolder: Sendable {
     }
 
     /// Renames a damaged file to a name that is not in use, and returns it.
-    private func moveAside(_ file: String) -> Result<String, FileError> {
+    func moveAside(_ file: String) -> Result<String, FileError> {
         let kept = (0...).lazy.map { file + ".damaged" + ($0 == 0 ? "" : "-\($0)") }.first { access($0, F_OK) != 0 }
         guard let kept, rename(file, kept) == 0 else { return .failure(FileError(errno)) }
         return .success(kept)

@@ -111,7 +111,8 @@ struct AccessTryTests {
                 let own = trials.filter { $0["role"]?.string == role && $0["done"] != .null }
                 let allowed = own.count { $0["allowed"] == true }
                 #expect(own.count > 45, "\(role)")
-                #expect(allowed > 10 && allowed < own.count, "\(role): \(allowed) of \(own.count)")
+                #expect(
+                    allowed > (role == "replay" ? 1 : 10) && allowed < own.count, "\(role): \(allowed) of \(own.count)")
             }
             let (_, lines) = await place.attempt()
             #expect(lines.lines(.standardOutput).count == Self.roles.count)

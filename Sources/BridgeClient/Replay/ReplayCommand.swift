@@ -1,0 +1,214 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import Configuration
+import EventLoop
+import JSON
+import Terminal
+import Text
+import Time
+
+/// `replay`: publishes recorded events below another base topic, with the pauses between them.
+struct ReplayCommand: ClientCommand {
+    /// The file of recorded events.
+    let file: String
+    /// The base topic to publish below.
+    let base: String
+    /// How many times faster than recorded.
+    var speed = 1
+    /// The longest pause between two events; nil: as recorded.
+    var longestPause: Duration?
+    /// The first and last times, in milliseconds since 1970; nil: those of the file.
+    var start: Int64?
+    var end: Int64?
+
+    /// The greatest size of the table of tags that is read.
+    private static let tagsSizeLimit = 1 << 20
+
+    /// Publishes the events, removes the retained ones, and prints how many there were.
+    ///
+    /// - Throws: `invalid_argument` for a base topic of the bridge or of Home Assistant, `no_events` for a file without
+    ///   events, `noConnection` without a broker.
+    @LoopActor
+    func run(_ context: ClientContext) async throws(ClientFailure) {
+        for topic in [context.configuration.mqtt.baseTopic, context.configuration.homeAssistant.prefix]
+        where Self.overlap(topic, base) { throw .overlappingBase(base, topic) }
+        let replay = try await load()
+        guard let first = replay.events.first, let last = replay.events.last else { throw .noEvents(file) }
+        let announcement =
+            "publishing \(replay.events.count) events from \(TimeText.utc(first.unixMilliseconds)) to "
+            + "\(TimeText.utc(last.unixMilliseconds)) below \(base); Ctrl-C ends it"
+        let published = try await context.withSession { session throws(ClientFailure) in
+            context.printer.write(.standardError, DisplayText.escaped(announcement))
+            var run = ReplayRun(base: base, session)
+            do throws(ClientFailure) {
+                try await run.publish(replay, speed: speed, longestPause: longestPause)
+            } catch  where error == .interrupted {
+                // The retained messages are removed all the same.
+            }
+            try await run.clear()
+            return run.published
+        }
+        context.printer.show(
+            [
+                "status": "ok", "events": .integer(Int64(published)), "facts": .integer(Int64(replay.facts.count)),
+                "from": .string(TimeText.utc(first.unixMilliseconds)),
+                "until": .string(TimeText.utc(last.unixMilliseconds)),
+            ],
+            ["\(published) of \(replay.events.count) events were published below \(base)"].map(DisplayText.escaped))
+    }
+
+    /// Whether one base topic is the other, or a part of it.
+    static func overlap(_ one: String, _ other: String) -> Bool {
+        let slash = UInt8(ascii: "/")
+        let (one, other) = (one.utf8.split(separator: slash), other.utf8.split(separator: slash))
+        return zip(one, other).allSatisfy { $0.elementsEqual($1) }
+    }
+
+    // MARK: Files
+
+    /// Where the table of tags of a file is: `events.tags.json` for `events.ring`.
+    static func tagsPath(of file: String) -> String {
+        (file.hasSuffix(".ring") ? String(file.dropLast(".ring".count)) : file) + ".tags.json"
+    }
+
+    @LoopActor
+    private func load() async throws(ClientFailure) -> EventReplay {
+        let bytes = try await read(file, limit: EventBlock.fileSize)
+        let found = EventBlocks(bytes)
+        var tags = RecordedTags()
+        let tagsFile = Self.tagsPath(of: file)
+        do throws(FileReadError) {
+            let bytes = try await contents(tagsFile, limit: Self.tagsSizeLimit)
+            guard let table = JSONValue(parsing: bytes).flatMap({ RecordedTags($0) }) else {
+                throw FileReadError(reason: "it is not a table of recorded tags", isMissing: false)
+            }
+            tags = table
+        } catch {
+            guard error.isMissing else { throw .unreadable(tagsFile, error.reason) }
+        }
+        return EventReplay(found.blocks, tags: tags, from: start, until: end)
+    }
+
+    @LoopActor
+    private func read(_ path: String, limit: Int) async throws(ClientFailure) -> [UInt8] {
+        do throws(FileReadError) {
+            return try await contents(path, limit: limit)
+        } catch {
+            throw .unreadable(path, error.reason)
+        }
+    }
+
+    @LoopActor
+    private func contents(_ path: String, limit: Int) async throws(FileReadError) -> [UInt8] {
+        let result = await HelperThread.shared.run { () -> Result<[UInt8], FileReadError> in
+            do throws(FileError) {
+                return .success(try FileContents(path: path, limit: limit).bytes)
+            } catch {
+                return .failure(FileReadError(reason: error.reason(for: path), isMissing: error.isMissing))
+            }
+        }
+        return try result.get()
+    }
+
+    private struct FileReadError: Error {
+        let reason: String
+        let isMissing: Bool
+    }
+}
+
+// MARK: The row
+
+extension ReplayCommand {
+    static let row = Command<any CommandAction>(
+        name: "replay",
+        summary: "publish recorded events below another base topic",
+        details: [
+            "Publishes the events that a bridge with record.hours has recorded, with",
+            "the pauses between them, to try an automation with them. Topics and",
+            "payloads are the recorded ones, except for the base topic. Facts are",
+            "retained during the replay and removed at its end, also after Ctrl-C.",
+        ],
+        options: [.config, .json, toOption, fromOption, untilOption, speedOption, pauseOption],
+        operands: [.required("FILE", .file(["ring"]))],
+        values: [
+            "FILE is events.ring in the folder of the bridge's state, or a copy. With",
+            "events.tags.json beside it the topics have the ids of the tags, without it",
+            "the names tag-1, tag-2 and so on.",
+        ],
+        json: [
+            #"{"status","events","facts","from","until"}: the numbers of published events"#,
+            "and of facts at the start, and the times of the first and last event.",
+        ],
+        examples: [
+            "replay /var/lib/jacquard2mqtt/events.ring --to shadow",
+            "replay old.ring --to shadow --from 2026-11-20T17:00Z",
+        ]
+    ) { arguments throws(CommandLineError) in
+        let base = try arguments.value(of: toOption, .topic)
+        guard let base else { throw CommandLineError(message: "--to is missing: the base topic to publish below") }
+        let command = ReplayCommand(
+            file: try arguments.operand(0, "FILE", .text(bytes: 4_095)), base: base,
+            speed: try arguments.value(of: speedOption, .integer(1...10_000)) ?? 1,
+            longestPause: try arguments.value(of: pauseOption, .wholeSeconds(0...86_400)),
+            start: try arguments.value(of: fromOption, .utcTime),
+            end: try arguments.value(of: untilOption, .utcTime))
+        if let start = command.start, let end = command.end, end < start {
+            throw CommandLineError(message: "--until is before --from")
+        }
+        return ClientAction(command, arguments)
+    }
+
+    private static let toOption = OptionDescription(
+        name: "--to", value: "TOPIC",
+        details: ["The base topic, which must not overlap with the bridge's own or with", "Home Assistant's prefix."])
+    private static let fromOption = OptionDescription(
+        name: "--from", value: "TIME",
+        details: [
+            "The first time in UTC, such as 2026-11-20T17:00Z. The facts of that time",
+            "are published first. Default: the first event.",
+        ])
+    private static let untilOption = OptionDescription(
+        name: "--until", value: "TIME", details: ["The last time. Default: the last event."])
+    private static let speedOption = OptionDescription(
+        name: "--speed", value: "N", details: ["N times as fast as recorded, 1 to 10000 (default: 1)."])
+    private static let pauseOption = OptionDescription(
+        name: "--max-pause", value: "SECONDS",
+        details: ["Shorten longer pauses between two events to this, 0 to 86400."])
+}
+
+extension ScalarRule where Value == Int64 {
+    /// A time in UTC as milliseconds since 1970. Its end may be left out from the time of day on.
+    static var utcTime: ScalarRule {
+        ScalarRule(allowed: "a time in UTC such as 2026-11-20, 2026-11-20T17:00Z or 2026-11-20T17:00:30.500Z") {
+            text throws(Rejection) in
+            let rest = "1970-01-01T00:00:00.000"
+            let given = text.hasSuffix("Z") ? text.dropLast() : text[...]
+            let isComplete = text.hasSuffix("Z") ? [16, 19, 23].contains(given.utf8.count) : given.utf8.count == 10
+            guard isComplete, let time = TimeText.unixMilliseconds(given + rest.dropFirst(given.utf8.count) + "Z")
+            else {
+                throw Rejection("is not such a time")
+            }
+            return time
+        }
+    }
+}
+
+extension ClientFailure {
+    fileprivate static func overlappingBase(_ base: String, _ topic: String) -> ClientFailure {
+        ClientFailure(
+            exitCode: .wrongUsage, code: "invalid_argument",
+            text: "--to \(base) overlaps with the topics below \(topic)", hint: "use another base topic, such as shadow"
+        )
+    }
+
+    fileprivate static func noEvents(_ file: String) -> ClientFailure {
+        ClientFailure(
+            exitCode: .failed, code: "no_events", text: "\(file) has no recorded events of this time",
+            hint: "record.hours in the configuration of the bridge records events")
+    }
+
+    fileprivate static func unreadable(_ file: String, _ reason: String) -> ClientFailure {
+        ClientFailure(exitCode: .failed, code: "file_error", text: "\(file): \(reason)")
+    }
+}

@@ -1,0 +1,135 @@
+import Bridge
+import Configuration
+import Glibc
+import JSON
+import Synchronization
+
+/// The file of recorded events, with the table of its tags beside it. Everything here may block: for the helper thread.
+final class EventFile: Sendable {
+    private static let fileName = "events.ring"
+    private static let tagsFileName = "events.tags.json"
+    /// The greatest size of the table that is read; a tag takes at most a hundred bytes.
+    private static let tagsSizeLimit = 1 << 20
+
+    private let folder: StateFolder
+    private let base: String
+    private let hours: Int
+    private let history: Mutex<EventHistory>
+
+    /// Where it is.
+    let path: String
+    private let tagsPath: String
+
+    /// What was found in the folder.
+    struct Findings: Hashable, Sendable {
+        /// Files that are damaged or of another format, by the names under which they were set aside.
+        var setAside: [String] = []
+        /// The number of damaged blocks among intact ones.
+        var damagedBlocks = 0
+    }
+
+    /// - Parameters:
+    ///   - folder: where the files are.
+    ///   - base: the base topic of the bridge.
+    ///   - hours: how long events are kept.
+    init(_ folder: StateFolder, base: String, hours: Int) {
+        self.folder = folder
+        self.base = base
+        self.hours = hours
+        path = folder.path + "/" + Self.fileName
+        tagsPath = folder.path + "/" + Self.tagsFileName
+        history = Mutex(EventHistory(base: base, hours: hours))
+    }
+
+    /// Number of events that were not recorded.
+    var lost: Int { history.withLock { $0.lost } }
+
+    /// Reads both files. Damaged ones are set aside.
+    ///
+    /// - Throws: ``FileError`` if one exists and cannot be read or set aside.
+    func load() throws(FileError) -> Findings {
+        var findings = Findings()
+        var blocks: [EventBlock] = []
+        if let bytes = try bytes(of: path, limit: EventBlock.fileSize, &findings) {
+            let found = EventBlocks(bytes)
+            if found.blocks.isEmpty, found.damaged > 0 {
+                findings.setAside.append(try folder.moveAside(path).get())
+            } else {
+                blocks = found.blocks
+                findings.damagedBlocks = found.damaged
+            }
+        }
+        var tags = RecordedTags()
+        if let bytes = try bytes(of: tagsPath, limit: Self.tagsSizeLimit, &findings) {
+            if let found = JSONValue(parsing: bytes).flatMap({ RecordedTags($0) }) {
+                tags = found
+            } else {
+                findings.setAside.append(try folder.moveAside(tagsPath).get())
+            }
+        }
+        let loaded = EventHistory(base: base, hours: hours, blocks: blocks, tags: tags)
+        history.withLock { $0 = loaded }
+        return findings
+    }
+
+    /// The contents of a file; nil if there is none. A file that is too large is set aside.
+    private func bytes(of path: String, limit: Int, _ findings: inout Findings) throws(FileError) -> [UInt8]? {
+        do throws(FileError) {
+            return try FileContents(path: path, limit: limit, followsLinks: false).bytes
+        } catch  where error.isMissing {
+            return nil
+        } catch {
+            guard error.code == EFBIG else { throw error }
+            findings.setAside.append(try folder.moveAside(path).get())
+            return nil
+        }
+    }
+
+    /// Records entries and writes the changes.
+    ///
+    /// - Throws: ``FileError``. What could not be written is written with the next entries.
+    func record(_ entries: [EventHistory.Entry], at now: Int64) throws(FileError) {
+        try history.withLock { history throws(FileError) in
+            history.add(entries, at: now)
+            let changes = history.changes
+            guard !changes.isEmpty else { return }
+            try folder.create()
+            // First, so that a name in the file of events is never given to another tag.
+            if let tags = changes.tags {
+                try AtomicFile.write(tags.bytes, to: tagsPath, mode: 0o600, isDurable: true)
+            }
+            try write(changes)
+            history.written()
+        }
+    }
+
+    private func write(_ changes: EventHistory.Changes) throws(FileError) {
+        guard !changes.blocks.isEmpty || !changes.erased.isEmpty else { return }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(errno) }
+        do throws(FileError) {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw FileError(errno) }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(notRegular: status.st_mode) }
+            guard fchmod(descriptor, 0o600) == 0 else { throw FileError(errno) }
+            for block in changes.blocks { try Self.write(block.bytes, to: descriptor, at: block.offset) }
+            let empty = [UInt8](repeating: 0, count: EventBlock.size)
+            for offset in changes.erased { try Self.write(empty, to: descriptor, at: offset) }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        // Network file systems may report a full disk only on close.
+        guard close(descriptor) == 0 else { throw FileError(errno) }
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32, at offset: Int) throws(FileError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let place = off_t(offset + bytes.count - rest.count)
+            let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, place) }
+            guard count > 0 || count < 0 && errno == EINTR else { throw FileError(count == 0 ? EIO : errno) }
+            rest = rest.dropFirst(max(0, count))
+        }
+    }
+}
