@@ -8,6 +8,8 @@ struct PendingCommands: Sendable {
     /// Maximum number of pending commands per tag, and of pending requests to the bridge.
     var commandsPerTag: Int
 
+    /// The numbers of ended commands of reflexes, also without a broker.
+    private(set) var reflexOutcomes = ReflexOutcomes()
     /// Whether the broker is connected. If not, reflexes have no results.
     var isBrokerConnected = false
 
@@ -287,8 +289,9 @@ extension PendingCommands {
         return requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now))
     }
 
-    /// Ends the trace of a command, and counts its duration if it is one to a tag.
+    /// Ends the trace of a command, and counts its duration if it is one to a tag; counts the command of a reflex.
     private mutating func ended(_ requester: Requester, _ failure: CommandFailure?, at now: Instant) {
+        if requester.isReflex { reflexOutcomes.count(failure) }
         guard requester.trace != 0 else { return }
         traces.ended(requester.trace, failure.map { .failure($0.code) } ?? .success, at: now)
         if failure == nil {

@@ -16,8 +16,9 @@ struct TagInfoDocument: Encodable {
     let bridge: String
     @OrNull var paired: Bool?
     let gestures: [String]
+    let chords: [String]
 
-    init(_ entry: TagEntry, sighting: TagSighting, component: Component?, bridge: String) {
+    init(_ entry: TagEntry, sighting: TagSighting, component: Component?, chords: [String], bridge: String) {
         id = entry.id.text
         name = entry.name ?? sighting.name
         tagName = sighting.name
@@ -30,10 +31,11 @@ struct TagInfoDocument: Encodable {
         self.bridge = bridge
         paired = sighting.isPaired
         gestures = Gesture.known.map { GestureName($0).rawValue }
+        self.chords = chords
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, serial, address, firmware, uuid, bridge, paired, gestures
+        case id, name, serial, address, firmware, uuid, bridge, paired, gestures, chords
         case tagName = "tag_name"
         case vendorID = "vendor_id"
         case productID = "product_id"

@@ -90,11 +90,23 @@ struct BridgeMetrics {
                 "bridge_connect_seconds", "From the decision to connect a tag to its connection.",
                 [([], bridge.connectDurations)]),
             MetricFamily(
+                name: "bridge_reflexes_total", help: "Ended commands of reflexes, by status.", kind: .counter,
+                samples: reflexes.map {
+                    .init(labels: [.init(name: "status", value: $0)], value: Int64(clamping: $1))
+                }),
+            MetricFamily(
                 name: "adapter_powered", help: "Whether a Bluetooth adapter is ready.", kind: .gauge,
                 samples: (bridge.stack.adapters ?? []).map {
                     .init(labels: [.init(name: "adapter", value: $0.id)], value: $0.state == .poweredOn ? 1 : 0)
                 }),
         ]
+    }
+
+    /// Empty without reflexes.
+    private var reflexes: [(status: String, count: UInt64)] {
+        let outcomes = bridge.pendingCommands.reflexOutcomes
+        guard !bridge.reflexTable.isEmpty || outcomes != ReflexOutcomes() else { return [] }
+        return [("error", outcomes.failed), ("ok", outcomes.succeeded)]
     }
 
     private func families(of tags: [TagMirror]) -> [MetricFamily] {
@@ -133,6 +145,14 @@ struct BridgeMetrics {
                         .init(
                             labels: [tag.label, .init(name: "gesture", value: name.rawValue)],
                             value: Int64(clamping: tag.counters.gestures[name]))
+                    }
+                }),
+            MetricFamily(
+                name: "tag_chords_total", help: "Chords, by name.", kind: .counter,
+                samples: tags.flatMap { tag in
+                    tag.counters.chords.sorted { $0.key < $1.key }.map { name, count in
+                        .init(
+                            labels: [tag.label, .init(name: "chord", value: name)], value: Int64(clamping: count))
                     }
                 }),
         ]

@@ -30,6 +30,11 @@ public struct Chord: Hashable, Sendable {
     func applies(to tag: TagID) -> Bool { tags.isEmpty || tags.contains(tag) }
 }
 
+extension [Chord] {
+    /// The names of those that apply to a tag.
+    func names(of tag: TagID) -> [String] { filter { $0.applies(to: tag) }.map(\.name) }
+}
+
 /// A gesture that a tag has reported.
 struct MadeGesture: Hashable, Sendable {
     let gesture: Gesture

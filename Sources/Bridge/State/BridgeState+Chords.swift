@@ -30,7 +30,8 @@ extension BridgeState {
     mutating func chordsChanged(at now: Timestamp) -> [BridgeAction] {
         let released = releaseHeldGestures(at: now)
         chords = ChordTable(configuration.chords)
-        return released
+        tagContext.chords = configuration.chords
+        return released + publish(tags.indices.flatMap { tags[$0].chordsChanged(to: configuration.chords) })
     }
 
     /// Publishes gestures and chords of a tag, and gives the commands of their reflexes, which come first. A held-back

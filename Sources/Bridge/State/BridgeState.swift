@@ -42,7 +42,7 @@ public struct BridgeState: Sendable {
     /// The publication of log records; nil without a request.
     var logStream: LogStream?
     var discovery: HomeAssistantDiscovery?
-    let tagContext: TagMirror.Context
+    var tagContext: TagMirror.Context
     var gestures: GestureEncoder
     var incidents = TagIncidents()
     /// From the decision to connect a tag to its connection.
@@ -73,7 +73,8 @@ public struct BridgeState: Sendable {
         self.boot = boot
         self.startedAt = startedAt
         topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
-        let context = TagMirror.Context(topics: topics, statsPayload: StatsPayload(boot: boot))
+        let context = TagMirror.Context(
+            topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.chords)
         tagContext = context
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in

@@ -32,7 +32,7 @@ extension TagMirror {
     var gearFact: Publication { .fact(topics.gear, GearDocument(gear)) }
 
     var infoDocument: TagInfoDocument {
-        TagInfoDocument(entry, sighting: sighting, component: component, bridge: bridge)
+        TagInfoDocument(entry, sighting: sighting, component: component, chords: chords, bridge: bridge)
     }
 
     var infoFact: Publication { .fact(topics.info, infoDocument) }

@@ -9,6 +9,8 @@ struct TagMirror: Sendable {
     var number: UInt16 = 0
     /// The bridge's instance name.
     let bridge: String
+    /// The names of the chords that the tag can make.
+    private(set) var chords: [String]
 
     var link: LinkState
     /// The latest facts from the Bluetooth stack.
@@ -65,6 +67,7 @@ struct TagMirror: Sendable {
         self.entry = entry
         topics = context.topics.tag(entry.id)
         bridge = context.topics.instance
+        chords = context.chords.names(of: entry.id)
         statsPayload = context.statsPayload
         link = LinkState(
             entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
@@ -85,6 +88,8 @@ struct TagMirror: Sendable {
     struct Context: Sendable {
         let topics: BridgeTopics
         let statsPayload: StatsPayload
+        /// The chords of the configuration.
+        var chords: [Chord] = []
     }
 
     /// Whether gear is attached; nil until the tag reports it.
@@ -175,6 +180,14 @@ extension TagMirror {
             counters.chords[name, default: 0] += 1
         }
         return names.isEmpty ? [] : statsChanged(at: now)
+    }
+
+    /// Handles changed chords of the configuration.
+    mutating func chordsChanged(to new: [Chord]) -> [Publication] {
+        let names = new.names(of: entry.id)
+        guard names != chords else { return [] }
+        chords = names
+        return [infoFact]
     }
 
     private mutating func connectionChanged(to new: TagConnection, at now: Timestamp) -> [Publication] {

@@ -111,6 +111,28 @@ struct ChordTests {
         }
     }
 
+    @Test("are listed in the info of the tags that can make them, also after a reload")
+    func listed() throws {
+        let own = Chord(name: "own", of: [.doubleTap, .brushIn], within: .seconds(1), tags: [.tag003R])
+        var scene = Scene(tags: [.tag003R, Self.other], chords: [Self.chord(), own])
+        func lists(_ publications: [Publication]) -> [String] {
+            publications.filter { $0.topic.hasSuffix("/info") && $0.topic.contains("/tag/") }.map { publication in
+                let list = publication.text.firstMatch(of: #/"chords":\[(.*?)\]/#)?.1 ?? "none"
+                return "\(publication.topic.split(separator: "/")[2]) \(list)"
+            }
+        }
+        scene.handle(.started)
+        #expect(lists(scene.publications) == [#"003R "tap_in","own""#, #"0001 "tap_in""#])
+        scene.publications = []
+        let new = Scene.configuration(tags: [.tag003R, Self.other], chords: [Self.chord()])
+        scene.handle(.configurationChanged(new, isBrokerConnected: true))
+        #expect(lists(scene.publications) == [#"003R "tap_in""#])
+        scene.publications = []
+        let entry = TagEntry(id: "0002", serial: "0002")
+        scene.handle(.tagAdded(entry, record: nil))
+        #expect(lists(scene.publications) == [#"0002 "tap_in""#])
+    }
+
     @Test("go on through a reload that leaves them as they are, and begin again with changed ones")
     func reload() {
         for (chords, isComplete) in [([Self.chord()], true), ([Self.chord(), Self.chord(isExclusive: true)], false)] {

@@ -42,6 +42,26 @@ struct MetricsTests {
         #expect(lines.contains(#"jacquard_tag_gestures_total{tag="003R",gesture="double_tap"} 2"#))
     }
 
+    @Test("count chords by name, and commands of reflexes by status, also without a broker")
+    func reactions() throws {
+        #expect(!lines(Scene()).contains { $0.contains("chords") || $0.contains("reflexes") })
+        let chord = Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .seconds(1))
+        let reflex = Reflex(on: .event("tap_in"), request: try ReflexRequest("led flash"), cooldown: .zero)
+        var scene = Scene(chords: [chord], reflexes: [reflex])
+        #expect(lines(scene).contains(#"jacquard_bridge_reflexes_total{status="ok"} 0"#))
+        scene.connect()
+        for round in 0..<3 {
+            scene.report(.gesture(.doubleTap))
+            scene.report(.gesture(.brushIn))
+            if round == 0 { scene.answer() }
+            if round == 1 { scene.fail(.timeout) }
+        }
+        let lines = lines(scene)
+        #expect(lines.contains(#"jacquard_tag_chords_total{tag="003R",chord="tap_in"} 3"#))
+        #expect(lines.contains(#"jacquard_bridge_reflexes_total{status="ok"} 1"#))
+        #expect(lines.contains(#"jacquard_bridge_reflexes_total{status="error"} 1"#))
+    }
+
     @Test("report each problem by its code")
     func problems() {
         var scene = Scene()
@@ -81,9 +101,13 @@ struct MetricsTests {
         let text = try String(contentsOf: path, encoding: .utf8)
         let named = Set(
             text.matches(of: #/jacquard_(?:bridge|adapter|tag)_\w+/#).map { String($0.0).withoutHistogramSuffix })
-        var scene = Scene.connected()
+        let chord = Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .seconds(1))
+        let reflex = Reflex(on: .event("tap_in"), request: try ReflexRequest("led flash"))
+        var scene = Scene(chords: [chord], reflexes: [reflex])
+        scene.connect()
         scene.report(.battery(BatteryStatus(level: 87, isCharging: true)))
         scene.report(.gesture(.doubleTap))
+        scene.report(.gesture(.brushIn))
         let adapter = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
         scene.handle(.adapters([adapter]))
         scene.handle(.sighting(.tag003R, TagSighting(rssi: -60)))

@@ -25,7 +25,7 @@ struct TagFactsTests {
                 #"jacquard/tag/003R/battery/forecast {"basis":null,"earliest":null,"empty":null,"latest":null}"#,
                 #"jacquard/tag/003R/gear {"attached":null,"capabilities":null,"firmware":null,"product":null,"#
                     + #""product_id":null,"time":null,"vendor":null,"vendor_id":null}"#,
-                #"jacquard/tag/003R/info {"address":null,"bridge":"attic","firmware":null,"#
+                #"jacquard/tag/003R/info {"address":null,"bridge":"attic","chords":[],"firmware":null,"#
                     + #""gestures":["double_tap","brush_in","brush_out","cover","brush_up","brush_down"],"#
                     + #""id":"003R","name":null,"paired":null,"product_id":null,"serial":"003R","tag_name":null,"#
                     + #""uuid":null,"vendor_id":null}"#,
@@ -139,7 +139,7 @@ struct TagFactsTests {
         let lines = scene.handle(.sighting(.tag003R, sighting))
         #expect(
             lines == [
-                #"jacquard/tag/003R/info {"address":"F0:00:00:00:00:01","bridge":"attic","firmware":"1.2.3","#
+                #"jacquard/tag/003R/info {"address":"F0:00:00:00:00:01","bridge":"attic","chords":[],"firmware":"1.2.3","#
                     + #""gestures":["double_tap","brush_in","brush_out","cover","brush_up","brush_down"],"#
                     + #""id":"003R","name":"Sleeve","paired":true,"product_id":"28-3b-e7-a0","serial":"003R","#
                     + #""tag_name":"Sleeve","uuid":"0-07-9324FLHBK0003R-1903","vendor_id":"11-78-30-c8"}"#,
