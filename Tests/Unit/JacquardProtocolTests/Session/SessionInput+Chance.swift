@@ -36,12 +36,17 @@ extension SessionInput {
         values.map { .received($0, on: characteristic) }
     }
 
-    private static let values: [[UInt8]] =
-        notifications.flatMap { (try? Fragmenter.fragments(of: $0.encoded())) ?? [] }
-        + answers.flatMap { (try? Fragmenter.fragments(of: $0.encoded())) ?? [] }
-        + [
-            [], [0xC0], [0xC0, 0], [0xC0, 1, 0xFF], [0x80, 9, 1], [0x41, 1], [0xFF, 0xFF, 0xFF], [0xC0, 2, 0x08, 5],
-        ]
+    private static let values: [[UInt8]] = notified + answered + malformed
+
+    private static let notified: [[UInt8]] = notifications.flatMap {
+        (try? Fragmenter.fragments(of: $0.encoded())) ?? []
+    }
+
+    private static let answered: [[UInt8]] = answers.flatMap { (try? Fragmenter.fragments(of: $0.encoded())) ?? [] }
+
+    private static let malformed: [[UInt8]] = [
+        [], [0xC0], [0xC0, 0], [0xC0, 1, 0xFF], [0x80, 9, 1], [0x41, 1], [0xFF, 0xFF, 0xFF], [0xC0, 2, 0x08, 5],
+    ]
 
     private static let notifications: [Notification] = [
         .attached(SampleTag.gear()), .attached(SampleTag.gear(6)), .attached(SampleTag.unknownGear),
