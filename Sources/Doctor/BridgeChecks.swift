@@ -92,7 +92,7 @@ enum BridgeCheck {
         case (false, true):
             return Finding(
                 .bridge, .warning, "a bridge runs on this machine, but is not online as \(instance)",
-                remedies: ["journalctl -u jacquard2mqtt -n 50", "compare its --config with the one used here"])
+                remedies: ["sudo journalctl -u jacquard2mqtt -n 50", "compare its --config with the one used here"])
         }
     }
 }
