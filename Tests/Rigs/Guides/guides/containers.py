@@ -82,7 +82,7 @@ def containers(machine, guide):
         "/etc/jacquard2mqtt/config.yaml", "instance: attic\nmqtt:\n  host: 127.0.0.1\n  username: bridge\n  password: "
         + machine.administer(f"cat {TREE}/jacquard/password") + "tags:\n  - serial: 003R\n")
     guide.runs("sudo machinectl enable")
-    guide.waits("the bridge starts", "journalctl --unit systemd-nspawn@jacquard | grep 'connected to the broker'")
+    guide.waits("the tag is connected", "journalctl --unit systemd-nspawn@jacquard | grep 'tag: connected'")
     tag_does(machine, "gesture 003R cycle 3600 2")
     machine.say(guide.waits("a gesture", gesture))
 
