@@ -135,6 +135,8 @@ def dashboards(machine, guide):
     guide.waits("Prometheus is ready", "curl -sf localhost:9090/-/ready")
     guide.runs("promtool check config", prints="SUCCESS")
     guide.waits("the alerts", "curl -s localhost:9090/api/v1/rules | grep -i jacquard")
+    guide.leaves_out("jacquard2mqtt-web password", "this Prometheus reads the file")
+    guide.leaves_out("scheme: https", "as above")
     guide.leaves_out("telegraf --config", "Debian has no Telegraf")
     guide.leaves_out("jacquard_battery", "Telegraf's output")
     guide.leaves_out("curl -s localhost:9273", "Debian has no Telegraf")
