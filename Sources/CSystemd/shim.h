@@ -1,7 +1,8 @@
-// What of libsystemd the project uses, and the three things that Swift cannot import:
+// What of libsystemd the project uses, and three kinds of things that Swift cannot import:
 // a variadic function, headers that the Glibc module lacks, and a global variable that any thread could change.
 #pragma once
 
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>

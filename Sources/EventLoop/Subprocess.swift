@@ -100,3 +100,14 @@ extension HelperThread.Concern {
     /// Programs that run for their output.
     public static let programs = HelperThread.Concern("programs")
 }
+
+/// The memory of the process.
+public enum ProcessMemory {
+    /// Gives unused memory of the heap back to the system.
+    ///
+    /// The C library does so only at the end of the heap: after a burst, one small allocation behind the released queues
+    /// would keep megabytes. Takes about 0.2 ms.
+    public static func release() {
+        malloc_trim(0)
+    }
+}

@@ -22,6 +22,10 @@ struct Backlog: Sendable {
     private var results = Queue<Waiting>()
     private var eventBytes = 0
     private(set) var resultBytes = 0
+    /// Whether more than ``long`` messages were queued since the queues were empty.
+    private var isLong = false
+    /// From this number of messages on, the memory of the queues is worth giving back.
+    private static let long = 1_000
     /// No queued message expires before this time.
     private var nextExpiry: Instant?
     private(set) var losses = Outbox.Losses()
@@ -77,6 +81,13 @@ struct Backlog: Sendable {
         replaceMessages([], at: now)
         for topic in factTopics { append(factTopic: topic) }
         addAll(messages, at: now)
+    }
+
+    /// Returns whether long queues have emptied since the last call.
+    mutating func takeEmptied() -> Bool {
+        guard isLong, isEmpty else { return false }
+        isLong = false
+        return true
     }
 
     /// Counts a message that the broker has refused, or for which it closed the connection.
@@ -145,6 +156,7 @@ extension Backlog {
     private mutating func add(_ waiting: Waiting) {
         if waiting.isResult { results.append(waiting) } else { line.append(.message(waiting)) }
         count(waiting, by: 1)
+        if count > Self.long { isLong = true }
         nextExpiry.lower(to: waiting.expiry)
     }
 

@@ -2,15 +2,6 @@ public import Time
 
 /// The traces of the gestures.
 extension Outbox {
-    /// A delivery of a gesture was passed to the client.
-    ///
-    /// - Parameters:
-    ///   - delivery: the delivery; others than ``Delivery/isGesture`` are ignored.
-    ///   - now: the current time.
-    public mutating func passedOn(_ delivery: Delivery, at now: Instant) {
-        traces.passedOn(delivery.publication.gesture.number, at: now)
-    }
-
     /// The socket has accepted everything that was passed to the client.
     public mutating func written(at now: Instant) {
         traces.written(at: now)

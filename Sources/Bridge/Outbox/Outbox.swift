@@ -25,9 +25,6 @@ public struct Outbox: Sendable {
         public let ticket: UInt64?
         /// The message.
         public let publication: Publication
-
-        /// Whether ``Outbox/passedOn(_:at:)`` follows.
-        public var isGesture: Bool { publication.gesture.isGesture }
     }
 
     /// How commands are accepted, depending on the size of the queued results.
@@ -111,6 +108,9 @@ public struct Outbox: Sendable {
         lost.add(backlog.losses)
         return backlog.takeLosses()
     }
+
+    /// Returns whether a long queue has emptied since the last call: most of its memory can go back to the system.
+    public mutating func takeEmptied() -> Bool { backlog.takeEmptied() }
 
     /// Submits a publication.
     ///
@@ -361,7 +361,7 @@ extension Outbox {
     ) -> Delivery {
         guard publication.qos > 0 else { return Delivery(ticket: nil, publication: publication) }
         lastTicket += 1
-        if publication.gesture.isGesture { traces.delivered(publication.gesture.number) }
+        if publication.gesture.isGesture { traces.delivered(publication.gesture.number, at: now) }
         unacknowledged.append(
             Unacknowledged(
                 ticket: lastTicket, topic: publication.topic, sent: now, message: message,

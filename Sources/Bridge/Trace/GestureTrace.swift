@@ -40,8 +40,6 @@ public struct GestureTrace: Hashable, Sendable {
 
     /// A stage that was not reached.
     static let never = UInt32.max
-    /// A stage that was reached, but whose time is not set yet.
-    static let untimed = UInt32.max - 1
 
     /// When the descriptor was readable.
     let received: Int64
@@ -78,15 +76,14 @@ public struct GestureTrace: Hashable, Sendable {
         if mark.isHeld { remarks = .wasHeld }
     }
 
-    /// It was passed to the client. A time is set once.
-    mutating func passedOn(at ticks: Int64) {
-        guard queued == Self.untimed, outcome == .pending else { return }
+    /// It was passed to the client.
+    mutating func delivered(at ticks: Int64) {
         queued = TraceTicks.distance(from: received, to: ticks)
     }
 
     /// The socket has accepted it, if it was passed to the client. A time is set once.
     mutating func written(at ticks: Int64) {
-        guard queued < Self.untimed, written == Self.never, outcome == .pending else { return }
+        guard queued != Self.never, written == Self.never, outcome == .pending else { return }
         written = TraceTicks.distance(from: received, to: ticks)
     }
 
@@ -94,6 +91,7 @@ public struct GestureTrace: Hashable, Sendable {
     mutating func ended(_ outcome: Outcome, reason: UInt8?, at ticks: Int64) {
         ended = TraceTicks.distance(from: received, to: ticks)
         self.outcome = outcome
+        if outcome == .unsendable { written = Self.never }
         guard let reason else { return }
         self.reason = reason
         remarks.insert(.hasReason)
@@ -112,7 +110,7 @@ enum TraceTicks {
     static func distance(from start: Int64, to end: Int64) -> UInt32 {
         let distance = end &- start
         if distance < 0 { return 0 }
-        return distance >= Int64(GestureTrace.untimed) ? GestureTrace.untimed - 1 : UInt32(distance)
+        return distance >= Int64(GestureTrace.never) ? GestureTrace.never - 1 : UInt32(distance)
     }
 
     /// The distance in microseconds.

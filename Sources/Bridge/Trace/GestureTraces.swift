@@ -46,17 +46,11 @@ struct GestureTraces: Sendable {
     }
 
     /// The delivery is returned to the driver, which passes it to the client.
-    mutating func delivered(_ number: UInt32) {
+    mutating func delivered(_ number: UInt32, at now: Instant) {
         guard isKept(number) else { return }
-        entries[Self.place(number)].queued = GestureTrace.untimed
+        entries[Self.place(number)].delivered(at: TraceTicks.at(now))
         if firstUnwritten == 0 || number < firstUnwritten { firstUnwritten = number }
         if number > lastUnwritten { lastUnwritten = number }
-    }
-
-    /// The delivery was passed to the client.
-    mutating func passedOn(_ number: UInt32, at now: Instant) {
-        guard isKept(number) else { return }
-        entries[Self.place(number)].passedOn(at: TraceTicks.at(now))
     }
 
     /// The socket has accepted all deliveries that were passed to the client.

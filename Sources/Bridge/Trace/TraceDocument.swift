@@ -80,7 +80,7 @@ struct GestureTraceDocument: Encodable {
     }
 
     private static func microseconds(_ ticks: UInt32) -> Int64? {
-        ticks < GestureTrace.untimed ? TraceTicks.microseconds(Int64(ticks)) : nil
+        ticks != GestureTrace.never ? TraceTicks.microseconds(Int64(ticks)) : nil
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -34,7 +34,6 @@ extension BridgeService {
                 try client.publish(
                     MQTTMessage(publication), ticket: delivery.ticket ?? 0,
                     userProperty: publication.traceParent.map { MQTTUserProperty(traceParent: $0) })
-                if delivery.isGesture { outbox.passedOn(delivery, at: .now) }
             } catch {
                 refused(delivery, error)
             }
@@ -92,6 +91,7 @@ extension BridgeService {
         send(outbox.acknowledged(ticket, reason: reason, at: .now))
         // A queued message may have expired.
         reportLosses()
+        if outbox.takeEmptied() { memoryTimer.arm(after: .milliseconds(50)) }
     }
 
     /// Subscribes, then publishes `online` and all facts, then the queued messages: the order of the contract.

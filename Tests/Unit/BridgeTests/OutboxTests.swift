@@ -45,6 +45,17 @@ struct OutboxTests {
         #expect(outbox.submit(stream, at: start) == [Outbox.Delivery(ticket: nil, publication: stream)])
     }
 
+    @Test("says once that a long queue has emptied", arguments: [(1_000, [false, false]), (1_001, [true, false])])
+    func emptied(count: Int, expected: [Bool]) {
+        var outbox = Outbox(window: 2_000)
+        for number in 1...count { _ = outbox.submit(event("\(number)"), at: start) }
+        let early = outbox.takeEmptied()
+        #expect(!early)
+        _ = outbox.connected(at: start)
+        let answers = [outbox.takeEmptied(), outbox.takeEmptied()]
+        #expect(answers == expected)
+    }
+
     @Test("a fact of another bridge is delivered once, and is not kept for later connections")
     func correction() {
         let correction = Publication(
