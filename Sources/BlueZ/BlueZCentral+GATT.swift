@@ -65,14 +65,17 @@ extension BlueZCentral {
         guard let (peripheral, path) = locate(characteristic, address) else {
             return reportLater(.writeFailed(address, Self.characteristicMissing))
         }
-        // The type is always set. Without it, BlueZ chooses by the characteristic's flags, and a tag may refuse a type
-        // that its flags permit.
-        let options = DBusValue.properties([("type", .string(type == .withResponse ? "request" : "command"))])
+        let options = type == .withResponse ? Self.requestOptions : Self.commandOptions
         send(Write(peripheral: peripheral, path: path, arguments: [.bytes(value), options]))
     }
 
+    // The type is always set. Without it, BlueZ chooses by the characteristic's flags, and a tag may refuse a type that
+    // its flags permit.
+    private static let requestOptions = DBusValue.properties([("type", .string("request"))])
+    private static let commandOptions = DBusValue.properties([("type", .string("command"))])
+
     private func send(_ write: Write) {
-        callCharacteristic(write.path, "WriteValue", write.arguments) { [weak self] result in
+        call(writeCall(write).copy(with: write.arguments)) { [weak self] result in
             guard let self, isLinked(write.peripheral) else { return }
             let address = write.peripheral.address
             switch result {
@@ -81,6 +84,13 @@ extension BlueZCentral {
             case .failure(let error): onEvent?(.writeFailed(address, accessError(error, write.peripheral)))
             }
         }
+    }
+
+    private func writeCall(_ write: Write) -> DBusMessage {
+        if let call = write.peripheral.writeCall, call.path == write.path { return call }
+        let call = DBusMessage.call(to: BlueZNames.service, write.path, BlueZNames.gattCharacteristic, "WriteValue")
+        write.peripheral.writeCall = call
+        return call
     }
 
     /// Repeats a write that BlueZ or the bus could not accept, until the deadline.

@@ -80,6 +80,8 @@ final class Peripheral {
     /// Paths of the discovered characteristics.
     var characteristics: [BluetoothUUID: String] = [:]
     var notifications: [BluetoothUUID: Notifications] = [:]
+    /// The call of the last write, without arguments: almost all writes are to one characteristic.
+    var writeCall: DBusMessage?
     /// Repeats a write that BlueZ could not accept; nil if there is none.
     var writeTimer: LoopTimer?
     /// Checks the searches again at their deadline.

@@ -99,10 +99,10 @@ public struct BridgeTopics: Hashable, Sendable {
     /// Parses a topic; returns nil if it does not concern the bridge.
     func subject(of topic: String) -> TopicSubject? {
         guard topic.utf8.count <= TopicSubject.longestTopic, let rest = topic.topic(below: base) else { return nil }
-        let levels = String(rest).topicLevels
+        let levels = rest.topicLevels
         switch levels.first {
         case "tag" where levels.count == 4:
-            return tagSubject(tag: levels[1], command: levels[2], verb: levels[3])
+            return tagSubject(topic, tag: levels[1], command: levels[2], verb: levels[3])
         case "tag" where levels.count == 3 && levels[2] == "info":
             return .tagInfo(levels[1])
         case "bridge" where levels.count == 4 && levels[2] == "request" && topic.topic(below: bridge) != nil:
@@ -118,11 +118,14 @@ public struct BridgeTopics: Hashable, Sendable {
         }
     }
 
-    private func tagSubject(tag: Substring, command: Substring, verb: Substring) -> TopicSubject? {
+    private func tagSubject(
+        _ topic: String, tag: Substring, command: Substring, verb: Substring
+    ) -> TopicSubject? {
         guard verb == "set" || verb == "get" else { return nil }
         return .command(
             CommandAddress(
-                tag: tag, name: "\(command)/\(verb)", resultTopic: "\(base)/tag/\(tag)/\(command)/result"))
+                tag: tag, name: String(topic[command.startIndex...]),
+                resultTopic: String(topic[..<command.endIndex]) + "/result"))
     }
 
     /// Returns the topics of a tag.

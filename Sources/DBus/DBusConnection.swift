@@ -123,7 +123,7 @@ public final class DBusConnection {
             EventLoop.shared.atEndOfTurn { completion(.failure(.disconnected)) }
             return
         }
-        calls.add(serial, message.member, within: limit, completion)
+        calls.add(serial, message, within: limit, completion)
     }
 
     private var hasRoom: Bool { dbus_connection_get_outgoing_size(pointer) < Self.mostWaitingBytes }

@@ -48,6 +48,13 @@ public final class DBusMessage {
         made(dbus_message_new_method_call(destination, path, interface, member), arguments)
     }
 
+    /// A copy of a message that was made without arguments, with arguments of its own.
+    ///
+    /// Takes less time than making another one: libdbus copies the header as a whole.
+    public func copy(with arguments: [DBusValue]) -> DBusMessage {
+        Self.made(dbus_message_copy(pointer), arguments)
+    }
+
     /// A signal.
     public static func signal(
         _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = []

@@ -12,7 +12,8 @@ final class PendingCalls {
     var onExpiry: (@LoopActor (String) -> Void)?
 
     private struct Call {
-        let member: String
+        /// Kept for its member, which only an expired call names.
+        let message: DBusMessage
         let deadline: Instant
         let completion: Completion
     }
@@ -21,9 +22,9 @@ final class PendingCalls {
     private var earliest: Instant?
     private lazy var timer = LoopTimer { [unowned self] in expire() }
 
-    func add(_ serial: UInt32, _ member: String, within limit: Duration, _ completion: @escaping Completion) {
+    func add(_ serial: UInt32, _ message: DBusMessage, within limit: Duration, _ completion: @escaping Completion) {
         let deadline = Instant.now + limit
-        calls[serial] = Call(member: member, deadline: deadline, completion: completion)
+        calls[serial] = Call(message: message, deadline: deadline, completion: completion)
         // A reply leaves the timer unchanged: most calls get a reply, and moving the timer is a system call.
         guard earliest.map({ deadline < $0 }) ?? true else { return }
         earliest = deadline
@@ -52,11 +53,12 @@ final class PendingCalls {
         earliest = calls.values.map(\.deadline).min()
         if let earliest { timer.arm(at: earliest, accuracy: .milliseconds(50)) }
         for (_, call) in due {
-            onExpiry?(call.member)
+            let member = call.message.member
+            onExpiry?(member)
             call.completion(
                 .failure(
                     DBusError(
-                        .timeout, name: "org.freedesktop.DBus.Error.NoReply", text: "no answer to \(call.member)")))
+                        .timeout, name: "org.freedesktop.DBus.Error.NoReply", text: "no answer to \(member)")))
         }
     }
 }

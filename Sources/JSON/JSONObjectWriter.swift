@@ -17,25 +17,34 @@ public struct JSONObjectWriter {
     /// Adds a text; `null` for nil.
     public mutating func add(_ key: StaticString, _ text: String?) {
         begin(key)
-        if let text { bytes.append(json: text) } else { bytes.append(contentsOf: "null".utf8) }
+        if let text { bytes.append(json: text) } else { append("null") }
     }
 
     /// Adds a number.
     public mutating func add(_ key: StaticString, _ number: Int64) {
         begin(key)
-        bytes.append(contentsOf: String(number).utf8)
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        bytes.append(decimal: number.magnitude)
     }
 
     /// Adds `true` or `false`.
     public mutating func add(_ key: StaticString, _ flag: Bool) {
         begin(key)
-        bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)
+        append(flag ? "true" : "false")
     }
 
     /// Adds an object.
-    public mutating func add(_ key: StaticString, _ object: JSONObjectWriter) {
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - members: adds the members of the object.
+    public mutating func add(_ key: StaticString, members: (inout JSONObjectWriter) -> Void) {
         begin(key)
-        bytes.append(contentsOf: object.finished)
+        bytes.append(UInt8(ascii: "{"))
+        lastKey = ""
+        members(&self)
+        bytes.append(UInt8(ascii: "}"))
+        lastKey = key
     }
 
     /// Adds any other document.
@@ -44,15 +53,25 @@ public struct JSONObjectWriter {
         bytes.append(contentsOf: JSONText.bytes(of: document))
     }
 
-    /// The bytes of the object.
-    public var finished: [UInt8] { bytes + [UInt8(ascii: "}")] }
+    /// Ends the object.
+    ///
+    /// - Returns: its bytes.
+    public consuming func finished() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
 
     private mutating func begin(_ key: StaticString) {
         assert(lastKey.description < key.description, "\(key) comes after \(lastKey)")
         if lastKey.utf8CodeUnitCount > 0 { bytes.append(UInt8(ascii: ",")) }
         lastKey = key
         bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
-        bytes.append(contentsOf: "\":".utf8)
+        append(key)
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func append(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }

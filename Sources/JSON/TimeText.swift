@@ -19,8 +19,7 @@ public struct TimeText: Sendable {
             text = Self.text(ofSecond: whole)
         }
         bytes.append(contentsOf: text)
-        bytes.append(decimal: milliseconds, digits: 3)
-        bytes.append(UInt8(ascii: "Z"))
+        bytes.append(decimal: milliseconds, digits: 3, then: "Z")
     }
 
     private static func text(ofSecond second: Int64) -> [UInt8] {
@@ -28,19 +27,19 @@ public struct TimeText: Sendable {
         let date = CivilDate(daysSince1970: days)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20)
-        for (number, digits, separator) in [
-            (date.year, 4, "-"), (date.month, 2, "-"), (date.day, 2, "T"),
-            (time / 3_600, 2, ":"), (time / 60 % 60, 2, ":"), (time % 60, 2, "."),
-        ] as [(Int64, Int, String)] {
-            bytes.append(decimal: number, digits: digits)
-            bytes.append(contentsOf: separator.utf8)
-        }
+        bytes.append(decimal: date.year, digits: 4, then: "-")
+        bytes.append(decimal: date.month, digits: 2, then: "-")
+        bytes.append(decimal: date.day, digits: 2, then: "T")
+        bytes.append(decimal: time / 3_600, digits: 2, then: ":")
+        bytes.append(decimal: time / 60 % 60, digits: 2, then: ":")
+        bytes.append(decimal: time % 60, digits: 2, then: ".")
         return bytes
     }
 
     /// Returns a time as text.
     public static func utc(_ unixMilliseconds: Int64) -> String {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
         var writer = TimeText()
         writer.append(unixMilliseconds, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
@@ -106,9 +105,10 @@ extension Int64 {
 }
 
 extension [UInt8] {
-    /// Appends a number in decimal, padded with zeros to `digits`. A negative number is written as 0.
-    fileprivate mutating func append(decimal number: Int64, digits: Int) {
+    /// Appends a number in decimal, padded with zeros to `digits`, and a separator. A negative number is written as 0.
+    fileprivate mutating func append(decimal number: Int64, digits: Int, then separator: Unicode.Scalar) {
         append(decimal: UInt64(clamping: number), digits: digits)
+        append(UInt8(ascii: separator))
     }
 
     /// Appends a number in decimal, padded with zeros to `digits`, at most 20.

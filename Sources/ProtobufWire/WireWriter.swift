@@ -24,9 +24,19 @@ public struct WireWriter: Sendable {
     ///   - number: the field's number.
     ///   - body: writes the fields of the inner message; writing none gives a field of length 0.
     public mutating func writeMessage(field number: UInt32, _ body: (inout WireWriter) -> Void) {
-        var message = WireWriter()
-        body(&message)
-        writeField(number, bytes: message.bytes)
+        writeTag(number, WireType.lengthDelimited)
+        let start = bytes.count
+        // One byte for the length, which most messages need; a longer one moves the message.
+        bytes.append(0)
+        body(&self)
+        let length = bytes.count - start - 1
+        guard length >= 0x80 else {
+            bytes[start] = UInt8(truncatingIfNeeded: length)
+            return
+        }
+        var prefix = WireWriter()
+        prefix.writeVarint(UInt64(length))
+        bytes.replaceSubrange(start...start, with: prefix.bytes)
     }
 
     /// Writes a bare varint of one to ten bytes, without a tag.

@@ -3,10 +3,20 @@ import JacquardProtocol
 
 /// The keys of a command, with one set of validation errors. `null` counts as absent.
 struct CommandArguments: Hashable, Sendable {
-    private let values: [String: JSONValue]
+    private struct Argument: Hashable {
+        let key: String
+        let value: JSONValue
+    }
+
+    /// In the order of their keys. A command has few of them and is asked for many: comparing takes less than hashing.
+    private let arguments: [Argument]
 
     init(_ values: [String: JSONValue]) {
-        self.values = values.filter { $0.value != .null }
+        var arguments: [Argument] = []
+        arguments.reserveCapacity(values.count)
+        for (key, value) in values where value != .null { arguments.append(Argument(key: key, value: value)) }
+        arguments.sort { $0.key < $1.key }
+        self.arguments = arguments
     }
 
     /// Creates the single argument of a command that is a bare word; errors call it `payload`.
@@ -18,7 +28,7 @@ struct CommandArguments: Hashable, Sendable {
     init(emptyOrObject payload: CommandPayload) throws(CommandFailure) {
         switch payload {
         case .empty: self.init([:])
-        case .object(let object): self.init(object)
+        case .object(let arguments): self = arguments
         case .text(let text):
             throw .invalid("payload", is: .string(text), mayBe: "empty, or an object with id and ttl_ms")
         }
@@ -33,27 +43,35 @@ struct CommandArguments: Hashable, Sendable {
     }
 
     /// The value of a key; nil if it is absent.
-    subscript(key: String) -> JSONValue? { values[key] }
+    subscript(key: String) -> JSONValue? {
+        // The counts differ for most keys, and take less to compare.
+        let count = key.utf8.count
+        for index in arguments.indices where arguments[index].key.utf8.count == count && arguments[index].key == key {
+            return arguments[index].value
+        }
+        return nil
+    }
 
     /// Returns whether at least one of the keys is present.
     func containsAny(of keys: [String]) -> Bool {
-        keys.contains { values[$0] != nil }
+        keys.contains { self[$0] != nil }
     }
 
     /// Reads a value from a list of words. Synonyms are accepted, but error texts don't list them.
     func word<Meaning>(
         _ key: String, of words: [Word<Meaning>], synonyms: [Word<Meaning>] = []
     ) throws(CommandFailure) -> Meaning? {
-        guard let value = values[key] else { return nil }
-        if case .string(let text) = value, let match = (words + synonyms).first(where: { $0.text == text }) {
-            return match.meaning
+        guard let value = self[key] else { return nil }
+        if case .string(let text) = value {
+            for word in words where word.text == text { return word.meaning }
+            for word in synonyms where word.text == text { return word.meaning }
         }
         throw .invalid(key, is: value, mayBe: words.listed())
     }
 
     /// Reads a text of at most `longest` bytes.
     func text(_ key: String, longest: Int) throws(CommandFailure) -> String? {
-        guard let value = values[key] else { return nil }
+        guard let value = self[key] else { return nil }
         if case .string(let text) = value, text.utf8.count <= longest { return text }
         throw .invalid(key, is: value, mayBe: "a text of at most \(longest) bytes")
     }
@@ -62,7 +80,7 @@ struct CommandArguments: Hashable, Sendable {
     func text<Meaning>(
         _ key: String, mayBe allowed: String, meaning: (String) -> Meaning?
     ) throws(CommandFailure) -> Meaning? {
-        guard let value = values[key] else { return nil }
+        guard let value = self[key] else { return nil }
         if case .string(let text) = value, let meaning = meaning(text) { return meaning }
         throw .invalid(key, is: value, mayBe: allowed)
     }
@@ -71,7 +89,7 @@ struct CommandArguments: Hashable, Sendable {
     func integer<Number: FixedWidthInteger & Sendable>(
         _ key: String, _ range: ClosedRange<Number>, unit: String = ""
     ) throws(CommandFailure) -> Number? {
-        guard let value = values[key] else { return nil }
+        guard let value = self[key] else { return nil }
         let number: Number? =
             switch value {
             case .integer(let integer): Number(exactly: integer)
@@ -84,7 +102,7 @@ struct CommandArguments: Hashable, Sendable {
 
     /// Reads a number of seconds, with or without a fraction, and returns milliseconds.
     func seconds(_ key: String, _ range: ClosedRange<UInt32>) throws(CommandFailure) -> UInt32? {
-        guard let value = values[key] else { return nil }
+        guard let value = self[key] else { return nil }
         let seconds: Double? =
             switch value {
             case .integer(let integer): Double(integer)
@@ -99,21 +117,21 @@ struct CommandArguments: Hashable, Sendable {
 
     /// Reads a Boolean.
     func flag(_ key: String) throws(CommandFailure) -> Bool? {
-        guard let value = values[key] else { return nil }
+        guard let value = self[key] else { return nil }
         if case .bool(let flag) = value { return flag }
         throw .invalid(key, is: value, mayBe: "true or false")
     }
 
     /// Reads a colour: a name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`.
     func color(_ key: String) throws(CommandFailure) -> LEDPattern.Color? {
-        guard let value = values[key] else { return nil }
+        guard let value = self[key] else { return nil }
         if let color = LEDPattern.Color(value) { return color }
         throw .invalid(key, is: value, mayBe: LEDPattern.Color.allowed)
     }
 
     /// Reads a list of objects whose length is within a range.
     func list(_ key: String, _ range: ClosedRange<Int>) throws(CommandFailure) -> [CommandArguments]? {
-        guard let value = values[key] else { return nil }
+        guard let value = self[key] else { return nil }
         guard case .array(let elements) = value, range.contains(elements.count) else {
             throw .invalid(key, is: value, mayBe: "a list of \(range.lowerBound) to \(range.upperBound) objects")
         }

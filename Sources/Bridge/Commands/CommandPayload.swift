@@ -5,7 +5,7 @@ enum CommandPayload: Hashable, Sendable {
     case empty
     /// A bare word or a JSON string.
     case text(String)
-    case object([String: JSONValue])
+    case object(CommandArguments)
 
     /// Maximum size in bytes.
     static let longest = 4_096
@@ -20,23 +20,20 @@ enum CommandPayload: Hashable, Sendable {
             throw CommandFailure(
                 .payloadTooLarge, "The payload has \(bytes.count) bytes; a command has at most \(Self.longest)")
         }
-        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-            throw CommandFailure(.invalidJSON, "The payload is not UTF-8 text")
-        }
-        let trimmed = text.trimmingSpaces(Self.spaces)
-        switch trimmed.first {
-        case nil: self = .empty
-        case "{", "[", "\"": self = try Self.json(String(trimmed))
-        default: self = .text(String(trimmed))
+        switch bytes.first(where: { !$0.isSpace }) {
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): self = try Self.json(bytes)
+        default:
+            let text = try Self.text(bytes)
+            self = text.isEmpty ? .empty : .text(text)
         }
     }
 
-    private static func json(_ text: String) throws(CommandFailure) -> CommandPayload {
-        switch JSONValue(parsing: Array(text.utf8)) {
-        case .object(let object): return .object(object)
+    private static func json(_ bytes: [UInt8]) throws(CommandFailure) -> CommandPayload {
+        switch JSONValue(parsing: bytes) {
+        case .object(let object): return .object(CommandArguments(object))
         case .string(let text): return .text(text)
         case nil:
-            throw CommandFailure(.invalidJSON, "The payload \(text.quoted) is not JSON")
+            throw CommandFailure(.invalidJSON, "The payload \(try text(bytes).quoted) is not JSON")
         default:
             throw CommandFailure(.invalidArgument, "The payload is a list; it may be an object or one word")
         }
@@ -48,6 +45,14 @@ enum CommandPayload: Hashable, Sendable {
         let words = [Word("stop", true)]
         let stop = try CommandArguments(bareWord: text).word("payload", of: words)
         return try CommandArguments.required(stop, "payload", mayBe: words.listed())
+    }
+
+    /// Returns the bytes as text without spaces around it.
+    private static func text(_ bytes: [UInt8]) throws(CommandFailure) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw CommandFailure(.invalidJSON, "The payload is not UTF-8 text")
+        }
+        return String(text.trimmingSpaces(spaces))
     }
 
     /// Checks a text payload that must be a single word.
@@ -65,6 +70,16 @@ extension String {
     fileprivate func trimmingSpaces(_ spaces: Set<Character>) -> Substring {
         guard let end = lastIndex(where: { !spaces.contains($0) }) else { return "" }
         return self[...end].drop(while: spaces.contains)
+    }
+}
+
+extension UInt8 {
+    /// Whether it is white space of JSON.
+    fileprivate var isSpace: Bool {
+        switch self {
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): true
+        default: false
+        }
     }
 }
 
@@ -100,10 +115,6 @@ struct CommandEnvelope: Hashable, Sendable {
 extension CommandArguments {
     /// Returns the keys of an object, and none for any other payload.
     fileprivate init(_ payload: CommandPayload?) {
-        guard case .object(let object) = payload else {
-            self.init([:])
-            return
-        }
-        self.init(object)
+        if case .object(let arguments) = payload { self = arguments } else { self.init([:]) }
     }
 }

@@ -37,7 +37,7 @@ struct HapticSet: TagRequest {
         case .text(let text):
             let arguments = try CommandArguments(bareWord: text)
             pattern = try Self.required(arguments.word("payload", of: Self.patterns, synonyms: Self.synonyms))
-        case .object(let object): pattern = try Self.pattern(CommandArguments(object))
+        case .object(let arguments): pattern = try Self.pattern(arguments)
         }
     }
 

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 
 /// A named colour. MQTT commands and command lines use the same table.
 public struct LEDColorName: Hashable, Sendable {
@@ -27,9 +28,11 @@ extension LEDPattern.Color {
     /// Reads a colour name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`; other keys are ignored.
     init?(_ value: JSONValue) {
         switch value {
+        case .string(let text) where text.utf8.first == UInt8(ascii: "#"): self.init(hexadecimal: text)
         case .string(let text):
             let name = text.lowercased()
-            self.init(hexadecimal: LEDColorName.all.first { $0.name == name }?.hexadecimal ?? text)
+            guard let color = LEDColorName.all.first(where: { $0.name == name }) else { return nil }
+            self.init(hexadecimal: color.hexadecimal)
         case .object(let parts): self.init(parts: parts)
         default: return nil
         }
@@ -42,15 +45,10 @@ extension LEDPattern.Color {
     }
 
     private init?(hexadecimal text: String) {
-        let digits = text.utf8.dropFirst()
-        guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
-            digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-            let number = UInt32(text.dropFirst(), radix: 16)
+        guard text.utf8.count == 7, text.utf8.first == UInt8(ascii: "#"),
+            let parts = [UInt8](hex: String(Substring(text.utf8.dropFirst())))
         else { return nil }
-        self.init(
-            red: UInt8(truncatingIfNeeded: number >> 16),
-            green: UInt8(truncatingIfNeeded: number >> 8),
-            blue: UInt8(truncatingIfNeeded: number))
+        self.init(red: parts[0], green: parts[1], blue: parts[2])
     }
 
     private init?(parts: [String: JSONValue]) {

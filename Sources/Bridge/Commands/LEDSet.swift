@@ -12,7 +12,7 @@ struct LEDSet: TagRequest {
             switch payload {
             case .empty: CommandArguments([:])
             case .text(let text): CommandArguments(try Self.object(for: try CommandPayload.singleWord(text)))
-            case .object(let object): CommandArguments(object)
+            case .object(let arguments): arguments
             }
         self.arguments = try LEDArguments(arguments, for: tag, defaults: defaults)
     }
@@ -76,6 +76,9 @@ struct LEDArguments: Sendable {
 
     /// The keys of which a command needs at least one, unless it halts all patterns.
     private static let keys = ["state", "color", "brightness", "effect", "flash", "pattern", "duration_ms", "frames"]
+    private static let targets = [Word("tag", TagCommand.Target.tag), Word("gear", .gear)]
+    private static let states = [Word("ON", true), Word("OFF", false)]
+    private static let stateSynonyms = [Word("on", true), Word("off", false)]
 
     init(
         _ arguments: CommandArguments, for tag: TagMirror, defaults: BridgeConfiguration
@@ -85,9 +88,8 @@ struct LEDArguments: Sendable {
             let keys = Self.keys.joined(separator: ", ")
             throw CommandFailure(.invalidArgument, "The command contains no action; the keys are \(keys), halt_all")
         }
-        target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
-        let isOn = try arguments.word(
-            "state", of: [Word("ON", true), Word("OFF", false)], synonyms: [Word("on", true), Word("off", false)])
+        target = try arguments.word("component", of: Self.targets) ?? .tag
+        let isOn = try arguments.word("state", of: Self.states, synonyms: Self.stateSynonyms)
         guard !haltsAll, isOn != false else {
             intent = .off
             return

@@ -13,6 +13,8 @@ struct LightArguments: Sendable {
     private let playType: LEDPattern.PlayType
     private let isResumable: Bool
 
+    private static let playTypes = [Word("play", LEDPattern.PlayType.play), Word("toggle", .toggle)]
+
     init(_ arguments: CommandArguments) throws(CommandFailure) {
         color = try arguments.color("color")
         brightness = try arguments.integer("brightness", 0...UInt8.max)
@@ -22,7 +24,7 @@ struct LightArguments: Sendable {
         self.effect = pattern ?? effect
         flashMilliseconds = try arguments.seconds("flash", LEDArguments.duration)
         durationMilliseconds = try arguments.integer("duration_ms", LEDArguments.duration)
-        playType = try arguments.word("play", of: [Word("play", .play), Word("toggle", .toggle)]) ?? .play
+        playType = try arguments.word("play", of: Self.playTypes) ?? .play
         isResumable = try arguments.flag("resumable") ?? false
     }
 
@@ -66,9 +68,12 @@ extension CommandArguments {
     fileprivate func effect(
         _ key: String, listed: [LEDEffect], understood: [LEDEffect]
     ) throws(CommandFailure) -> LEDEffect? {
-        // Most commands have no such key, and the lists of words are long.
-        guard self[key] != nil else { return nil }
-        return try word(key, of: listed.map { Word($0.word, $0) }, synonyms: understood.map { Word($0.word, $0) })
+        guard let value = self[key] else { return nil }
+        if case .string(let text) = value {
+            for effect in listed where effect.word == text { return effect }
+            for effect in understood where effect.word == text { return effect }
+        }
+        throw .invalid(key, is: value, mayBe: listed.map(\.word).joined(separator: ", "))
     }
 
     /// Reads the frames, which are required for a custom pattern and not allowed for others.

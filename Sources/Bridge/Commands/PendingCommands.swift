@@ -69,29 +69,42 @@ extension PendingCommands {
     /// Commands with a long lifetime may use only a part of the queue: those over one minute at most three quarters,
     /// those over ten minutes at most half.
     func checkRoom(for tag: TagID?, within timeToLive: Duration) throws(CommandFailure) {
-        // By index, as in ``deadline``.
-        let commands = pending.indices.filter { pending[$0].tag == tag && !pending[$0].isReflex }
-        let count = commands.reduce(0) { $0 + pending[$1].requesters.count }
-        let subject = tag.map { "Tag \($0)" } ?? "The bridge"
+        let count = count(of: tag) { _ in true }
         guard count < commandsPerTag else {
             throw CommandFailure(
-                .busy, "\(subject) has \(count) commands pending, which is the limit", hint: "Wait for their results")
+                .busy, "\(Self.subject(tag)) has \(count) commands pending, which is the limit",
+                hint: "Wait for their results")
         }
-        let shares = [
-            (Duration.seconds(60), commandsPerTag - commandsPerTag / 4),
-            (Duration.seconds(600), commandsPerTag - commandsPerTag / 2),
-        ]
-        for (limit, share) in shares where timeToLive > limit {
-            let waiting = commands.reduce(0) { count, index in
-                let isCounted = !pending[index].isSent && pending[index].timeToLive > limit
-                return isCounted ? count + pending[index].requesters.count : count
-            }
-            guard waiting < share else {
-                throw CommandFailure(
-                    .busy, "\(subject) has \(waiting) commands that wait longer than \(limit.components.seconds) s",
-                    hint: "Give a shorter ttl_ms, or wait for their results")
-            }
+        try checkShare(commandsPerTag - commandsPerTag / 4, of: tag, above: .seconds(60), within: timeToLive)
+        try checkShare(commandsPerTag - commandsPerTag / 2, of: tag, above: .seconds(600), within: timeToLive)
+    }
+
+    /// Throws `busy` if a tag has too many commands with a longer lifetime than a limit, and the new one has, too.
+    private func checkShare(
+        _ share: Int, of tag: TagID?, above limit: Duration, within timeToLive: Duration
+    ) throws(CommandFailure) {
+        guard timeToLive > limit else { return }
+        let waiting = count(of: tag) { !pending[$0].isSent && pending[$0].timeToLive > limit }
+        guard waiting < share else {
+            throw CommandFailure(
+                .busy,
+                "\(Self.subject(tag)) has \(waiting) commands that wait longer than \(limit.components.seconds) s",
+                hint: "Give a shorter ttl_ms, or wait for their results")
         }
+    }
+
+    /// The number of commands of a tag that meet a condition, without those of reflexes. By index, as in ``deadline``.
+    private func count(of tag: TagID?, where isCounted: (Int) -> Bool) -> Int {
+        var count = 0
+        for index in pending.indices
+        where pending[index].tag == tag && !pending[index].isReflex && isCounted(index) {
+            count += pending[index].requesters.count
+        }
+        return count
+    }
+
+    private static func subject(_ tag: TagID?) -> String {
+        tag.map { "Tag \($0)" } ?? "The bridge"
     }
 
     /// The most pending commands of reflexes per tag. They take no room from other commands.

@@ -17,7 +17,7 @@ struct ConnectionSet: TagRequest {
             switch payload {
             case .empty: nil
             case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
-            case .object(let object): try CommandArguments(object).word("connection", of: Self.words)
+            case .object(let arguments): try arguments.word("connection", of: Self.words)
             }
         self.goal = try CommandArguments.required(goal, "connection", mayBe: Self.words.listed())
         if self.goal == .connected, tag.entry.connect == .never { throw tag.switchedOffFailure }
@@ -50,7 +50,7 @@ struct NameSet: TagRequest {
             switch payload {
             case .empty: CommandArguments([:])
             case .text(let text): CommandArguments(["name": .string(text)])
-            case .object(let object): CommandArguments(object)
+            case .object(let arguments): arguments
             }
         let name = try arguments.text("name", mayBe: Self.allowed) { Self.isName($0) ? $0 : nil }
         newName = try CommandArguments.required(name, "name", mayBe: Self.allowed)
@@ -83,7 +83,7 @@ struct TouchModeSet: TagRequest {
             switch payload {
             case .empty: nil
             case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
-            case .object(let object): try CommandArguments(object).word("touch_mode", of: Self.words)
+            case .object(let arguments): try arguments.word("touch_mode", of: Self.words)
             }
         self.mode = try CommandArguments.required(mode, "touch_mode", mayBe: Self.words.listed())
     }

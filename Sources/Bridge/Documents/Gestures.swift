@@ -196,9 +196,11 @@ struct TagCounters: Sendable {
 
     /// The names of all gestures and chords with a count above 0, with their counts, sorted by name.
     var events: [(name: String, count: UInt64)] {
-        let made = gestures.made.map { (name: $0.rawValue, count: gestures[$0]) }
-        guard !chords.isEmpty else { return made }
-        return (made + chords.map { (name: $0.key, count: $0.value) }).sorted { $0.name < $1.name }
+        var events: [(name: String, count: UInt64)] = []
+        events.reserveCapacity(GestureName.sorted.count)
+        for name in GestureName.sorted where gestures[name] > 0 { events.append((name.rawValue, gestures[name])) }
+        guard !chords.isEmpty else { return events }
+        return (events + chords.map { (name: $0.key, count: $0.value) }).sorted { $0.name < $1.name }
     }
 }
 
@@ -210,6 +212,13 @@ struct StatsPayload: Sendable {
     /// The bytes before the first number.
     private let prefix: [UInt8]
 
+    private static let gesturesKey = Array(#","gestures":{"#.utf8)
+    private static let sequenceKey = Array(#"},"last_seq":"#.utf8)
+    private static let fragmentsKey = Array(#","lost_fragments":"#.utf8)
+    private static let reconnectsKey = Array(#","reconnects":"#.utf8)
+    private static let timeKey = Array(#","time":""#.utf8)
+    private static let end = Array(#""}"#.utf8)
+
     init(boot: String) {
         prefix = Array(#"{"boot":\#(String(decoding: JSONText.bytes(of: boot), as: UTF8.self)),"expired":"#.utf8)
     }
@@ -217,26 +226,28 @@ struct StatsPayload: Sendable {
     /// Returns the payload for the counters of one tag.
     func bytes(of counters: TagCounters, at now: Timestamp) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(prefix.count + 120)
+        bytes.reserveCapacity(prefix.count + 220)
         bytes.append(contentsOf: prefix)
         bytes.append(decimal: counters.expired)
-        bytes.append(contentsOf: #","gestures":{"#.utf8)
+        bytes.append(contentsOf: Self.gesturesKey)
         for (index, event) in counters.events.enumerated() {
-            bytes.append(contentsOf: index == 0 ? "\"".utf8 : ",\"".utf8)
-            bytes.append(contentsOf: event.name.utf8)
-            bytes.append(contentsOf: "\":".utf8)
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "\""))
+            bytes.append(utf8: event.name)
+            bytes.append(UInt8(ascii: "\""))
+            bytes.append(UInt8(ascii: ":"))
             bytes.append(decimal: event.count)
         }
-        bytes.append(contentsOf: #"},"last_seq":"#.utf8)
+        bytes.append(contentsOf: Self.sequenceKey)
         bytes.append(decimal: counters.lastSequence)
-        bytes.append(contentsOf: #","lost_fragments":"#.utf8)
+        bytes.append(contentsOf: Self.fragmentsKey)
         bytes.append(decimal: counters.lostFragments)
-        bytes.append(contentsOf: #","reconnects":"#.utf8)
+        bytes.append(contentsOf: Self.reconnectsKey)
         bytes.append(decimal: counters.reconnects)
-        bytes.append(contentsOf: #","time":""#.utf8)
+        bytes.append(contentsOf: Self.timeKey)
         var time = TimeText()
         time.append(now.unixMilliseconds, to: &bytes)
-        bytes.append(contentsOf: #""}"#.utf8)
+        bytes.append(contentsOf: Self.end)
         return bytes
     }
 }

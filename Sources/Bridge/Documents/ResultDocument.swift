@@ -26,7 +26,7 @@ struct ResultDocument {
         object.add("status", status.rawValue)
         object.add("time", time)
         object.add("took_ms", tookMilliseconds)
-        return object.finished
+        return object.finished()
     }
 }
 
@@ -47,7 +47,7 @@ struct CommandData: Sendable {
     static let none = CommandData()
 
     fileprivate func add(to object: inout JSONObjectWriter) {
-        if let document { object.add("data", document: document) } else { object.add("data", JSONObjectWriter()) }
+        if let document { object.add("data", document: document) } else { object.add("data") { _ in } }
     }
 }
 

@@ -18,7 +18,7 @@ struct DoctorRequest: BridgeRequest {
             switch payload {
             case .empty: CommandArguments([:])
             case .text(let text): CommandArguments(["tag": .string(try CommandPayload.singleWord(text))])
-            case .object(let object): CommandArguments(object)
+            case .object(let arguments): arguments
             }
         guard let text = try arguments.text("tag", longest: TagID.longest) else {
             tag = nil

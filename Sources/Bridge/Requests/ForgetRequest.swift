@@ -15,7 +15,7 @@ struct ForgetRequest: BridgeRequest {
             switch payload {
             case .empty: nil
             case .text(let text): .string(text)
-            case .object(let object): object["tag"] ?? object["id"]
+            case .object(let arguments): arguments["tag"] ?? arguments["id"]
             }
         let allowed = "the id of a tag"
         let text = try CommandArguments(id.map { ["id": $0] } ?? [:]).text("id", longest: TagID.longest)
@@ -28,7 +28,7 @@ struct ForgetRequest: BridgeRequest {
 
     /// Returns whether the `id` of a request names a tag: the same tag may be forgotten again within a minute.
     static func isTagID(_ payload: Result<CommandPayload, CommandFailure>) -> Bool {
-        if case .success(.object(let object)) = payload { object["tag"] == nil } else { false }
+        if case .success(.object(let arguments)) = payload { arguments["tag"] == nil } else { false }
     }
 
     func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {

@@ -31,7 +31,7 @@ struct PairRequest: BridgeRequest {
         switch payload {
         case .empty: CommandArguments([:])
         case .text(let text): CommandArguments(["serial": .string(try CommandPayload.singleWord(text))])
-        case .object(let object): CommandArguments(object)
+        case .object(let arguments): arguments
         }
     }
 

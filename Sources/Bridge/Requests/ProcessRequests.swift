@@ -29,7 +29,7 @@ struct LogLevelRequest: BridgeRequest {
             switch payload {
             case .empty: nil
             case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
-            case .object(let object): try CommandArguments(object).word("level", of: Self.words)
+            case .object(let arguments): try arguments.word("level", of: Self.words)
             }
         self.level = try CommandArguments.required(level, "level", mayBe: Self.words.listed())
     }

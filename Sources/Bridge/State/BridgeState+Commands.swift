@@ -31,8 +31,9 @@ extension BridgeState {
     private mutating func command(
         _ address: CommandAddress, _ message: IncomingMessage, at now: Timestamp
     ) -> [BridgeAction] {
-        guard isForThisBridge(address) else { return [] }
-        let publishesResult = publishesResult(address)
+        let position = address.tag.flatMap { TagID($0) }.flatMap(tags.position)
+        guard isForThisBridge(address, position) else { return [] }
+        let publishesResult = publishesResult(address, position)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: try? payload.get())
         let isIDOwn = address.tag != nil || Self.isIDOwn(ofRequest: address.name, payload)
@@ -50,7 +51,8 @@ extension BridgeState {
         if let refusal { return result(pendingCommands.refuse(requester, refusal, at: now)) }
         if let stored = pendingCommands.storedResult(for: requester, at: now) { return result(stored) }
         do throws(CommandFailure) {
-            return try execute(address, payload, message, requester, publishesResult: publishesResult, at: now)
+            return try execute(
+                address, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
             return result(pendingCommands.fail(requester, error, at: now))
         }
@@ -87,6 +89,7 @@ extension BridgeState {
 
     private mutating func execute(
         _ address: CommandAddress,
+        of position: Int?,
         _ payload: Result<CommandPayload, CommandFailure>,
         _ message: IncomingMessage,
         _ requester: Requester,
@@ -94,7 +97,7 @@ extension BridgeState {
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
-        let receiver = try receiver(of: address)
+        let receiver = try receiver(of: address, position)
         let payload = try payload.get()
         let envelope = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds)
         let timeToLive = envelope.timeToLive
@@ -153,15 +156,15 @@ private enum CommandReceiver {
 
 extension BridgeState {
     /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
-    private func isForThisBridge(_ address: CommandAddress) -> Bool {
-        guard let tag = address.tag else { return true }
-        return TagID(tag).flatMap(tags.position) != nil || peers.responds(forUnknown: tag)
+    private func isForThisBridge(_ address: CommandAddress, _ position: Int?) -> Bool {
+        guard position == nil, let tag = address.tag else { return true }
+        return peers.responds(forUnknown: tag)
     }
 
     /// Returns whether this bridge publishes the results of a command that it accepts: another bridge may know the tag
     /// too.
-    private func publishesResult(_ address: CommandAddress) -> Bool {
-        guard let tag = address.tag, let position = TagID(tag).flatMap(tags.position) else { return true }
+    private func publishesResult(_ address: CommandAddress, _ position: Int?) -> Bool {
+        guard let tag = address.tag, let position else { return true }
         return tags[position].isConnected || peers.responds(forKnown: tag)
     }
 
@@ -184,9 +187,12 @@ extension BridgeState {
         }
     }
 
-    private func receiver(of address: CommandAddress) throws(CommandFailure) -> CommandReceiver {
+    private func receiver(
+        of address: CommandAddress, _ position: Int?
+    ) throws(CommandFailure) -> CommandReceiver {
         guard let tag = address.tag else { return .bridge(try BridgeRequestTable.row(address.name)) }
-        return .tag(try tagPosition(tag), try TagRequestTable.row(address.name))
+        let known = if let position { position } else { try tagPosition(tag) }
+        return .tag(known, try TagRequestTable.row(address.name))
     }
 
     /// Returns the index of a tag.

@@ -246,9 +246,11 @@ extension BridgeState {
         earliest.lower(to: chords.deadline)
         return earliest
     }
+}
 
-    /// Wraps publications in actions.
-    func publish(_ publications: [Publication]) -> [BridgeAction] {
-        publications.map(BridgeAction.publish)
-    }
+/// Wraps publications in actions.
+///
+/// Not a method of the state, which would be copied for each call with an argument that changes it.
+func publish(_ publications: [Publication]) -> [BridgeAction] {
+    publications.map(BridgeAction.publish)
 }

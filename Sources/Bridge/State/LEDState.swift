@@ -94,16 +94,16 @@ struct LightDocument {
 
     /// The payload. The colour is not scaled by the brightness.
     var bytes: [UInt8] {
-        var color = JSONObjectWriter()
-        color.add("b", Int64(led.light.color.blue))
-        color.add("g", Int64(led.light.color.green))
-        color.add("r", Int64(led.light.color.red))
         var object = JSONObjectWriter(capacity: 128)
         object.add("brightness", Int64(led.light.brightness))
-        object.add("color", color)
+        object.add("color") { color in
+            color.add("b", Int64(led.light.color.blue))
+            color.add("g", Int64(led.light.color.green))
+            color.add("r", Int64(led.light.color.red))
+        }
         object.add("color_mode", "rgb")
         object.add("effect", led.light.effect.word)
         object.add("state", led.isOn ? "ON" : "OFF")
-        return object.finished
+        return object.finished()
     }
 }

@@ -47,8 +47,8 @@ struct TagMirror: Sendable {
     /// advertisement.
     private var knownAddress: String?
 
-    /// Statistics are published at most once a second.
-    private var statsThrottle = Throttle(every: .seconds(1))
+    /// Statistics are published at most once a second, those of many tags in one wake-up.
+    private var statsThrottle = Throttle(every: .seconds(1), tick: .milliseconds(100))
     private var signalThrottle = SignalThrottle()
     /// The battery level is stored at most once in ten seconds.
     private var batteryThrottle = Throttle(every: .seconds(10))
@@ -110,8 +110,9 @@ struct TagMirror: Sendable {
         set { if target == .tag { tagLED = newValue } else { gearLED = newValue } }
     }
 
-    /// When the tag's next timeout is due.
-    var deadline: Instant? {
+    /// Returns when the tag's next timeout is due. Changes nothing: it is mutating because an element of an array is
+    /// copied for other calls, and each change of a tag is followed by this one.
+    mutating func nextDeadline() -> Instant? {
         var deadline = link.deadline
         deadline.lower(to: statsThrottle.due)
         deadline.lower(to: batteryThrottle.due)
@@ -130,8 +131,16 @@ struct TagMirror: Sendable {
 
     /// Returns an action that stores the record, if it has changed.
     mutating func store() -> [BridgeAction] {
-        guard record != stored ?? TagRecord(id: entry.id, serial: entry.serial) else { return [] }
-        return [storeAlways()]
+        isStored ? [] : [storeAlways()]
+    }
+
+    /// Whether ``record`` equals the stored one. Asked after each command, so no record is made to compare it; id and
+    /// serial never change.
+    private var isStored: Bool {
+        guard let stored else { return record == TagRecord(id: entry.id, serial: entry.serial) }
+        return stored.address == knownAddress
+            && stored.name == sighting.name.map { ExactText($0) } && stored.isHeld == link.intent.isHeld
+            && stored.lastGear == lastGear && stored.battery == storedBattery && stored.history == storedHistory
     }
 
     /// Returns an action that stores the record.

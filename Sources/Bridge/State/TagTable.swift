@@ -25,7 +25,7 @@ struct TagTable: RandomAccessCollection, Sendable {
         _read { yield tags[position] }
         _modify {
             yield &tags[position]
-            deadlines.set(tags[position].deadline, of: position)
+            deadlines.set(tags[position].nextDeadline(), of: position)
         }
     }
 
@@ -65,7 +65,7 @@ struct TagTable: RandomAccessCollection, Sendable {
         let (sequence, number, topic) = tags[position].countGesture(name, at: now)
         let stats = tags[position].statsChanged(at: now)
         let isDeadlineChanged = tags[position].isHoldingStats != wasHolding
-        if isDeadlineChanged { deadlines.set(tags[position].deadline, of: position) }
+        if isDeadlineChanged { deadlines.set(tags[position].nextDeadline(), of: position) }
         return GestureCount(
             topic: topic, number: number, sequence: sequence, stats: stats, isDeadlineChanged: isDeadlineChanged)
     }
@@ -92,7 +92,7 @@ struct TagTable: RandomAccessCollection, Sendable {
     private mutating func rebuildIndex() {
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         deadlines = DeadlineQueue(tags: tags.count)
-        for position in tags.indices { deadlines.set(tags[position].deadline, of: position) }
+        for position in tags.indices { deadlines.set(tags[position].nextDeadline(), of: position) }
     }
 }
 

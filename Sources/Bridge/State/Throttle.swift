@@ -3,6 +3,8 @@ import Time
 /// Limits an action to once per interval, and remembers when a held-back one is due.
 struct Throttle: Sendable {
     private let interval: Duration
+    /// Held-back actions are due at multiples of it.
+    private let tick: Duration
     private var last: Instant?
     /// When a held-back action is due.
     private(set) var due: Instant?
@@ -10,15 +12,20 @@ struct Throttle: Sendable {
     /// Whether an action is held back.
     var isHolding: Bool { due != nil }
 
-    init(every interval: Duration) {
+    /// - Parameters:
+    ///   - interval: the shortest time between two actions.
+    ///   - tick: held-back actions wait for the next multiple of it, so that those of many throttles share a wake-up;
+    ///     zero: they don't wait.
+    init(every interval: Duration, tick: Duration = .zero) {
         self.interval = interval
+        self.tick = tick
     }
 
     /// Returns whether the action may happen now; if not, it becomes due later.
     mutating func admits(at now: Instant) -> Bool {
         guard due == nil else { return isDue(at: now) }
         if let next = last.map({ $0 + interval }), now < next {
-            due = next
+            due = next.roundedUp(to: tick)
             return false
         }
         happened(at: now)
@@ -36,6 +43,16 @@ struct Throttle: Sendable {
     mutating func happened(at now: Instant) {
         last = now
         due = nil
+    }
+}
+
+extension Instant {
+    /// The first multiple of a tick that is not earlier.
+    fileprivate func roundedUp(to tick: Duration) -> Instant {
+        let step = tick.microseconds
+        guard step > 0 else { return self }
+        let ticks = ((sinceBoot + .nanoseconds(999)).microseconds + step - 1) / step
+        return Instant(sinceBoot: .microseconds(ticks * step))
     }
 }
 

@@ -66,7 +66,7 @@ struct ProtectedTopics: Hashable, Sendable {
 
     /// Returns whether the rest of a topic has the form `<name>/...`.
     private static func isOfClient(_ rest: Substring) -> Bool {
-        let levels = String(rest).topicLevels
+        let levels = rest.topicLevels
         return levels.count >= 2 && levels.allSatisfy { !$0.isEmpty }
     }
 }

@@ -49,20 +49,31 @@ public enum Fragmenter {
         var fragments: [[UInt8]] = []
         var rest = packet[...]
         while !rest.isEmpty {
-            var fragment = header(index: fragments.count, packetLength: packet.count)
+            var fragment: [UInt8] = []
+            fragment.reserveCapacity(min(maximumLength, rest.count + longestHeader))
+            appendHeader(index: fragments.count, packetLength: packet.count, to: &fragment)
             let data = rest.prefix(maximumLength - fragment.count)
             rest = rest[data.endIndex...]
             if rest.isEmpty { fragment[0] |= Fragment.lastFlag }
-            fragments.append(fragment + data)
+            fragment.append(contentsOf: data)
+            fragments.append(fragment)
         }
         return fragments
     }
 
-    private static func header(index: Int, packetLength: Int) -> [UInt8] {
-        guard index == 0 else { return [UInt8(truncatingIfNeeded: index) & Fragment.counterMask] }
-        var length = WireWriter()
-        length.writeVarint(UInt64(packetLength))
-        return [Fragment.firstFlag] + length.bytes
+    /// The header byte, and the length of a packet of ``Fragment/maximumPacketLength``.
+    private static let longestHeader = 3
+
+    private static func appendHeader(index: Int, packetLength: Int, to fragment: inout [UInt8]) {
+        guard index == 0 else { return fragment.append(UInt8(truncatingIfNeeded: index) & Fragment.counterMask) }
+        fragment.append(Fragment.firstFlag)
+        var rest = packetLength
+        // The length is a varint.
+        while rest >= 0x80 {
+            fragment.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        fragment.append(UInt8(truncatingIfNeeded: rest))
     }
 }
 

@@ -16,10 +16,20 @@ extension TagCommand {
     /// - Throws: ``TagCommandError`` if the tag or its gear cannot execute the command, or a parameter is invalid.
     func request(in context: RequestContext) throws(TagCommandError) -> (Request, CommandStep) {
         let (request, step) = try uncheckedRequest(in: context)
-        // Patterns, keys and texts can exceed the longest packet.
+        if isAlwaysShort { return (request, step) }
         let length = request.encoded(id: RequestQueue<RequestPurpose>.maximumID).count
         guard length <= Fragment.maximumPacketLength else { throw .invalidParameter }
         return (request, step)
+    }
+
+    /// Whether the request fits into a packet whatever its parameters are. Patterns of many frames, keys and texts can
+    /// exceed the longest packet.
+    private var isAlwaysShort: Bool {
+        switch self {
+        case .playLEDPattern(let pattern, on: _): pattern.frames.count <= 1
+        case .playHaptic, .setTouchMode, .batteryStatus, .deviceInformation, .disconnectTag: true
+        case .rename, .configGet, .configSet: false
+        }
     }
 
     private func uncheckedRequest(in context: RequestContext) throws(TagCommandError) -> (Request, CommandStep) {

@@ -32,7 +32,10 @@ public struct TagID: Hashable, Comparable, Sendable, CustomStringConvertible, Ex
     public static func < (left: TagID, right: TagID) -> Bool { left.exact < right.exact }
 
     private static func isForbidden(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == 0x7F || [UInt8(ascii: "/"), UInt8(ascii: "+"), UInt8(ascii: "#")].contains(byte)
+        switch byte {
+        case ..<0x20, 0x7F, UInt8(ascii: "/"), UInt8(ascii: "+"), UInt8(ascii: "#"): true
+        default: false
+        }
     }
 }
 

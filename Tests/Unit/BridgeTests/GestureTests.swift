@@ -56,6 +56,25 @@ struct GestureTests {
         #expect(scene.state.deadline == nil)
     }
 
+    @Test("of several tags are summarized in the same moment, a tenth of a second later at most")
+    func sharedStats() {
+        let others = ["0001", "0002", "0003"].map { TagEntry(id: .known($0), serial: $0) }
+        var scene = Scene(tags: others)
+        for (index, tag) in others.enumerated() {
+            scene.report(.gesture(.brushIn), of: tag.id)
+            scene.report(.gesture(.brushIn), of: tag.id)
+            scene.wait(.milliseconds(index == 0 ? 1 : 33))
+        }
+        // The first one waits until 1.0 s, the others until 1.1 s after the beginning.
+        scene.wait(.milliseconds(1_000 - 67))
+        let first = scene.publications.count
+        #expect(scene.state.deadline == (Scene.beginning + .milliseconds(1_100)).instant)
+        #expect(scene.wait(.milliseconds(99)).isEmpty)
+        #expect(scene.wait(.milliseconds(1)).count == 2)
+        #expect(scene.publications.count == first + 2)
+        #expect(scene.state.deadline == nil)
+    }
+
     @Test("that expired, and lost fragments, are in the statistics")
     func losses() {
         var scene = Scene.connected()

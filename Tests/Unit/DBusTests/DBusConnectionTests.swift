@@ -54,6 +54,12 @@ struct DBusConnectionTests {
             let answer = try await pair.client.call(pair.call("Echo", values)).arguments
             #expect(answer.map(\.signature) == values.map(\.signature))
             #expect("\(answer)" == "\(values)")
+            // A copy has the header of the call, and arguments of its own.
+            let call = pair.call("Echo")
+            for value in values.prefix(2) {
+                let answer = try await pair.client.call(call.copy(with: [value])).arguments
+                #expect("\(answer)" == "\([value])")
+            }
         }
     }
 

@@ -13,7 +13,8 @@ struct PendingCallsTests {
         private(set) var ends: [String] = []
 
         func add(_ serial: UInt32, within limit: Duration) {
-            calls.add(serial, "Member", within: limit) { [unowned self] result in
+            calls.add(serial, .call(to: "org.example", "/", "org.example.Interface", "Member"), within: limit) {
+                [unowned self] result in
                 switch result {
                 case .success: ends.append("\(serial) answered")
                 case .failure(let error): ends.append("\(serial) \(error.code)")
