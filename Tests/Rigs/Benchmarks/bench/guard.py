@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Counts what a gesture and a quiet second cost: system calls, messages on the bus, instructions, allocations.
+"""Counts what a gesture, an LED command and a quiet second cost: system calls, messages on the bus, instructions, allocations.
 
-Counts do not depend on the machine's speed. Each is the difference between N and 2 N gestures, which leaves out what does not
-grow with them. A bound is not a target: it says where somebody has made the path longer without noticing."""
+Counts do not depend on the machine's speed. Each is the difference between N and 2 N gestures or commands, which leaves out what
+does not grow with them. A bound is not a target: it says where somebody has made the path longer without noticing."""
 import argparse
 import contextlib
 import os
@@ -20,14 +20,21 @@ RIGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 COUNT = 200  # gestures, and then twice as many
 RATE = 100  # a second: each has a wake-up of its own
+COMMANDS, COMMAND_RATE = 100, 50  # the same for LED commands
 
 # What is allowed, and why it is not less.
 CALLS = 12  # two wake-ups (gesture, acknowledgement): 2 epoll_wait, 2 recvfrom, 2 write, 3 read; statistics once a second
+COMMAND_CALLS = 20  # four wake-ups (command, response, answer of the bus, acknowledgement): 4 epoll_wait, 6 read, 2 recvfrom,
+# 2 recvmsg, 1 sendmsg, 2 write
 CODE = 8_700_000  # bytes of a release build: one search of a text in a text brings regular expressions, 800,000 more
 IDLE = 10  # in five seconds with twenty tags: a timer or two, no message to anybody
 BOUNDS = {  # by the kind of build, as an optimized one does a part of the work; a third above what was counted
     "release": {"instructions": 40_000, "allocations": 20},
-    "debug": {"instructions": 190_000, "allocations": 33},
+    "debug": {"instructions": 200_000, "allocations": 33},
+}
+COMMAND_BOUNDS = {  # the same for an LED command with its result
+    "release": {"instructions": 240_000, "allocations": 90},
+    "debug": {"instructions": 1_400_000, "allocations": 400},
 }
 ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"}
 
@@ -63,6 +70,11 @@ class Guard:
         if figures["lost"]:
             raise RuntimeError(f"{figures['lost']} gestures were lost")
 
+    def commands(self, run, count):
+        figures = run.commands(COMMAND_RATE, count)
+        if figures["unanswered"]:
+            raise RuntimeError(f"{figures['unanswered']} commands were not answered")
+
     def system_calls(self):
         def body(run, work):
             traced = lambda: sum(1 for _ in open(os.path.join(work, "calls")))
@@ -71,6 +83,11 @@ class Guard:
                 self.gestures(run, count)
                 marks.append(traced())
             self.check("system calls of a gesture", (marks[2] - 2 * marks[1] + marks[0]) / COUNT, CALLS)
+            marks = [traced()]
+            for count in (COMMANDS, 2 * COMMANDS):
+                self.commands(run, count)
+                marks.append(traced())
+            self.check("system calls of an LED command", (marks[2] - 2 * marks[1] + marks[0]) / COMMANDS, COMMAND_CALLS)
         # The tracer is no parent of the daemon, which so gets its signals.
         self.run("strace -D -f -qq -o {work}/calls", 1, body)
 
@@ -93,12 +110,16 @@ class Guard:
     def instructions(self):
         def body(run, work):
             counts = []
-            for count in (0, COUNT, 2 * COUNT):
+            steps = [(None, 0), (self.gestures, COUNT), (self.gestures, 2 * COUNT)]
+            steps += [(self.commands, COMMANDS), (self.commands, 2 * COMMANDS)]
+            for make, count in steps:
                 if count:
-                    self.gestures(run, count)
+                    make(run, count)
                 counts.append(read_profile(dump(run.p.pid, work, len(counts) + 1)))
             for what, bound in BOUNDS[self.options.build].items():
                 self.check(f"{what} of a gesture", (counts[2][what] - counts[1][what]) / COUNT, bound)
+            for what, bound in COMMAND_BOUNDS[self.options.build].items():
+                self.check(f"{what} of an LED command", (counts[4][what] - counts[3][what]) / COMMANDS, bound)
         self.run("valgrind --tool=callgrind --callgrind-out-file={work}/profile", 1, body)
 
 
