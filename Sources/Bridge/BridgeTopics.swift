@@ -69,8 +69,14 @@ public struct BridgeTopics: Hashable, Sendable {
     /// The topic filters that the bridge subscribes to.
     var filters: [String] {
         ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
-            + ["\(base)/bridge/+/info", stateOfEveryBridge, infoOfEveryTag]
+            + [infoOfEveryBridge, stateOfEveryBridge, infoOfEveryTag]
     }
+
+    /// The topic filters of commands to groups, which the bridge subscribes to while it has any.
+    var groupFilters: [String] { ["\(base)/group/+/+/set", "\(base)/group/+/+/get"] }
+
+    /// A filter that matches the `info` topic of every bridge with this base topic.
+    public var infoOfEveryBridge: String { "\(base)/bridge/+/info" }
 
     /// A filter that matches the `info` topic of every tag. Its retained messages are read after each connection.
     var infoOfEveryTag: String { "\(base)/tag/+/info" }
@@ -79,11 +85,17 @@ public struct BridgeTopics: Hashable, Sendable {
     public var stateOfEveryBridge: String { "\(base)/bridge/+/state" }
 
     /// Returns the instance that a state topic belongs to, or nil for another topic.
-    public func instance(ofStateTopic topic: String) -> String? {
+    public func instance(ofStateTopic topic: String) -> String? { instance(of: topic, "/state") }
+
+    /// Returns the instance that an `info` topic belongs to, or nil for another topic.
+    public func instance(ofInfoTopic topic: String) -> String? { instance(of: topic, "/info") }
+
+    private func instance(of topic: String, _ rest: String) -> String? {
         let prefix = "\(base)/bridge/"
-        guard topic.hasPrefix(prefix), topic.hasSuffix("/state") else { return nil }
-        let name = topic.dropFirst(prefix.count).dropLast("/state".count)
-        return name.isEmpty || name.utf8.contains(UInt8(ascii: "/")) ? nil : String(name)
+        guard topic.hasPrefix(prefix), topic.hasSuffix(rest), topic.utf8.count > prefix.utf8.count + rest.utf8.count
+        else { return nil }
+        let name = topic.dropFirst(prefix.count).dropLast(rest.count)
+        return name.utf8.contains(UInt8(ascii: "/")) ? nil : String(name)
     }
 
     /// The topic of a request, such as `scan`.
@@ -105,6 +117,8 @@ public struct BridgeTopics: Hashable, Sendable {
             return tagSubject(topic, tag: levels[1], command: levels[2], verb: levels[3])
         case "tag" where levels.count == 3 && levels[2] == "info":
             return .tagInfo(levels[1])
+        case "group" where levels.count == 4 && (levels[3] == "set" || levels[3] == "get"):
+            return .groupCommand(group: ExactText(levels[1]), name: "\(levels[2])/\(levels[3])")
         case "bridge" where levels.count == 4 && levels[2] == "request" && topic.topic(below: bridge) != nil:
             return .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
         case "bridge" where levels.count == 3 && levels[2] == "info":
@@ -141,6 +155,8 @@ enum TopicSubject: Hashable, Sendable {
 
     /// A command to a tag or a request to the bridge.
     case command(CommandAddress)
+    /// A command to a group, such as `led/set`.
+    case groupCommand(group: ExactText, name: String)
     /// The `info` topic of a tag, of this bridge or another.
     case tagInfo(Substring)
     /// The `info` topic of a bridge with this base topic, possibly this one.

@@ -15,6 +15,8 @@ public struct Settings: Hashable, Sendable {
     public var tags: [TagSettings] = []
     /// Gear that the built-in catalogue does not contain, or describes differently.
     public var gear: [GearSettings] = []
+    /// Groups of tags for commands.
+    public var groups: [GroupSettings] = []
     /// Chords of gestures.
     public var chords: [ChordSettings] = []
     /// Commands that the bridge itself gives.
@@ -45,7 +47,7 @@ public struct Settings: Hashable, Sendable {
                 "The bridge's name in its topics. Default: the host's name in lower case."
             ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
         ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [
-            TagSettings.list, GearSettings.list, ChordSettings.list, ReflexSettings.list,
+            TagSettings.list, GroupSettings.list, GearSettings.list, ChordSettings.list, ReflexSettings.list,
         ]
             + logKeys + defaultsKeys + limitsKeys + fleetKeys + metricsKeys + telemetryKeys + recordKeys
     }

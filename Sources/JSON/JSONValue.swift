@@ -53,6 +53,11 @@ extension JSONValue {
     public var elements: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
+
+    /// The keys and values of an object.
+    public var members: [String: JSONValue]? {
+        if case .object(let value) = self { value } else { nil }
+    }
 }
 
 extension JSONValue: Encodable {

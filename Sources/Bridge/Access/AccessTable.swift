@@ -40,13 +40,15 @@ public struct AccessTable: Hashable, Sendable {
         let replayed = replayBase + "/tag/#"
         return switch role {
         case .bridge:
-            ["tag", "bridge", "client"].map { AccessRule(.readWrite, "\(base)/\($0)/#") } + [discovery]
-                + formerDiscovery
+            ["tag", "bridge", "client"].map { AccessRule(.readWrite, "\(base)/\($0)/#") }
+                + [AccessRule(.read, base + "/group/#"), discovery] + formerDiscovery
         case .dashboard:
             [everything]
         case .automation:
-            ["tag/#", "bridge/+/state", "client/#"].map { AccessRule(.read, "\(base)/\($0)") }
-                + Self.automationCommands.map { AccessRule(.write, "\(base)/tag/+/\($0)") }
+            ["tag/#", "bridge/+/state", "bridge/+/info", "client/#"].map { AccessRule(.read, "\(base)/\($0)") }
+                + ["tag", "group"].flatMap { kind in
+                    Self.automationCommands.map { AccessRule(.write, "\(base)/\(kind)/+/\($0)") }
+                }
                 + [AccessRule(.read, replayed)]
         case .admin:
             [
@@ -54,7 +56,10 @@ public struct AccessTable: Hashable, Sendable {
                 AccessRule(.read, "$SYS/#"),
             ]
         case .homeAssistant:
-            [everything] + ["set", "get"].map { AccessRule(.write, "\(base)/tag/+/+/\($0)") }
+            [everything]
+                + ["tag/+/+/set", "tag/+/+/get", "group/+/+/set", "group/+/+/get"].map {
+                    AccessRule(.write, "\(base)/\($0)")
+                }
                 + Self.homeAssistantRequests.map { AccessRule(.write, "\(base)/bridge/+/request/\($0)") }
                 + [discovery, AccessRule(.read, replayed)]
         case .replay:

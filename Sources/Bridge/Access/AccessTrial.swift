@@ -35,7 +35,8 @@ extension AccessTable {
         let (tag, bridge) = ("\(base)/tag/\(name)", "\(base)/bridge/\(name)")
         return ["stats", "battery/level", "led/result"].map { "\(tag)/\($0)" }
             + TagRequestTable.rows.map { "\(tag)/\($0.name)" }
-            + ["state", "health", "event", "beat", "response/scan"].map { "\(bridge)/\($0)" }
+            + TagRequestTable.rows.map { "\(base)/group/\(name)/\($0.name)" }
+            + ["state", "info", "health", "event", "beat", "response/scan"].map { "\(bridge)/\($0)" }
             + BridgeRequestTable.rows.map { "\(bridge)/request/\($0.name)" }
             + [
                 "\(base)/client/\(name)/response", "\(prefix)/device/\(name)/config", "\(name)/device/\(name)/config",

@@ -56,6 +56,8 @@ struct Requester: Hashable, Sendable {
     let id: String?
     /// Whether the `id` identifies repetitions of this command.
     let isIDOwn: Bool
+    /// The group that the command was sent to; nil for a command to a tag or the bridge.
+    var group: ExactText?
     /// Whether it is a reflex of the bridge: without a broker it has no result.
     let isReflex: Bool
     /// The number of the command in ``CommandTraces``; 0 for a request to the bridge and a reflex.
@@ -70,7 +72,7 @@ struct Requester: Hashable, Sendable {
 
     init(
         _ address: CommandAddress, _ message: IncomingMessage, _ responseTopic: ResponseTopic?, id: String?,
-        isIDOwn: Bool = true, trace: UInt64 = 0, at now: Timestamp
+        isIDOwn: Bool = true, group: ExactText? = nil, trace: UInt64 = 0, at now: Timestamp
     ) {
         resultTopic = address.resultTopic
         self.responseTopic = responseTopic
@@ -78,6 +80,7 @@ struct Requester: Hashable, Sendable {
         receivedAt = now
         self.id = id
         self.isIDOwn = isIDOwn
+        self.group = group
         isReflex = false
         self.trace = trace
         acceptedAt = now.instant + Self.patience
@@ -94,6 +97,11 @@ struct Requester: Hashable, Sendable {
         isReflex = true
         trace = 0
         acceptedAt = nil
+    }
+
+    /// The tag in the result topic.
+    private var tag: String? {
+        resultTopic.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).last.map(String.init)
     }
 
     /// The key of the stored result; nil without a command `id`.
@@ -131,7 +139,7 @@ extension Requester {
         at now: Timestamp
     ) -> [UInt8] {
         ResultDocument(
-            id: id, status: status, data: data, error: error,
+            id: id, status: status, data: data, error: error, tag: group == nil ? nil : tag,
             tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds), time: now.text, bridge: bridge
         ).bytes
     }

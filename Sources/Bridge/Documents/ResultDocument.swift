@@ -11,6 +11,8 @@ struct ResultDocument {
     let status: Status
     let data: CommandData
     let error: CommandFailure?
+    /// The tag, in the results of a command to a group; nil: the key is omitted.
+    var tag: String?
     let tookMilliseconds: Int64
     let time: String
     let bridge: String
@@ -24,6 +26,7 @@ struct ResultDocument {
         object.add("final", status != .accepted)
         object.add("id", id)
         object.add("status", status.rawValue)
+        if let tag { object.add("tag", tag) }
         object.add("time", time)
         object.add("took_ms", tookMilliseconds)
         return object.finished()

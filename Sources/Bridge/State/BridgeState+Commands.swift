@@ -11,29 +11,40 @@ extension BridgeState {
         guard isForDiscovery != true, let subject = topics.subject(of: message.topic) else { return [] }
         switch subject {
         case .command(let address): return command(address, message, at: now)
+        case .groupCommand(let group, let name): return groupCommand(name, to: group, message, at: now)
         case .tagInfo(let tag):
             guard message.isRetained, let id = TagID(String(tag)), tags.position(of: id) == nil else { break }
             former.received(info: message.payload, of: id)
         case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
-            dropCommands(ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance), at: now)
-            return endOfTagInfo + ringChanged(at: now)
+            let dropped = dropCommands(
+                ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance), at: now)
+            return dropped + endOfTagInfo + ringChanged(at: now)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
             return peers.isOverwritten(ownState: message.payload) ? stateOverwritten(at: now) : []
         case .peerState(let instance):
-            dropCommands(ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance), at: now)
-            return ringChanged(at: now)
+            let dropped = dropCommands(
+                ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance), at: now)
+            return dropped + ringChanged(at: now)
         case .beat(let instance): return beat(of: instance, message, at: now)
         }
         return []
     }
 
-    private mutating func command(
-        _ address: CommandAddress, _ message: IncomingMessage, at now: Timestamp
+    /// Handles a command to a tag or a request to the bridge.
+    ///
+    /// - Parameters:
+    ///   - address: the topic.
+    ///   - message: the message.
+    ///   - member: the tag as part of a group, for a command to the group.
+    ///   - now: the current time.
+    /// - Returns: the actions.
+    mutating func command(
+        _ address: CommandAddress, _ message: IncomingMessage, as member: GroupMember? = nil, at now: Timestamp
     ) -> [BridgeAction] {
         let position = address.tag.flatMap { TagID($0) }.flatMap(tags.position)
-        guard isForThisBridge(address, position) else { return [] }
-        let publishesResult = publishesResult(address, position)
+        guard isForThisBridge(address, position, as: member) else { return [] }
+        let publishesResult = publishesResult(address, position, as: member)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: try? payload.get())
         let isIDOwn = address.tag != nil || Self.isIDOwn(ofRequest: address.name, payload)
@@ -46,11 +57,13 @@ extension BridgeState {
         }
         if message.isRetained { refusal = .retained }
         let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
-        let requester = Requester(address, message, responseTopic, id: id, isIDOwn: isIDOwn, trace: trace, at: now)
+        let requester = Requester(
+            address, message, responseTopic, id: id, isIDOwn: isIDOwn, group: member?.group, trace: trace, at: now)
         func result(_ publications: [Publication]) -> [BridgeAction] { publishesResult ? publish(publications) : [] }
         if let refusal { return result(pendingCommands.refuse(requester, refusal, at: now)) }
         if let stored = pendingCommands.storedResult(for: requester, at: now) { return result(stored) }
         do throws(CommandFailure) {
+            if let member { try check(member, for: address) }
             return try execute(
                 address, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
@@ -156,16 +169,16 @@ private enum CommandReceiver {
 
 extension BridgeState {
     /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
-    private func isForThisBridge(_ address: CommandAddress, _ position: Int?) -> Bool {
+    private func isForThisBridge(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> Bool {
         guard position == nil, let tag = address.tag else { return true }
-        return peers.responds(forUnknown: tag)
+        return peers.responds(forUnknown: tag, as: member)
     }
 
     /// Returns whether this bridge publishes the results of a command that it accepts: another bridge may know the tag
     /// too.
-    private func publishesResult(_ address: CommandAddress, _ position: Int?) -> Bool {
+    private func publishesResult(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> Bool {
         guard let tag = address.tag, let position else { return true }
-        return tags[position].isConnected || peers.responds(forKnown: tag)
+        return tags[position].isConnected || peers.responds(forKnown: tag, as: member)
     }
 
     /// Returns whether another bridge is connected to a tag.
@@ -173,18 +186,25 @@ extension BridgeState {
         !tags[position].isConnected && peers.isConnected(to: tags[position].entry.id.text)
     }
 
-    /// Drops the pending commands of tags to which another bridge is connected. That bridge executes them.
-    private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID], at now: Timestamp) {
-        let positions = ids.compactMap(tags.position).filter { !tags[$0].isConnected }
-        for position in positions {
+    /// Drops the pending commands of tags to which another bridge is connected. That bridge executes them, except those to
+    /// a group that it does not have.
+    private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID], at now: Timestamp) -> [BridgeAction] {
+        var actions: [BridgeAction] = []
+        for position in ids.compactMap(tags.position).filter({ !tags[$0].isConnected }) {
             for (token, request, _) in pendingCommands.waiting(for: tags[position].entry.id)
             where request.goal == .connected {
-                for requester in pendingCommands.remove(token)?.requesters ?? [] {
+                guard let command = pendingCommands.remove(token) else { continue }
+                if let failure = failureElsewhere(of: command) {
+                    actions += failed(command, failure, at: now)
+                    continue
+                }
+                for requester in command.requesters {
                     pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
                 }
                 request.failed(on: &tags[position])
             }
         }
+        return actions
     }
 
     private func receiver(

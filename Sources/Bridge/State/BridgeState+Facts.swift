@@ -161,7 +161,7 @@ extension BridgeState {
                 node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
                 connected: tags.filter(\.isConnected).map(\.entry.id.text),
-                watch: watch == nil ? nil : true))
+                groups: groups.document, watch: watch == nil ? nil : true))
     }
 
     var adapterFact: Publication { .fact(topics.adapter, (stack.adapters ?? []).map(AdapterDocument.init)) }

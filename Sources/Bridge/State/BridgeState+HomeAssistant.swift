@@ -18,16 +18,17 @@ extension BridgeState {
         _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Timestamp
     ) -> [BridgeAction] {
         let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
-        let (oldChords, oldReflexes) = (configuration.chords, configuration.reflexes)
+        let (oldChords, oldReflexes, oldGroups) = (configuration.chords, configuration.reflexes, configuration.groups)
         configuration = new
         pendingCommands.commandsPerTag = new.commandsPerTag
         if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
         let watch = watchChanged(isBrokerConnected: isBrokerConnected, at: now)
+        let regrouped = oldGroups == new.groups ? [] : groupsChanged()
         let released = oldChords == new.chords ? [] : chordsChanged(at: now)
         guard isDiscoveryChanged else {
-            return watch + released + publish(oldChords == new.chords ? [] : chordAnnouncements())
+            return watch + regrouped + released + publish(oldChords == new.chords ? [] : chordAnnouncements())
         }
-        return watch + released + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+        return watch + regrouped + released + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
     }
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is

@@ -47,6 +47,7 @@ public struct BridgeState: Sendable {
     var incidents = TagIncidents()
     /// From the decision to connect a tag to its connection.
     var connectDurations = DurationHistogram.connects
+    var groups: GroupTable
     var chords: ChordTable
     var reflexTable: ReflexTable
     /// nil before the first connection.
@@ -86,6 +87,7 @@ public struct BridgeState: Sendable {
         former = FormerTopics(instance: configuration.instance, earlier)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestures = GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.gestureLifetime)
+        groups = GroupTable(configuration.groups)
         chords = ChordTable(configuration.chords)
         reflexTable = ReflexTable(configuration.reflexes)
         gestures.tracing = tracing
@@ -114,7 +116,7 @@ public struct BridgeState: Sendable {
 
     /// The subscriptions of the bridge.
     public var subscriptions: [(filter: String, qos: UInt8)] {
-        (topics.filters + (discovery?.life.filters ?? []) + beatFilters).map { ($0, 1) }
+        (topics.filters + (discovery?.life.filters ?? []) + beatFilters + groupFilters).map { ($0, 1) }
     }
 
     /// The will message, which the broker publishes when the connection is lost.

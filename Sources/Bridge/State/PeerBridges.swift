@@ -15,11 +15,18 @@ struct PeerBridges: Sendable {
         var tags: Set<ExactText> = []
         /// The tags that it is connected to.
         var connected: Set<ExactText> = []
-        /// Total size of the ids in bytes.
+        /// The tags of its groups.
+        var members: Set<GroupMember> = []
+        /// Total size of the ids and groups in bytes.
         var size = 0
 
         /// Whether its beats are expected.
         var isInRing: Bool { isOnline && sendsBeats }
+
+        /// Whether it executes commands to a tag of a group; nil: commands to the tag itself.
+        func receives(_ member: GroupMember?) -> Bool { member.map(members.contains) ?? true }
+
+        mutating func forgetTags() { (tags, connected, members, size) = ([], [], [], 0) }
     }
 
     private let instance: ExactText
@@ -54,14 +61,15 @@ struct PeerBridges: Sendable {
         let name = ExactText(name)
         guard name != instance, info.count <= Self.longestInfo else { return [] }
         var peer = peers[name] ?? Peer()
-        (peer.tags, peer.connected, peer.size) = ([], [], 0)
+        peer.forgetTags()
         let document = JSONValue(parsing: info)
         peer.sendsBeats = document?["watch"]?.flag == true
         if let document, let tags = Self.ids(document["tags"]) {
             let connected = Self.ids(document["connected"]) ?? []
             peer.tags = Set(tags)
             peer.connected = Set(connected).intersection(peer.tags)
-            peer.size = tags.reduce(0) { $0 + $1.text.utf8.count }
+            peer.members = GroupMember.all(in: document["groups"])
+            peer.size = tags.reduce(0) { $0 + $1.text.utf8.count } + peer.members.reduce(0) { $0 + $1.size }
         }
         keep(peer, name)
         return connectedTags(of: name)
@@ -97,26 +105,32 @@ struct PeerBridges: Sendable {
     }
 
     /// Returns whether another bridge is connected to a tag.
-    func isConnected(to tag: String) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - tag: the tag's id.
+    ///   - member: for a command to a group: only bridges with this tag in this group count, as the others ignore the command.
+    /// - Returns: whether there is such a bridge.
+    func isConnected(to tag: String, as member: GroupMember? = nil) -> Bool {
         let tag = ExactText(tag)
-        return peers.values.contains { $0.isOnline && $0.connected.contains(tag) }
+        return peers.values.contains { $0.isOnline && $0.connected.contains(tag) && $0.receives(member) }
     }
 
     /// Returns whether this bridge responds for a tag that it knows: no other bridge is connected to it, and none with
     /// a smaller name knows it.
-    func responds(forKnown tag: String) -> Bool {
+    func responds(forKnown tag: String, as member: GroupMember? = nil) -> Bool {
         let tag = ExactText(tag)
         return !peers.contains { name, other in
-            other.isOnline && (other.connected.contains(tag) || (name < instance && other.tags.contains(tag)))
+            other.isOnline && other.receives(member)
+                && (other.connected.contains(tag) || (name < instance && other.tags.contains(tag)))
         }
     }
 
     /// Returns whether this bridge responds for a tag that it does not know: no other bridge knows it, and none has a
     /// smaller name.
-    func responds(forUnknown tag: String) -> Bool {
+    func responds(forUnknown tag: String, as member: GroupMember? = nil) -> Bool {
         let tag = ExactText(tag)
         return peers.allSatisfy { name, other in
-            !other.isOnline || (!other.tags.contains(tag) && instance < name)
+            !other.isOnline || !other.receives(member) || (!other.tags.contains(tag) && instance < name)
         }
     }
 
@@ -124,6 +138,13 @@ struct PeerBridges: Sendable {
     func isKnown(_ tag: TagID) -> Bool {
         let tag = ExactText(tag.text)
         return peers.values.contains { $0.isOnline && $0.tags.contains(tag) }
+    }
+
+    /// Returns the bridge that has a tag: the one that is connected to it, else the first by name; nil if there is none.
+    func owner(of tag: String) -> String? {
+        let tag = ExactText(tag)
+        let owners = peers.filter { $0.value.isOnline && $0.value.tags.contains(tag) }
+        return (owners.filter { $0.value.connected.contains(tag) }.keys.min() ?? owners.keys.min())?.text
     }
 
     private func connectedTags(of name: ExactText) -> [TagID] {
@@ -138,7 +159,7 @@ struct PeerBridges: Sendable {
         let tagCount = tagCount - old.tags.count
         let byteCount = byteCount - old.size
         if tagCount + peer.tags.count > Self.maxTags || byteCount + peer.size > Self.maxBytes {
-            (peer.tags, peer.connected, peer.size) = ([], [], 0)
+            peer.forgetTags()
         }
         self.tagCount = tagCount + peer.tags.count
         self.byteCount = byteCount + peer.size

@@ -15,6 +15,8 @@ public struct BridgeConfiguration: Hashable, Sendable {
     public var ledOn: Duration
     /// How long a gesture is queued while the broker is away (`limits.gestures_while_broker_away_s`).
     public var gestureLifetime: Duration
+    /// The tags of each group (`groups`).
+    public var groups: [String: [TagID]]
     /// The chords, in the order in which those of one gesture are published (`chords`).
     public var chords: [Chord]
     /// The reflexes, in the order in which those of one event give their commands (`reflexes`).
@@ -39,6 +41,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         ledOn: Duration = .seconds(10),
         gestureLifetime: Duration = .seconds(5),
         commandsPerTag: Int = 32,
+        groups: [String: [TagID]] = [:],
         chords: [Chord] = [],
         reflexes: [Reflex] = [],
         isTracing: Bool = false,
@@ -53,6 +56,7 @@ public struct BridgeConfiguration: Hashable, Sendable {
         self.ledOn = ledOn
         self.gestureLifetime = gestureLifetime
         self.commandsPerTag = commandsPerTag
+        self.groups = groups
         self.chords = chords
         self.reflexes = reflexes
         self.isTracing = isTracing

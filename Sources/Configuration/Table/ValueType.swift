@@ -133,6 +133,9 @@ extension ValueType where Value == String {
         return ValueType(.chordName, schema) { $0 }
     }
 
+    /// The name of a group.
+    static var groupName: ValueType { ValueType(.groupName, .word("^(?!all$)[0-9A-Za-z_-]{1,32}$")) { $0 } }
+
     /// A user name of MQTT, which no error message repeats.
     static var credential: ValueType { ValueType(.credential, .text(bytes: 65535)) { $0 } }
 

@@ -23,6 +23,7 @@ struct AccessTests {
                 topic readwrite home/jacquard/tag/#
                 topic readwrite home/jacquard/bridge/#
                 topic readwrite home/jacquard/client/#
+                topic read home/jacquard/group/#
                 topic readwrite ha/#
                 # At each start the bridge looks for announcements of earlier runs under another prefix of one level.
                 topic read +/device/+/config
@@ -46,7 +47,7 @@ struct AccessTests {
             #expect(table.mayPublish(.bridge, to: topic), "\(topic)")
         }
         let rules = table.rules(of: .bridge).filter(\.right.reads)
-        for filter in topics.filters {
+        for filter in topics.filters + topics.groupFilters {
             // A subscription is covered if a topic with unusual levels in place of the wildcards is.
             let topic = filter.replacing("+", with: "any")
             #expect(rules.contains { $0.matches(topic) }, "\(filter)")
@@ -63,6 +64,10 @@ struct AccessTests {
             #expect(!table.mayPublish(.dashboard, to: topic), "\(name)")
             #expect(
                 table.mayPublish(.automation, to: topic) == AccessTable.automationCommands.contains(name), "\(name)")
+            let group = "jacquard/group/hall/\(name)"
+            for role in AccessRole.allCases where role != .bridge {
+                #expect(table.mayPublish(role, to: group) == table.mayPublish(role, to: topic), "\(role) \(name)")
+            }
         }
         #expect(Set(AccessTable.automationCommands).isSubset(of: names))
         let verbs = BridgeRequestTable.rows.map { $0.name }

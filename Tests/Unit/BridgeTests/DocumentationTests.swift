@@ -123,6 +123,15 @@ struct DocumentationTests {
         return scene
     }
 
+    /// A command to a group with a tag that no bridge has.
+    private func lifeWithGroup() -> Scene {
+        var scene = Scene(groups: ["hall": [.tag003R, "sleeve"]])
+        scene.connect()
+        scene.send("group/hall/battery/get", #"{"id":"abc-2"}"#)
+        scene.answer(.battery(BatteryStatus(level: 87, isCharging: false)))
+        return scene
+    }
+
     /// A life with `fleet.watch`.
     private func lifeInFleet() -> Scene {
         var scene = Scene()
@@ -137,10 +146,10 @@ struct DocumentationTests {
     @Test("shows messages as the bridge publishes them")
     func published() throws {
         let published = Set(
-            [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet()]
+            [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup()]
                 .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 35)
+        #expect(examples.count == 37)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }
@@ -162,11 +171,12 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 41)
+        #expect(examples.count == 43)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))
-            var scene = Scene.connected()
+            var scene = Scene(groups: ["hall": [.tag003R]])
+            scene.connect()
             scene.powerOn()
             scene.handle(.sighting(.tag003R, TagSighting(rssi: -61)))
             scene.send(String(match.1), String(match.2 ?? ""))

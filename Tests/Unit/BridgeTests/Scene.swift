@@ -22,10 +22,11 @@ struct Scene {
 
     init(
         tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32, chords: [Chord] = [],
-        reflexes: [Reflex] = []
+        reflexes: [Reflex] = [], groups: [String: [TagID]] = [:]
     ) {
-        let configuration = Self.configuration(
+        var configuration = Self.configuration(
             tags: tags, commandsPerTag: commandsPerTag, chords: chords, reflexes: reflexes)
+        configuration.groups = groups
         state = BridgeState(configuration: configuration, records: records, boot: "9f3c", startedAt: Self.beginning)
         now = Self.beginning
     }

@@ -25,6 +25,7 @@ struct ExampleConfigurationTests {
         expected.tags = [
             TagSettings(serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:01")
         ]
+        expected.groups = [GroupSettings(name: "hall", tags: ["003R", "sleeve"])]
         expected.gear = [
             GearSettings(
                 vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", vendor: "Levi's", product: "Trucker Jacket",

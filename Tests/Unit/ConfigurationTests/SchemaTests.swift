@@ -25,6 +25,7 @@ struct SchemaTests {
             "tags": ["serial": "003R"], "gear": ["vendor_id": "00-00-00-01", "product_id": "00-00-00-02"],
             "reflexes": ["on": "cover", "do": "led flash"],
             "chords": ["name": "tap_in", "of": "[double_tap, brush_in]"],
+            "groups": ["name": "hall", "tags": "[0001]"],
         ] as [Substring: [String: String]]
 
     /// A file with one value, in the place of a key in dotted form. An item of a list has its required keys besides.
@@ -212,6 +213,14 @@ struct SchemaTests {
             "tags.N.address": (
                 taken: ["F0:00:00:00:00:01", "f0:0a:00:00:00:01"],
                 refused: ["auto", "F0:00:00:00:00", "F0:00:00:00:00:0G", "F00000000001", "''", "[]"]
+            ),
+            "groups.N.name": (
+                taken: ["hall", "a_b-C", "'0'", "All", long(32)],
+                refused: ["all", "''", "a/b", "a+", "'#'", "'ä'", "a b", long(33), "[]"]
+            ),
+            "groups.N.tags": (
+                taken: ["[sleeve]", "[0001, 003R]", "sleeve", "'0001, 003R'"],
+                refused: ["[]", "''", "[a/b]", "'a,'", "{}"]
             ),
             "gear.N.vendor_id": gearNumber, "gear.N.product_id": gearNumber,
             "gear.N.vendor": text(64), "gear.N.product": text(64),
