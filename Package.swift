@@ -179,7 +179,7 @@ let package = Package(
         tests(
             "BridgeClient", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "EventLoop", "GATTRecording",
             "JSON",
-            "Logging", "MQTT", "Terminal"),
+            "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time"),
         tests(
             "Doctor", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging",
             "Terminal", "Time"),

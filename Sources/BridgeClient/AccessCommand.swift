@@ -49,13 +49,13 @@ enum AccessCommand {
             guard logins == nil else { throw CommandLineError(message: "--logins is for acl try") }
             guard user == nil || role != nil else { throw CommandLineError(message: "--user needs --role") }
             return AccessListAction(
-                options: ClientOptions(arguments), role: role, user: user, replayBase: replayBase)
+                options: try ClientOptions(arguments), role: role, user: user, replayBase: replayBase)
         case .attempt:
             guard user == nil else { throw CommandLineError(message: "--user is for acl mosquitto") }
             guard logins == nil || role == nil else {
                 throw CommandLineError(message: "--logins names the roles; leave --role out")
             }
-            return ClientAction(
+            return try ClientAction(
                 AccessTryCommand(role: role ?? .bridge, logins: logins, replayBase: replayBase), arguments)
         }
     }

@@ -11,11 +11,13 @@ extension BrokerSession {
     /// Checks that the configured bridge is online, by its retained state.
     ///
     /// - Parameter filters: further subscriptions to make at the same time.
+    /// - Returns: all messages that were received meanwhile.
     /// - Throws: `noConnection`, with a code that says what is missing.
-    func expectBridge(_ filters: [String] = []) async throws(ClientFailure) {
+    @discardableResult
+    func expectBridge(_ filters: [String] = []) async throws(ClientFailure) -> [MQTTMessage] {
         let messages = try await snapshot(of: [topics.state, topics.stateOfEveryBridge] + filters)
         switch messages.last(where: { $0.topic == topics.state }).map({ String(decoding: $0.payload, as: UTF8.self) }) {
-        case "online": return
+        case "online": return messages
         case nil, "": throw .bridgeUnknown(topics.instance, others: topics.bridges(in: messages))
         default: throw .bridgeOffline(topics.instance)
         }

@@ -84,7 +84,7 @@ struct ClearCommand: ClientCommand {
         options: [.config, .json],
         json: [#"{"status","topics"}: the topics that were removed."#],
         examples: ["clear"]
-    ) { arguments throws(CommandLineError) in ClientAction(ClearCommand(), arguments) }
+    ) { arguments throws(CommandLineError) in try ClientAction(ClearCommand(), arguments) }
 }
 
 extension ClientFailure {

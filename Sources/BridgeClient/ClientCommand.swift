@@ -4,7 +4,6 @@ public import CommandLine
 import Configuration
 import DBus
 import EventLoop
-import Glibc
 import JSON
 import JacquardProtocol
 import Logging
@@ -20,7 +19,7 @@ public enum ClientCommands {
             ExplainCommand.row, WhyCommand.row, MetricsCommand.row, LEDCommand.row, HapticCommand.row,
         ] + TagSettingCommand.rows + [
             LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ReplayCommand.row, ClearCommand.row,
-            AccessCommand.row,
+            AccessCommand.row, CompleteAction.row,
         ]
 }
 
@@ -87,8 +86,7 @@ struct ClientContext: Sendable {
         let result = try await withSession { session throws(ClientFailure) in
             try await session.ask(request, progress)
         }
-        let note = result["data"]?["note"]?.string ?? result["data"]?["text"]?.string
-        printer.show(result, ([sentence(result)] + [note].compactMap(\.self)).map(DisplayText.escaped))
+        printer.show(result, ([sentence(result)] + result.notes).map(DisplayText.escaped))
     }
 }
 
@@ -119,7 +117,7 @@ struct ClientAction: CommandAction {
         ClientContext(
             configuration: configuration,
             printer: Printer(
-                isJSON: options.isJSON, isTerminal: isatty(OutputChannel.standardOutput.rawValue) == 1,
+                isJSON: options.isJSON, style: TerminalStyle(options.color, environment: context.environment),
                 hint: CommandHint(config: options.config, commands: context.commands)),
             busAddress: SystemBus.address(context.environment),
             interruption: Interruption(),
@@ -150,8 +148,8 @@ struct ClientAction: CommandAction {
 
 extension ClientAction {
     /// Creates the action of a command line.
-    init(_ command: any ClientCommand, _ arguments: ParsedArguments) {
-        self.init(command: command, options: ClientOptions(arguments))
+    init(_ command: any ClientCommand, _ arguments: ParsedArguments) throws(CommandLineError) {
+        self.init(command: command, options: try ClientOptions(arguments))
     }
 }
 
@@ -169,6 +167,19 @@ extension Printer {
 enum RowText {
     /// Describes the operand `ID`.
     static let id = ["ID is the tag's level in topics; by default its serial."]
+    /// Describes the operand `ID` of a command to several tags.
+    static let ids =
+        id + [
+            "Several IDs have commas between them. ID can also be the name of a group of",
+            "the configuration, or all for all tags of the bridge. The command is sent to",
+            "all of them at once, and prints a line for each. It ends with 1 if one of",
+            "them failed.",
+        ]
+    /// Describes the output of `--json` for a command to several tags.
+    static let resultsJSON =
+        resultJSON + [
+            #"With several tags: {"status","results":[...]}; each result has the key tag."#
+        ]
     /// Describes the output of `--json` for a command that is one request.
     static let resultJSON = ["The bridge's result as published on MQTT, or the error."]
 }

@@ -59,7 +59,7 @@ struct ExplainCommand: ClientCommand {
             "lost, the tag was asleep.",
         ],
         options: [.config, .json],
-        operands: [.optional("ID"), .optional("SEQ")],
+        operands: [.optional("ID", .tag), .optional("SEQ")],
         values: [
             "ID is the tag's level in topics. Default: all tags.",
             "SEQ is the number of one gesture of the tag, the key seq of its message.",
@@ -68,7 +68,7 @@ struct ExplainCommand: ClientCommand {
         examples: ["explain", "explain 003R", "explain 003R 1042"]
     ) { arguments throws(CommandLineError) in
         let sequences = 1...Int(UInt32.max)
-        return ClientAction(
+        return try ClientAction(
             ExplainCommand(
                 tag: try arguments.optionalOperand(0, "ID", .topicLevel),
                 sequence: try arguments.optionalOperand(1, "SEQ", .integer(sequences))), arguments)

@@ -23,8 +23,8 @@ struct LEDCommand: ClientCommand {
         case tag, gear
     }
 
-    /// The tag's ID.
-    let id: String
+    /// The tags.
+    let tags: TagOperand
     /// The light.
     let light: Light
     /// The name of a pattern.
@@ -36,8 +36,9 @@ struct LEDCommand: ClientCommand {
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let request = ClientRequest("led", of: id, payload, context.topics)
-        try await context.perform(request) { HapticCommand.sentence(id, $0) }
+        try await context.perform(TagOrder(tags: tags, command: "led", payload: payload)) {
+            HapticCommand.sentence($0, $1)
+        }
     }
 
     /// The payload of `led/set`, without `id`.
@@ -59,30 +60,32 @@ struct LEDCommand: ClientCommand {
 extension LEDCommand {
     static let row = Command<any CommandAction>(
         name: "led",
-        summary: "light the LED of a tag or its gear",
+        summary: "light the LED of tags or their gear",
         details: [
-            "Lights the LED and waits for the tag's response. Without --duration, the",
-            "light lasts as long as defaults.led_on_s in the configuration.",
+            "Lights the LED and waits for the response of each tag. Without",
+            "--duration, the light lasts as long as defaults.led_on_s in the",
+            "configuration.",
         ],
         options: [.config, .json, patternOption, durationOption, componentOption],
-        operands: [.required("ID"), .required("COLOR", .words(["flash", "on", "off"] + colors))],
-        values: RowText.id + [
+        operands: [.required("ID", .tags), .required("COLOR", .words(["flash", "on", "off"] + colors))],
+        values: RowText.ids + [
             "COLOR is a name (" + colors.prefix(6).joined(separator: ", ") + ",",
             colors.dropFirst(6).joined(separator: ", ") + "), #rrggbb, flash (white for one second),",
             "on (the last light again) or off.",
         ],
-        json: RowText.resultJSON,
+        json: RowText.resultsJSON,
         examples: [
             "led 003R flash", "led 003R orange --pattern breathing --duration 5", "led 003R off --component gear",
+            "led 003R,0001 green", "led all off",
         ]
     ) { arguments throws(CommandLineError) in
         let command = LEDCommand(
-            id: try arguments.operand(0, "ID", .topicLevel),
+            tags: try arguments.operand(0, "ID", TagOperand.rule),
             light: try arguments.operand(1, "COLOR", Light.rule),
             pattern: try arguments.value(of: patternOption, .choice(of: patterns)),
             duration: try arguments.value(of: durationOption, .seconds(milliseconds: 1...86_400_000)),
             component: try arguments.value(of: componentOption, .choice))
-        return ClientAction(command, arguments)
+        return try ClientAction(command, arguments)
     }
 
     private static let colors = LEDColorName.all.map(\.name)

@@ -37,5 +37,5 @@ struct MetricsCommand: ClientCommand {
         options: [.config, .json],
         json: [#"{"text"}, the same text."#],
         examples: ["metrics"]
-    ) { arguments throws(CommandLineError) in ClientAction(MetricsCommand(), arguments) }
+    ) { arguments throws(CommandLineError) in try ClientAction(MetricsCommand(), arguments) }
 }

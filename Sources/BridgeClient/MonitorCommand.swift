@@ -70,14 +70,15 @@ struct MonitorCommand: ClientCommand {
             "marks a gesture, a = marks messages that were published before. Ends with 0",
             "at Ctrl-C.",
         ],
-        options: [.config, .json, newOption],
-        operands: [.optional("ID")],
+        options: [.config, .json, .color, newOption],
+        operands: [.optional("ID", .tag)],
         values: ["ID is the tag's level in topics. Default: all tags and the bridge."],
         json: [#"One object per line: {"time","topic","payload","retained","initial"}."#],
         examples: ["monitor", "monitor 003R", "monitor --json | jq -r .topic"]
     ) { arguments throws(CommandLineError) in
         let tag = try arguments.optionalOperand(0, "ID", .topicLevel)
-        return ClientAction(MonitorCommand(tag: tag, isNewOnly: arguments.options[newOption.name] != nil), arguments)
+        return try ClientAction(
+            MonitorCommand(tag: tag, isNewOnly: arguments.options[newOption.name] != nil), arguments)
     }
 
     private static let newOption = OptionDescription(

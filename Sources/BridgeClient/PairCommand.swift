@@ -68,7 +68,7 @@ struct PairCommand: ClientCommand {
     ) { arguments throws(CommandLineError) in
         let serial = try arguments.operand(0, "SERIAL", .serial)
         let timeout = try arguments.value(of: timeoutOption, .wholeSeconds(1...300))
-        return ClientAction(PairCommand(serial: serial, timeout: timeout ?? .seconds(60)), arguments)
+        return try ClientAction(PairCommand(serial: serial, timeout: timeout ?? .seconds(60)), arguments)
     }
 
     private static let timeoutOption = OptionDescription(

@@ -16,7 +16,7 @@ struct ScanCommand: ClientCommand {
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
         let report = try await scan(context)
-        context.printer.show(report.document, report.lines)
+        context.printer.show(report.document, styled: report.lines(in: context.printer.style))
     }
 
     @LoopActor
@@ -43,12 +43,12 @@ struct ScanCommand: ClientCommand {
             "bridge scans; if no bridge runs, this command scans with the machine's own",
             "adapter. Ctrl-C ends the scan early.",
         ],
-        options: [.config, .json, durationOption],
+        options: [.config, .json, .color, durationOption],
         json: [#"{"source","tags":[{"address","serial","name","rssi","known"}]}; source is"#, "bridge or adapter."],
         examples: ["scan", "scan --duration 10 --json"]
     ) { arguments throws(CommandLineError) in
         let duration = try arguments.value(of: durationOption, .wholeSeconds(1...3600))
-        return ClientAction(ScanCommand(duration: duration ?? .seconds(30)), arguments)
+        return try ClientAction(ScanCommand(duration: duration ?? .seconds(30)), arguments)
     }
 
     private static let durationOption = OptionDescription(
@@ -156,12 +156,14 @@ struct ScanReport: Hashable, Sendable {
     }
 
     /// The table.
-    var lines: [String] {
-        guard !tags.isEmpty else { return ["No tag was heard. Move the tags, or put them on a charger, to wake them."] }
+    func lines(in style: TerminalStyle = .plain) -> [StyledLine] {
+        guard !tags.isEmpty else {
+            return [StyledLine("No tag was heard. Move the tags, or put them on a charger, to wake them.")]
+        }
         var table = TextTable(titles: ["SERIAL", "NAME", "ADDRESS", "RSSI", "KNOWN"])
         table.rows = sorted.map { tag in
             ["serial", "name", "address", "rssi", "known"].map { tag[$0]?.word ?? "" }
         }
-        return table.lines
+        return table.lines(in: style)
     }
 }

@@ -8,10 +8,10 @@ import Terminal
 import Text
 import Time
 
-/// A command line that is one command to a tag: `name`, `touch-mode`, `battery`, `connection`, `sleep`, `config`.
+/// A command line that is one command to tags: `name`, `touch-mode`, `battery`, `connection`, `sleep`, `config`.
 struct TagSettingCommand: ClientCommand {
-    /// The tag's ID.
-    let id: String
+    /// The tags.
+    let tags: TagOperand
     /// The command, such as `name`.
     let command: String
     /// `set` or `get`.
@@ -21,12 +21,12 @@ struct TagSettingCommand: ClientCommand {
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let request = ClientRequest(command, verb: verb, of: id, payload, context.topics)
-        try await context.perform(request) { sentence($0) }
+        let order = TagOrder(tags: tags, command: command, verb: verb, payload: payload)
+        try await context.perform(order) { sentence($0, $1) }
     }
 
-    /// The sentence for a successful result.
-    func sentence(_ result: JSONValue) -> String {
+    /// The sentence for a successful result of a tag.
+    func sentence(_ id: String, _ result: JSONValue) -> String {
         let data = result["data"]
         switch command {
         case "battery":
@@ -54,13 +54,15 @@ extension TagSettingCommand {
         summary: "rename a tag",
         details: ["Stores the name in the tag. A name in the configuration takes precedence."],
         options: [.config, .json],
-        operands: [.required("ID"), .required("NAME")],
+        operands: [.required("ID", .tag), .required("NAME")],
         values: RowText.id + ["NAME has 1 to 21 bytes; quote a name with blanks."],
         json: RowText.resultJSON,
         examples: ["name 003R 'Left sleeve'"]
     ) { arguments throws(CommandLineError) in
+        let tag = TagOperand(tag: try arguments.operand(0, "ID", .topicLevel))
         let name = try arguments.operand(1, "NAME", .tagName)
-        return try action(arguments, "name", payload: ["name": .string(name)])
+        return try ClientAction(
+            TagSettingCommand(tags: tag, command: "name", payload: ["name": .string(name)]), arguments)
     }
 
     private static let touchModes = ["gesture", "continuous"]
@@ -70,9 +72,9 @@ extension TagSettingCommand {
         summary: "choose what the gear reports: gestures or touches",
         details: ["In the mode continuous the gear reports its touch lines on the topic touch."],
         options: [.config, .json],
-        operands: [.required("ID"), .required("MODE", .words(touchModes))],
-        values: RowText.id + ["MODE is gesture or continuous."],
-        json: RowText.resultJSON,
+        operands: [.required("ID", .tags), .required("MODE", .words(touchModes))],
+        values: RowText.ids + ["MODE is gesture or continuous."],
+        json: RowText.resultsJSON,
         examples: ["touch-mode 003R continuous"]
     ) { arguments throws(CommandLineError) in
         let mode = try arguments.operand(1, "MODE", .choice(of: touchModes))
@@ -81,28 +83,28 @@ extension TagSettingCommand {
 
     private static let batteryRow = Command<any CommandAction>(
         name: "battery",
-        summary: "read the battery of a tag",
-        details: ["Reads the level from the tag, and prints it."],
+        summary: "read the battery of tags",
+        details: ["Reads the level from each tag, and prints it."],
         options: [.config, .json],
-        operands: [.required("ID")],
-        values: RowText.id,
-        json: RowText.resultJSON,
-        examples: ["battery 003R"]
+        operands: [.required("ID", .tags)],
+        values: RowText.ids,
+        json: RowText.resultsJSON,
+        examples: ["battery 003R", "battery all"]
     ) { arguments throws(CommandLineError) in try action(arguments, "battery", verb: "get") }
 
     private static let connections = ["connect", "disconnect"]
 
     private static let connectionRow = Command<any CommandAction>(
         name: "connection",
-        summary: "connect or disconnect a tag",
+        summary: "connect or disconnect tags",
         details: [
             "A disconnected tag stays disconnected until connect, also after a restart",
             "of the bridge. Waits until the tag is in that state.",
         ],
         options: [.config, .json],
-        operands: [.required("ID"), .required("STATE", .words(connections))],
-        values: RowText.id + ["STATE is connect or disconnect."],
-        json: RowText.resultJSON,
+        operands: [.required("ID", .tags), .required("STATE", .words(connections))],
+        values: RowText.ids + ["STATE is connect or disconnect."],
+        json: RowText.resultsJSON,
         examples: ["connection 003R disconnect"]
     ) { arguments throws(CommandLineError) in
         let state = try arguments.operand(1, "STATE", .choice(of: connections))
@@ -111,12 +113,12 @@ extension TagSettingCommand {
 
     private static let sleepRow = Command<any CommandAction>(
         name: "sleep",
-        summary: "let a tag sleep",
+        summary: "let tags sleep",
         details: ["Makes the tag disconnect. It returns by itself, or when it is moved."],
         options: [.config, .json, timeoutOption, motionOption],
-        operands: [.required("ID")],
-        values: RowText.id,
-        json: RowText.resultJSON,
+        operands: [.required("ID", .tags)],
+        values: RowText.ids,
+        json: RowText.resultsJSON,
         examples: ["sleep 003R --timeout 30 --wake-on-motion"]
     ) { arguments throws(CommandLineError) in
         var payload: [String: JSONValue] = [:]
@@ -133,7 +135,7 @@ extension TagSettingCommand {
 
     private static let configRow = Command<any CommandAction>(
         name: "config",
-        summary: "read or write a value in the store of a tag",
+        summary: "read or write a value in the store of tags",
         details: [
             "Reads the value of a key, or writes VALUE. Without --type, true and false",
             "are bool, whole numbers uint32, int32, uint64 or int64, the first that",
@@ -141,9 +143,9 @@ extension TagSettingCommand {
             "before a negative number.",
         ],
         options: [.config, .json, typeOption, vendorOption, productOption],
-        operands: [.required("ID"), .required("KEY"), .optional("VALUE")],
-        values: RowText.id + ["KEY is a key of the store, VALUE its new value."],
-        json: RowText.resultJSON,
+        operands: [.required("ID", .tags), .required("KEY"), .optional("VALUE")],
+        values: RowText.ids + ["KEY is a key of the store, VALUE its new value."],
+        json: RowText.resultsJSON,
         examples: ["config 003R colour", "config 003R colour 7 --type uint32", "config 003R offset -- -7"]
     ) { arguments throws(CommandLineError) in
         let type = try arguments.value(of: typeOption, ScalarRule<ConfigType>.choice)
@@ -175,8 +177,9 @@ extension TagSettingCommand {
     private static func action(
         _ arguments: ParsedArguments, _ command: String, verb: String = "set", payload: [String: JSONValue] = [:]
     ) throws(CommandLineError) -> any CommandAction {
-        let id = try arguments.operand(0, "ID", .topicLevel)
-        return ClientAction(TagSettingCommand(id: id, command: command, verb: verb, payload: payload), arguments)
+        let tags = try arguments.operand(0, "ID", TagOperand.rule)
+        return try ClientAction(
+            TagSettingCommand(tags: tags, command: command, verb: verb, payload: payload), arguments)
     }
 }
 
@@ -253,7 +256,7 @@ struct LogLevelCommand: ClientCommand {
         json: RowText.resultJSON,
         examples: ["log-level debug"]
     ) { arguments throws(CommandLineError) in
-        ClientAction(LogLevelCommand(level: try arguments.operand(0, "LEVEL", .choice(of: levels))), arguments)
+        try ClientAction(LogLevelCommand(level: try arguments.operand(0, "LEVEL", .choice(of: levels))), arguments)
     }
 
     private static let levels = LogThreshold.allCases.map(\.rawValue)

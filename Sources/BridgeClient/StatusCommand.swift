@@ -8,11 +8,15 @@ import Terminal
 
 /// `status`: shows the bridge and its tags as the broker retains them; also works while the bridge is offline.
 struct StatusCommand: ClientCommand {
+    /// Whether to show all bridges with the same base topic.
+    var isAll = false
+
     /// Prints the state.
     ///
-    /// - Throws: `noConnection` without a broker, and after printing if the bridge is not online.
+    /// - Throws: `noConnection` without a broker, and after printing if a bridge is not online.
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
+        guard !isAll else { return try await runAll(context) }
         let topics = context.topics
         let progress = Progress(context.printer)
         let facts = try await context.withSession { session throws(ClientFailure) in
@@ -24,7 +28,7 @@ struct StatusCommand: ClientCommand {
         guard let state = facts.bridge("state")?.string else {
             throw .bridgeUnknown(topics.instance, others: facts.otherBridges)
         }
-        context.printer.show(report.document, report.lines)
+        context.printer.show(report.document, styled: report.lines(in: context.printer.style))
         guard state == "online" else {
             var failure = ClientFailure.bridgeOffline(topics.instance)
             failure.isPrinted = true
@@ -32,21 +36,58 @@ struct StatusCommand: ClientCommand {
         }
     }
 
+    @LoopActor
+    private func runAll(_ context: ClientContext) async throws(ClientFailure) {
+        let progress = Progress(context.printer)
+        let bridges = try await context.withSession { session throws(ClientFailure) in
+            defer { progress.end() }
+            progress.say("reading what the broker retains")
+            return try await RetainedFacts.readAll(context.topics, session)
+        }
+        guard !bridges.isEmpty else { throw .bridgeUnknown(context.topics.instance) }
+        let now = WallClock.unixMilliseconds
+        let reports = bridges.map { StatusReport($0, at: now) }
+        context.printer.show(
+            ["bridges": .array(reports.map(\.document))],
+            styled: Array(reports.map { $0.lines(in: context.printer.style) }.joined(separator: [StyledLine()])))
+        let offline = bridges.filter { $0.bridge("state")?.string != "online" }.map(\.topics.instance)
+        if !offline.isEmpty { throw .offline(offline, of: bridges.count) }
+    }
+
+    private static let allOption = OptionDescription(
+        name: "--all", value: nil, details: ["Show all bridges with the base topic of the configuration."])
+
     static let row = Command<any CommandAction>(
         name: "status",
         summary: "show the state of the bridge and of its tags",
         details: [
             "Prints what the bridge has published: its state, problems and adapters, and",
             "a table of its tags. If the bridge is offline, prints what it published last",
-            "and ends with 3.",
+            "and ends with 3. With --all, prints a table for each bridge of the broker,",
+            "names those that are offline, and ends with 3 if there are any.",
         ],
-        options: [.config, .json],
+        options: [.config, .json, .color, allOption],
         json: [
             #"{"bridge":{"instance","state","info","health","adapters"},"tags":[{"id","#,
             #""availability","connection","battery","gear","info","touch_mode","led","#,
             #""rssi","stats"}]}; each part as the bridge publishes it, or null."#,
-        ]
-    ) { arguments throws(CommandLineError) in ClientAction(StatusCommand(), arguments) }
+            #"With --all: {"bridges":[...]}."#,
+        ],
+        examples: ["status", "status --all"]
+    ) { arguments throws(CommandLineError) in
+        try ClientAction(StatusCommand(isAll: arguments.options[allOption.name] != nil), arguments)
+    }
+}
+
+extension ClientFailure {
+    /// Some bridges of `status --all` are offline; printed.
+    fileprivate static func offline(_ instances: [String], of count: Int) -> ClientFailure {
+        var failure = ClientFailure(
+            exitCode: .noConnection, code: "bridge_offline",
+            text: "\(instances.count) of \(count) bridges are offline: \(instances.joined(separator: ", "))")
+        failure.isPrinted = true
+        return failure
+    }
 }
 
 /// The retained messages of a bridge and of tags.
@@ -76,6 +117,23 @@ struct RetainedFacts: Hashable, Sendable {
         let missing = facts.tags.filter { facts.tag($0, "availability") == nil }
         if !missing.isEmpty { facts.take(try await session.snapshot(of: missing.flatMap(topics.facts))) }
         return facts
+    }
+
+    /// Reads the retained messages of all bridges with the same base topic.
+    ///
+    /// - Returns: the bridges that have a state, sorted by name.
+    @LoopActor
+    static func readAll(_ topics: BridgeTopics, _ session: BrokerSession) async throws(ClientFailure) -> [RetainedFacts]
+    {
+        let messages = try await session.snapshot(
+            of: topics.factsOfBridge + topics.factsOfEveryBridge + [topics.everything(of: nil)])
+        let instances = messages.filter { $0.isRetained && !$0.payload.isEmpty }
+            .compactMap { topics.instance(ofStateTopic: $0.topic) }
+        return Set(instances).sorted().map { instance in
+            var facts = RetainedFacts(BridgeTopics(base: topics.base, instance: instance))
+            facts.take(messages)
+            return facts
+        }
     }
 
     /// Adds the retained ones of these messages.

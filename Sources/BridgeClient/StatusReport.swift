@@ -34,18 +34,20 @@ struct StatusReport: Hashable, Sendable {
     }
 
     /// The lines for people.
-    var lines: [String] {
-        [bridgeLine] + adapterLines + problemLines + [""] + tagLines
+    func lines(in style: TerminalStyle = .plain) -> [StyledLine] {
+        [bridgeLine] + adapterLines.map { StyledLine($0) } + problemLines.map { StyledLine($0, .warning) } + [
+            StyledLine()
+        ]
+            + tagLines(in: style)
     }
 
     private var isOnline: Bool { facts.bridge("state")?.string == "online" }
 
-    private var bridgeLine: String {
+    private var bridgeLine: StyledLine {
         let info = facts.bridge("info")
         let health = facts.bridge("health")
         let state = facts.bridge("state")?.string ?? "unknown"
-        var parts = ["bridge \(facts.topics.instance): \(state)"]
-        parts += [info?["version"]?.word.map { "version \($0)" }, info?["bluez"]?.word.map { "BlueZ \($0)" }]
+        var parts = [info?["version"]?.word.map { "version \($0)" }, info?["bluez"]?.word.map { "BlueZ \($0)" }]
             .compactMap(\.self)
         if isOnline {
             parts += [info?["node"]?.word.map { "broker \($0)" }].compactMap(\.self)
@@ -54,7 +56,10 @@ struct StatusReport: Hashable, Sendable {
             let started = info?["started"]?.string.flatMap(TimeText.unixMilliseconds)
             parts += [started.map { "up \(Age.span(seconds: max(0, now - $0) / 1000))" }].compactMap(\.self)
         }
-        return DisplayText.escaped(parts.joined(separator: ", "))
+        var line = StyledLine("bridge \(facts.topics.instance): ")
+        line.append(state, Tone(state: state))
+        parts.forEach { line.append(", " + $0) }
+        return line
     }
 
     private var adapterLines: [String] {
@@ -76,16 +81,19 @@ struct StatusReport: Hashable, Sendable {
         }
     }
 
-    private var tagLines: [String] {
-        guard !facts.tags.isEmpty else { return ["The bridge has no tag. To pair one: jacquard2mqtt pair SERIAL"] }
-        var table = TextTable(titles: ["ID", "NAME", "CONNECTION", "BATTERY", "GEAR", "RSSI", "LAST SEEN"])
+    private func tagLines(in style: TerminalStyle) -> [StyledLine] {
+        guard !facts.tags.isEmpty else {
+            return [StyledLine("The bridge has no tag. To pair one: jacquard2mqtt pair SERIAL")]
+        }
+        var table = TextTable(
+            titles: ["ID", "NAME", "CONNECTION", "BATTERY", "GEAR", "RSSI", "LAST SEEN"], state: "CONNECTION")
         table.rows = facts.tags.map { id in
             [
                 id, facts.tag(id, "info")?["name"]?.word ?? "", connection(id), battery(id), gear(id),
                 isOnline ? facts.tag(id, "rssi")?.word ?? "" : "", lastSeen(id),
             ]
         }
-        return table.lines
+        return table.lines(in: style)
     }
 }
 

@@ -8,15 +8,15 @@ import Text
 
 /// `haptic`: makes the gear of a tag vibrate.
 struct HapticCommand: ClientCommand {
-    /// The tag's ID.
-    let id: String
+    /// The tags.
+    let tags: TagOperand
     /// The name of a pattern.
     let name: String
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let request = ClientRequest("haptic", of: id, ["pattern": .string(name)], context.topics)
-        try await context.perform(request) { Self.sentence(id, $0) }
+        let order = TagOrder(tags: tags, command: "haptic", payload: ["pattern": .string(name)])
+        try await context.perform(order) { Self.sentence($0, $1) }
     }
 
     /// The sentence for a successful command to a tag.
@@ -27,20 +27,20 @@ struct HapticCommand: ClientCommand {
 
     static let row = Command<any CommandAction>(
         name: "haptic",
-        summary: "make the gear of a tag vibrate",
-        details: ["Plays a pattern on the gear and waits for the tag's response."],
+        summary: "make the gear of tags vibrate",
+        details: ["Plays a pattern on the gear and waits for the response of each tag."],
         options: [.config, .json],
-        operands: [.required("ID"), .required("NAME", .words(patterns))],
-        values: RowText.id + [
+        operands: [.required("ID", .tags), .required("NAME", .words(patterns))],
+        values: RowText.ids + [
             "NAME is one of " + patterns.prefix(6).joined(separator: ", ") + ",",
             patterns.dropFirst(6).joined(separator: ", ") + ".",
         ],
-        json: RowText.resultJSON,
-        examples: ["haptic 003R short"]
+        json: RowText.resultsJSON,
+        examples: ["haptic 003R short", "haptic 003R,0001 stop"]
     ) { arguments throws(CommandLineError) in
         let name = try arguments.operand(1, "NAME", .choice(of: patterns))
-        let id = try arguments.operand(0, "ID", .topicLevel)
-        return ClientAction(HapticCommand(id: id, name: name), arguments)
+        let tags = try arguments.operand(0, "ID", TagOperand.rule)
+        return try ClientAction(HapticCommand(tags: tags, name: name), arguments)
     }
 
     /// The values of `pattern` in `haptic/set`. Source: the article MQTT topics.
@@ -70,11 +70,11 @@ struct ForgetCommand: ClientCommand {
             "the next start or reload.",
         ],
         options: [.config, .json],
-        operands: [.required("ID")],
+        operands: [.required("ID", .tag)],
         values: RowText.id,
         json: RowText.resultJSON,
         examples: ["forget 003R"]
     ) { arguments throws(CommandLineError) in
-        ClientAction(ForgetCommand(id: try arguments.operand(0, "ID", .topicLevel)), arguments)
+        try ClientAction(ForgetCommand(id: try arguments.operand(0, "ID", .topicLevel)), arguments)
     }
 }

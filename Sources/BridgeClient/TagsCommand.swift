@@ -14,29 +14,34 @@ struct TagsCommand: ClientCommand {
             try await session.ask(ClientRequest(verb: "tags", [:], session.topics), progress)
         }
         let data = result["data"] ?? .null
-        context.printer.show(data, Self.lines(of: data, at: WallClock.unixMilliseconds))
+        context.printer.show(data, styled: Self.lines(of: data, at: WallClock.unixMilliseconds, context.printer.style))
     }
 
     static let row = Command<any CommandAction>(
         name: "tags",
         summary: "list the tags of the bridge and those within range",
         details: ["Requests the list from the bridge and prints a table."],
-        options: [.config, .json],
+        options: [.config, .json, .color],
         json: ["The data of the bridge's result."]
-    ) { arguments throws(CommandLineError) in ClientAction(TagsCommand(), arguments) }
+    ) { arguments throws(CommandLineError) in try ClientAction(TagsCommand(), arguments) }
 
     /// The table: known tags first, then the others.
     ///
     /// - Parameters:
     ///   - data: `{"known":[...],"seen":[...]}`.
     ///   - now: milliseconds since 1970.
+    ///   - style: what the output can show.
     /// - Returns: the lines.
-    static func lines(of data: JSONValue, at now: Int64) -> [String] {
+    static func lines(of data: JSONValue, at now: Int64, _ style: TerminalStyle = .plain) -> [StyledLine] {
         let unknown = (data["seen"]?.elements ?? []).filter { $0["known"]?.flag != true }
-        var table = TextTable(titles: ["ID", "SERIAL", "NAME", "ADDRESS", "STATE", "RSSI", "LAST SEEN"])
+        var table = TextTable(
+            titles: ["ID", "SERIAL", "NAME", "ADDRESS", "STATE", "RSSI", "LAST SEEN"], state: "STATE")
         table.rows = (data["known"]?.elements ?? []).map { row($0, state($0), now) }
         table.rows += unknown.map { row($0, $0["connected"]?.flag == true ? "linked, not known" : "not known", now) }
-        return table.rows.isEmpty ? ["There is no tag. To find those in reach: jacquard2mqtt scan"] : table.lines
+        guard !table.rows.isEmpty else {
+            return [StyledLine("There is no tag. To find those in reach: jacquard2mqtt scan")]
+        }
+        return table.lines(in: style)
     }
 
     private static func row(_ tag: JSONValue, _ state: String, _ now: Int64) -> [String] {

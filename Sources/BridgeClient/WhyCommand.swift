@@ -26,7 +26,7 @@ struct WhyCommand: ClientCommand {
             guard error.exitCode == .noConnection else { throw error }
             report = WhyReport(id, withoutBroker: error)
         }
-        context.printer.show(report.document, report.lines(context.printer.hint))
+        context.printer.show(report.document, styled: report.lines(context.printer.hint).map(StyledLine.init(state:)))
         if let failure = report.failure { throw failure }
     }
 
@@ -61,8 +61,8 @@ struct WhyCommand: ClientCommand {
             "broker retains. Ends with 1 if a link is broken, and with 3 if this is",
             "the broker or the bridge.",
         ],
-        options: [.config, .json],
-        operands: [.required("ID")],
+        options: [.config, .json, .color],
+        operands: [.required("ID", .tag)],
         values: RowText.id,
         json: [
             #"{"bridge","tag","status","broken","chain":[{"name","title","verdict","#,
@@ -71,7 +71,7 @@ struct WhyCommand: ClientCommand {
         ],
         examples: ["why 003R"]
     ) { arguments throws(CommandLineError) in
-        ClientAction(WhyCommand(id: try arguments.operand(0, "ID", .topicLevel)), arguments)
+        try ClientAction(WhyCommand(id: try arguments.operand(0, "ID", .topicLevel)), arguments)
     }
 }
 

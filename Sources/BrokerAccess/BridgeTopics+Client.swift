@@ -19,10 +19,18 @@ extension BridgeTopics {
     /// The topics with retained messages of a tag.
     public func facts(of tag: String) -> [String] { TagID(tag).map { self.tag($0).retained } ?? [] }
 
+    /// Filters for the retained messages of all bridges themselves.
+    public var factsOfEveryBridge: [String] {
+        [stateOfEveryBridge, infoOfEveryBridge] + ["health", "adapter"].map { "\(base)/bridge/+/\($0)" }
+    }
+
     /// A filter for all topics of the bridge itself.
     public var everythingOfBridge: String { "\(bridge)/#" }
     /// A filter for all topics of a tag; nil: of all tags of all bridges.
     public func everything(of tag: String?) -> String { "\(base)/tag/\(tag ?? "+")/#" }
+
+    /// A filter for the results of one command of all tags of all bridges, such as `led`.
+    public func results(of command: String) -> String { "\(base)/tag/+/\(command)/result" }
 
     /// The response topic of one client (MQTT 5).
     public func answers(to client: String) -> String { "\(clients)/\(client)/response" }

@@ -166,10 +166,10 @@ public final class BrokerSession {
         mailbox.put(.interrupted)
     }
 
-    /// Disconnects.
-    public func close() async {
+    /// Disconnects, and waits until the broker has everything that was published, but at most this long.
+    public func close(within limit: Duration = .seconds(1)) async {
         client.onEvent = nil
-        await client.stop(within: .seconds(1))
+        await client.stop(within: limit)
     }
 
     private func brokerReported(_ event: MQTTEvent) {

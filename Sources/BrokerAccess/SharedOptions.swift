@@ -1,5 +1,6 @@
 public import CommandLine
 import Configuration
+import Text
 
 extension OptionDescription {
     /// `--config`, the configuration file; every command takes it.
@@ -29,17 +30,23 @@ public struct ClientOptions: Hashable, Sendable {
     public var config: String?
     /// Whether the command prints JSON.
     public var isJSON: Bool
+    /// When to colour the output.
+    public var color: ColorChoice
 
     /// Creates options.
-    public init(config: String? = nil, isJSON: Bool = false) {
+    public init(config: String? = nil, isJSON: Bool = false, color: ColorChoice = .automatic) {
         self.config = config
         self.isJSON = isJSON
+        self.color = color
     }
 
     /// Reads the options of a command line.
-    public init(_ arguments: ParsedArguments) {
+    ///
+    /// - Throws: `CommandLineError` for another word than those of `--color`.
+    public init(_ arguments: ParsedArguments) throws(CommandLineError) {
         self.init(
             config: arguments.options[OptionDescription.config.name],
-            isJSON: arguments.options[OptionDescription.json.name] != nil)
+            isJSON: arguments.options[OptionDescription.json.name] != nil,
+            color: try arguments.value(of: .color, .choice) ?? .automatic)
     }
 }

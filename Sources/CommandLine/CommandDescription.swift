@@ -16,6 +16,8 @@ public struct CommandDescription: Hashable, Sendable {
     public let json: [String]
     /// Command lines to copy, without the program's name.
     public let examples: [String]
+    /// Whether help, manual page and completion leave it out: a command for scripts of this program.
+    let isHidden: Bool
     /// How it is written: `check-config [--config FILE]`.
     public var synopsis: String { synopsisWords.joined(separator: " ") }
 
@@ -89,6 +91,10 @@ public enum Completion: Hashable, Sendable {
     case words([String])
     /// The commands of the program.
     case command
+    /// The lines that the program prints for these words, followed by `--` and the word that is typed.
+    ///
+    /// They begin with the typed word, and have no characters that are special to a shell.
+    case output(of: [String])
 }
 
 /// One row of a table of commands: its description, and how its arguments become a value.
@@ -109,15 +115,17 @@ public struct Command<Invocation>: Sendable {
     ///   - values: what the words and the options' values may be, in lines of at most 72 characters.
     ///   - json: what `--json` prints, in lines of at most 72 characters.
     ///   - examples: command lines to copy, without the program's name.
+    ///   - isHidden: whether help, manual page and completion leave it out.
     ///   - invocation: makes a value of the arguments.
     public init(
         name: String, summary: String, details: [String], options: [OptionDescription] = [],
         operands: [OperandDescription] = [], values: [String] = [], json: [String] = [], examples: [String] = [],
+        isHidden: Bool = false,
         invocation: @escaping @Sendable (ParsedArguments) throws(CommandLineError) -> Invocation
     ) {
         description = CommandDescription(
             name: name, summary: summary, details: details, options: options, operands: operands,
-            values: values, json: json, examples: examples)
+            values: values, json: json, examples: examples, isHidden: isHidden)
         self.invocation = invocation
     }
 }

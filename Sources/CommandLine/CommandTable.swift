@@ -51,8 +51,10 @@ public struct CommandTable<Invocation>: Sendable {
     /// The row of a program without commands; nil for a program with commands.
     private var programCommand: Command<Invocation>? { commands.first(where: \.description.isProgram) }
 
-    /// All commands, including `help`, in the order of the help.
-    public var descriptions: [CommandDescription] {
+    /// All commands except hidden ones, including `help`, in the order of the help.
+    public var descriptions: [CommandDescription] { allDescriptions.filter { !$0.isHidden } }
+
+    private var allDescriptions: [CommandDescription] {
         commands.map(\.description) + (programCommand == nil ? [ArgumentParser.helpCommand] : [])
     }
 
@@ -90,7 +92,7 @@ public struct CommandTable<Invocation>: Sendable {
         if let programCommand { return try Self.parse(arguments, programCommand) }
         guard let first = arguments.first else { throw CommandLineError(message: "a command is missing") }
         if let common = Self.common(first, topic: nil) { return common }
-        let parser = ArgumentParser(commands: descriptions)
+        let parser = ArgumentParser(commands: allDescriptions)
         guard let description = parser.commands.first(where: { $0.name == first }) else { throw parser.unknown(first) }
         let rest = arguments.dropFirst()
         // `--help` takes precedence over errors of the other words.
@@ -143,7 +145,8 @@ struct ArgumentParser {
     /// The command `help`, which every table contains.
     static let helpCommand = CommandDescription(
         name: "help", summary: "explain a command", details: ["The same as --help after the command."], options: [],
-        operands: [.optional("COMMAND", .command)], values: [], json: [], examples: ["help", "help run"])
+        operands: [.optional("COMMAND", .command)], values: [], json: [], examples: ["help", "help run"],
+        isHidden: false)
 
     /// The allowed first words.
     let commands: [CommandDescription]
@@ -151,13 +154,13 @@ struct ArgumentParser {
     /// The command that `help` is asked to explain; nil: the program.
     func topic(_ arguments: ParsedArguments) throws(CommandLineError) -> String? {
         guard let topic = arguments.operands.first else { return nil }
-        guard commands.contains(where: { $0.name == topic }) else { throw unknown(topic) }
+        guard commands.contains(where: { $0.name == topic && !$0.isHidden }) else { throw unknown(topic) }
         return topic
     }
 
     /// The error for a first word that is no command.
     func unknown(_ word: String) -> CommandLineError {
-        let names = commands.map(\.name) + OptionDescription.common.map(\.name)
+        let names = commands.filter { !$0.isHidden }.map(\.name) + OptionDescription.common.map(\.name)
         let kind = word.hasPrefix("-") ? "option" : "command"
         let hint = Spelling.hint(for: word, in: names)
         return CommandLineError(message: "unknown \(kind) \(DisplayText.quoted(word))\(hint)")

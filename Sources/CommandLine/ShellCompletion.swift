@@ -17,8 +17,10 @@ extension ShellCompletion {
     /// For bash with the package bash-completion.
     var bash: String {
         var lines = ["# bash completion for \(program.name). Generated from the table of commands.", ""]
+        if printsWords { lines += bashPrinter }
         lines += ["\(function)() {", "    local cur prev words cword", "    _init_completion -n = || return"]
         lines += valueCases
+        if printsWords { lines += operandCount }
         if let command = commands.first(where: \.isProgram) {
             lines += offer(for: command).map { "    " + $0 }
         } else {
@@ -61,19 +63,59 @@ extension ShellCompletion {
 
     /// The lines that complete an operand or the name of an option.
     private func offer(for command: CommandDescription) -> [String] {
-        let options = Self.words(of: command.options)
-        for completion in command.operands.map(\.completion) where completion.isPath {
+        guard let first = command.operands.first, case .output = first.completion else {
+            return offer(command.operands, command.options)
+        }
+        let rest = offer(Array(command.operands.dropFirst()), command.options)
+        return ["if [[ $cur != -* && $operand == 1 ]]; then", "    \(bash(first.completion) ?? "")", "else"]
+            + rest.map { "    " + $0 } + ["fi"]
+    }
+
+    private func offer(_ operands: [OperandDescription], _ options: [OptionDescription]) -> [String] {
+        let options = Self.words(of: options)
+        for completion in operands.map(\.completion) where completion.isPath {
             let offer = Self.offer(options)
             return ["if [[ $cur == -* ]]; then", "    \(offer)", "else", "    \(bash(completion) ?? "")", "fi"]
         }
-        let words = command.operands.flatMap { operand in
+        let words = operands.flatMap { operand in
             switch operand.completion {
             case .words(let words): words
             case .command: names
-            case .none, .file, .folder: [String]()
+            case .none, .file, .folder, .output: [String]()
             }
         }
         return [Self.offer(words + options)]
+    }
+
+    /// Whether the program itself prints words for the first operand of a command.
+    private var printsWords: Bool {
+        commands.contains { command in
+            if case .output = command.operands.first?.completion { true } else { false }
+        }
+    }
+
+    /// A function that offers the lines that the program prints. They come from the network, so the shell does not expand
+    /// them.
+    private var bashPrinter: [String] {
+        [
+            "\(function)_print() {", "    local -a config=()", "    local i",
+            "    for ((i = 2; i < cword - 1; i++)); do",
+            "        [[ ${words[i]} == --config ]] && config=(--config \"${words[i + 1]}\")", "    done",
+            #"    mapfile -t COMPREPLY < <("${words[0]}" "$@" "${config[@]}" -- "$cur" 2>/dev/null)"#, "}", "",
+        ]
+    }
+
+    /// Lines that set `operand` to the number of the word that is typed, without options.
+    private var operandCount: [String] {
+        let patterns = commands.flatMap { command in
+            command.options.filter { $0.value != nil }.map { "'\(command.name) \($0.name)'" }
+        }
+        return [
+            "    local i operand=1", "    for ((i = 2; i < cword; i++)); do",
+            "        case \"${words[1]} ${words[i]}\" in",
+            "            \(patterns.joined(separator: " | "))) ((i++)) ;;", "            *' '-*) ;;",
+            "            *) ((operand++)) ;;", "        esac", "    done",
+        ]
     }
 
     private func bash(_ completion: Completion) -> String? {
@@ -84,6 +126,7 @@ extension ShellCompletion {
         case .folder: "_filedir -d"
         case .words(let words): Self.offer(words)
         case .command: Self.offer(names)
+        case .output(let words): "\(function)_print \(words.joined(separator: " "))"
         }
     }
 
@@ -99,6 +142,7 @@ extension ShellCompletion {
         if let command = commands.first(where: \.isProgram) {
             lines += arguments(of: command)
         } else {
+            if printsWords { lines += zshPrinter }
             lines += ["local -a commands", "commands=("]
             lines += commands.map { "    '\($0.name):\(Self.quoted($0.summary))'" }
             lines += [")", "if (( CURRENT == 2 )); then", "    _describe -t commands command commands"]
@@ -135,7 +179,18 @@ extension ShellCompletion {
         case .folder: "_directories"
         case .words(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(names.joined(separator: " ")))"
+        case .output(let words): " \(function)_print \(words.joined(separator: " "))"
         }
+    }
+
+    /// As for bash. `_arguments` passes options for `compadd` behind the words.
+    private var zshPrinter: [String] {
+        [
+            "\(function)_print() {", "    local -a config lines", "    local i=${words[(I)--config]}",
+            "    (( i > 0 && i + 1 < CURRENT )) && config=(--config ${(Q)words[i + 1]})",
+            #"    lines=(${(f)"$(\#(program.name) $1 $2 $config -- $PREFIX 2>/dev/null)"})"#,
+            "    compadd -a lines", "}", "",
+        ]
     }
 
     private static func firstSentence(_ lines: [String]) -> String {
@@ -160,7 +215,7 @@ extension Completion {
     fileprivate var isPath: Bool {
         switch self {
         case .file, .folder: true
-        case .none, .words, .command: false
+        case .none, .words, .command, .output: false
         }
     }
 }

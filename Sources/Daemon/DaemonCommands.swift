@@ -66,6 +66,8 @@ extension ProgramDescription {
                             "Overrides a key of the file: JACQUARD2MQTT_MQTT__HOST is mqtt.host,",
                             "JACQUARD2MQTT_TAGS__0__SERIAL the serial of the first tag.",
                         ]),
+                    .init(
+                        "NO_COLOR", ["Not empty: no colours, unless --color is always."], isInManualOnly: true),
                     .init("DBUS_SYSTEM_BUS_ADDRESS", ["The address of the bus with BlueZ."], isInManualOnly: true),
                 ]),
             HelpSection(

@@ -28,10 +28,11 @@ struct DoctorCommand: CommandAction, Hashable {
             stateFolder: StatePath.path(option: state, environment: context.environment),
             log: Logger("doctor", to: MemorySink(level: .error)))
         let hint = CommandHint(config: options.config, commands: context.commands)
-        let printer = Printer(isJSON: options.isJSON)
+        let printer = Printer(
+            isJSON: options.isJSON, style: TerminalStyle(options.color, environment: context.environment))
         return LoopRun.exitCode {
             let report = DoctorReport(findings: await examination.findings(), hint: hint)
-            printer.show(report.document, report.lines)
+            printer.show(report.document, styled: report.lines.map(StyledLine.init(state:)))
             return report.exitCode
         }
     }
@@ -45,13 +46,13 @@ struct DoctorCommand: CommandAction, Hashable {
             "found, and what to do. Changes nothing, and works without a broker and a",
             "bridge. Ends with 1 if a check failed.",
         ],
-        options: [.config, .state, .json],
+        options: [.config, .state, .json, .color],
         json: [
             #"{"status","checks":[{"name","title","verdict","found","remedies"}]};"#,
             "a verdict is ok, warning, failed or skipped; the status is the worst one.",
         ],
         examples: ["doctor", "doctor --config my.yaml"]
     ) { arguments throws(CommandLineError) in
-        DoctorCommand(options: ClientOptions(arguments), state: arguments.options[OptionDescription.state.name])
+        DoctorCommand(options: try ClientOptions(arguments), state: arguments.options[OptionDescription.state.name])
     }
 }

@@ -4,8 +4,8 @@ public import JSON
 public struct Printer: Sendable {
     /// Whether the command prints JSON (`--json`).
     public let isJSON: Bool
-    /// Whether standard output is a terminal, which shows emphasized lines in bold.
-    let isTerminal: Bool
+    /// What standard output can show.
+    public let style: TerminalStyle
     /// Completes the command lines in hints.
     public let hint: CommandHint
     /// Writes a line without its newline; returns false if the channel is closed.
@@ -15,15 +15,15 @@ public struct Printer: Sendable {
     ///
     /// - Parameters:
     ///   - isJSON: whether the command prints JSON.
-    ///   - isTerminal: whether standard output is a terminal.
+    ///   - style: what standard output can show.
     ///   - hint: completes the command lines in hints.
     ///   - output: writes a line without its newline; returns false if the channel is closed.
     public init(
-        isJSON: Bool, isTerminal: Bool = false, hint: CommandHint = CommandHint(config: nil, commands: []),
+        isJSON: Bool, style: TerminalStyle = .plain, hint: CommandHint = CommandHint(config: nil, commands: []),
         output: @escaping @Sendable (OutputChannel, String) -> Bool = { $0.write($1) }
     ) {
         self.isJSON = isJSON
-        self.isTerminal = isTerminal
+        self.style = style
         self.hint = hint
         self.output = output
     }
@@ -33,12 +33,11 @@ public struct Printer: Sendable {
     /// - Parameters:
     ///   - channel: the stream.
     ///   - line: the line without its newline.
-    ///   - isEmphasized: whether the line is bold on a terminal.
+    ///   - isEmphasized: whether the line is bold where lines have colours.
     /// - Returns: whether the channel is still open.
     @discardableResult
     public func write(_ channel: OutputChannel, _ line: String, isEmphasized: Bool = false) -> Bool {
-        let text = TerminalText.escaped(line)
-        return output(channel, isEmphasized && isTerminal ? "\u{1B}[1m\(text)\u{1B}[0m" : text)
+        output(channel, StyledLine(line, isEmphasized ? .emphasis : nil).written(isColored: style.isColored))
     }
 
     /// Prints a document on one line of standard output.
@@ -55,6 +54,15 @@ public struct Printer: Sendable {
             write(document())
         } else {
             lines().forEach { write(.standardOutput, $0) }
+        }
+    }
+
+    /// Prints the document with `--json`, otherwise the lines with their colours.
+    public func show(_ document: @autoclosure () -> JSONValue, styled lines: @autoclosure () -> [StyledLine]) {
+        if isJSON {
+            write(document())
+        } else {
+            for line in lines() { _ = output(.standardOutput, line.written(isColored: style.isColored)) }
         }
     }
 }

@@ -169,17 +169,17 @@ struct ClientTests {
 
 extension World {
     /// Runs a command of the command line to its end.
-    fileprivate func client(_ arguments: String...) async throws -> (status: Int32?, printed: String) {
+    func client(_ arguments: String...) async throws -> (status: Int32?, printed: String) {
         try await client(arguments)
     }
 
     /// Runs a command of the command line to its end.
-    fileprivate func client(_ arguments: [String]) async throws -> (status: Int32?, printed: String) {
+    func client(_ arguments: [String]) async throws -> (status: Int32?, printed: String) {
         try await run(Program.buildFolder + "/jacquard2mqtt", arguments)
     }
 
     /// Runs a command with `--json`, which has to succeed, and reads the one object among what it prints.
-    fileprivate func clientJSON(_ arguments: String...) async throws -> [String: Any] {
+    func clientJSON(_ arguments: String...) async throws -> [String: Any] {
         let (status, printed) = try await client(arguments + ["--json"])
         #expect(status == 0, "\(arguments): \(printed)")
         let objects = printed.split(separator: "\n").filter { $0.hasPrefix("{") }

@@ -98,12 +98,12 @@ struct TwoBridgesTests {
 
 extension World {
     /// Starts another bridge on the same bus and broker, with a tag of its own.
-    fileprivate func anotherBridge(
-        _ instance: String, tag: String, _ variables: [String: String] = [:], mqtt: String = ""
+    func anotherBridge(
+        _ instance: String, tag: String, _ variables: [String: String] = [:], mqtt: String = "", settings: String = ""
     ) throws -> Program {
         let file = try folder.write(
             "\(instance).yaml",
-            "instance: \(instance)\nmqtt:\n  port: \(broker.port)\n\(mqtt)tags:\n  - serial: \(tag)\n")
+            "instance: \(instance)\nmqtt:\n  port: \(broker.port)\n\(mqtt)tags:\n  - serial: \(tag)\n\(settings)")
         return try Program(
             Program.buildFolder + "/jacquard2mqtt",
             ["run", "--config", file, "--state", folder.path + "/" + instance],

@@ -74,7 +74,7 @@ struct CheckupCommand: ClientCommand {
             "missing. Enter skips a step. Ends with 1 if something differs or is missing.",
         ],
         options: [.config, .json, reportOption, noPromptsOption],
-        operands: [.required("ID")],
+        operands: [.required("ID", .tag)],
         values: RowText.id,
         json: [
             #"{"tag","findings":[{"feature","result","detail","took_ms"}],"report","#,
@@ -85,7 +85,7 @@ struct CheckupCommand: ClientCommand {
         let command = CheckupCommand(
             id: try arguments.operand(0, "ID", .topicLevel), report: arguments.options[reportOption.name],
             isInteractive: arguments.options[noPromptsOption.name] == nil)
-        return ClientAction(command, arguments)
+        return try ClientAction(command, arguments)
     }
 
     private static let reportOption = OptionDescription(

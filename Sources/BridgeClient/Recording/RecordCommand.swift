@@ -125,7 +125,7 @@ extension RecordCommand {
             "Ctrl-C ends the recording early. jacquard-simulator --replay plays it back.",
         ],
         options: [.config, .json, durationOption, reconnectOption],
-        operands: [.required("ID"), .required("FILE", .file([]))],
+        operands: [.required("ID", .tag), .required("FILE", .file([]))],
         values: RowText.id,
         json: [#"{"file","records","lost","end","summary"}"#],
         examples: ["record 003R tag.jsonl", "record 003R tag.jsonl --reconnect --duration 20"]
@@ -135,7 +135,7 @@ extension RecordCommand {
         let command = RecordCommand(
             id: id, file: arguments.operands[1], duration: duration ?? .seconds(60),
             reconnects: arguments.options[reconnectOption.name] != nil)
-        return ClientAction(command, arguments)
+        return try ClientAction(command, arguments)
     }
 
     private static let durationOption = OptionDescription(

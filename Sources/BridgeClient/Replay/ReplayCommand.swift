@@ -156,7 +156,7 @@ extension ReplayCommand {
         if let start = command.start, let end = command.end, end < start {
             throw CommandLineError(message: "--until is before --from")
         }
-        return ClientAction(command, arguments)
+        return try ClientAction(command, arguments)
     }
 
     private static let toOption = OptionDescription(

@@ -10,7 +10,9 @@ enum Role: String, CaseIterable, Hashable, Sendable {
     case admin
 
     /// What bridges subscribe to. The page never publishes anything else, whatever the role may do at the broker.
-    private static let commands = ["tag/+/+/set", "tag/+/+/get", "bridge/+/request/+"]
+    private static let commands = [
+        "tag/+/+/set", "tag/+/+/get", "group/+/+/set", "group/+/+/get", "bridge/+/request/+",
+    ]
 
     /// The role with these rights at the broker.
     var access: AccessRole {

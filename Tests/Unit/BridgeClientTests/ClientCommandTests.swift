@@ -18,7 +18,7 @@ struct ClientCommandTests {
         "error":{"code":"unknown_tag","text":"There is no tag","hint":"scan","retryable":false}}
         """#
     private static let foreign = #"{"id":"other","status":"error","error":{"code":"busy","text":"not ours"}}"#
-    private static let red = LEDCommand(id: "0001", light: .color("#ff0000"))
+    private static let red = LEDCommand(tags: TagOperand(["0001"]), light: .color("#ff0000"))
 
     @Test(
         "get the answer with either version of MQTT, and with MQTT 5 on their own topic",

@@ -125,10 +125,12 @@ extension ClientContext {
     /// A context for the instance `attic` at a broker of a test.
     static func test(
         _ port: UInt16, _ written: Written, isJSON: Bool = false, version: Settings.MQTT.Version = .automatic,
-        interruption: Interruption = Interruption()
+        groups: [GroupSettings] = [], interruption: Interruption = Interruption()
     ) -> ClientContext {
-        ClientContext(
-            configuration: .test(port, version: version), printer: written.printer(isJSON: isJSON),
+        var configuration = Settings.test(port, version: version)
+        configuration.groups = groups
+        return ClientContext(
+            configuration: configuration, printer: written.printer(isJSON: isJSON),
             busAddress: "unix:path=/nonexistent", interruption: interruption, log: Logger("test", to: MemorySink()))
     }
 }

@@ -20,7 +20,7 @@ struct LEDCommandTests {
         let arguments = try ArgumentParser.read((options + ["0001", word])[...], for: LEDCommand.row.description)
         let action = try #require(try LEDCommand.row.invocation(arguments) as? ClientAction)
         let command = try #require(action.command as? LEDCommand)
-        #expect(command.id == "0001")
+        #expect(command.tags == TagOperand(["0001"]))
         #expect(command.payload == payload)
     }
 

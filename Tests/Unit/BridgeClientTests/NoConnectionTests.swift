@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Commands without a connection")
 struct NoConnectionTests {
-    private static let flash = LEDCommand(id: "0001", light: .flash)
+    private static let flash = LEDCommand(tags: TagOperand(["0001"]), light: .flash)
 
     @Test("exit with 3 and report whether broker or bridge is missing", arguments: [nil, "offline"])
     func bridge(state: String?) async throws {

@@ -1,4 +1,5 @@
 import JSON
+import Terminal
 import Testing
 
 @testable import BridgeClient
@@ -16,7 +17,7 @@ struct ReportTests {
         ].map { report.take($0) }
         #expect(news == [true, true, false, false])
         #expect(
-            report.lines == [
+            report.lines().map(\.text) == [
                 "SERIAL  NAME  ADDRESS  RSSI  KNOWN", "0002    -     B        -50   no",
                 "0001    Tag   A        -70   yes",
             ])
@@ -33,7 +34,7 @@ struct ReportTests {
             ],
         ]
         #expect(
-            TagsCommand.lines(of: data, at: 40_000) == [
+            TagsCommand.lines(of: data, at: 40_000).map(\.text) == [
                 "ID  SERIAL  NAME  ADDRESS  STATE               RSSI  LAST SEEN",
                 "a   0001    -     -        disconnected, held  -     -",
                 "-   0002    -     B        not known           -     40 s ago",

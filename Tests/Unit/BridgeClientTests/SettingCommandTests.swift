@@ -35,7 +35,8 @@ struct SettingCommandTests {
             ),
         ] as [([String], String, String, [String: JSONValue])])
     func payload(words: [String], command: String, verb: String, payload: [String: JSONValue]) throws {
-        let expected = TagSettingCommand(id: "003R", command: command, verb: verb, payload: payload)
+        let tags = command == "name" ? TagOperand(tag: "003R") : TagOperand(["003R"])
+        let expected = TagSettingCommand(tags: tags, command: command, verb: verb, payload: payload)
         #expect(try Self.command(words) == expected)
     }
 
@@ -78,7 +79,7 @@ struct SettingCommandTests {
             (["connection", "1", "connect"], ["data": ["state": "connected"]], "1 is connected"),
             (["name", "1", "n"], ["took_ms": 41], "1 has answered after 41 ms"),
         ]
-        for (words, result, sentence) in cases { #expect(try Self.command(words).sentence(result) == sentence) }
+        for (words, result, sentence) in cases { #expect(try Self.command(words).sentence("1", result) == sentence) }
     }
 
     @Test("log-level takes the levels of the bridge")

@@ -49,7 +49,7 @@ struct StatusTests {
     @Test("reports bridge, adapter, problems and a table of the bridge's own tags")
     func people() {
         #expect(
-            Self.report().lines == [
+            Self.report().lines().map(\.text) == [
                 "bridge attic: online, version 0.1.0, BlueZ 5.66, health degraded, up 1 h 2 min",
                 "adapter hci0 00:1A:7D:00:00:01, powered on, scanning, 1 connected",
                 "problem: Old firmware",
@@ -60,10 +60,49 @@ struct StatusTests {
             ])
     }
 
+    @Test("colours the states of the bridge and of the tags, and shortens names to the width of the terminal")
+    func terminal() {
+        let lines = Self.report().lines(in: TerminalStyle(isColored: true, columns: 60))
+        var title = StyledLine("bridge attic: ")
+        title.append("online", .good)
+        title.append(", version 0.1.0, BlueZ 5.66, health degraded, up 1 h 2 min")
+        #expect(lines[0] == title)
+        #expect(lines[2] == StyledLine("problem: Old firmware", .warning))
+        #expect(lines.suffix(2).map(\.text).allSatisfy { $0.count <= 60 })
+        #expect(lines.suffix(2).map(\.text)[0].hasPrefix("0001  Left sl"))
+    }
+
+    @Test("with --all shows each bridge, and names those that are offline", arguments: [true, false])
+    func allBridges(isOffline: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let state: FakeBridge.Publication = ("bridge/cellar/state", isOffline ? "offline" : "online")
+            let bridge = try await FakeBridge(broker, facts: Self.facts + [state])
+            await bridge.stop()
+            let written = Written()
+            let code = await ClientAction.perform(StatusCommand(isAll: true), .test(broker.port, written))
+            #expect(code == (isOffline ? .noConnection : .done))
+            let lines = written.lines(.standardOutput)
+            #expect(lines.filter { $0.hasPrefix("bridge ") }.count == 2)
+            let heads = lines.filter { $0.hasPrefix("ID ") }
+            #expect(heads.count == 2)
+            let cellar = lines.firstIndex { $0.hasPrefix("bridge cellar: ") } ?? 0
+            #expect(lines[cellar...].contains { $0.hasPrefix("foreign") })
+            #expect(lines[..<cellar].contains { $0.hasPrefix("0001") && $0.contains("Left sleeve") })
+            let errors = written.lines(.standardError).filter { $0.contains("offline") }
+            #expect(errors == (isOffline ? ["jacquard2mqtt: 1 of 2 bridges are offline: cellar"] : []))
+            let json = Written()
+            _ = await ClientAction.perform(StatusCommand(isAll: true), .test(broker.port, json, isJSON: true))
+            let bridges = json.document["bridges"]?.elements ?? []
+            #expect(bridges.compactMap { $0["bridge"]?["instance"]?.string } == ["attic", "cellar"])
+            #expect(bridges.map { $0["tags"]?.elements?.count } == [2, 1])
+        }
+    }
+
     @Test("omits values of a stopped bridge that are valid only while it runs")
     func stopped() {
         #expect(
-            Self.report(state: "offline").lines == [
+            Self.report(state: "offline").lines().map(\.text) == [
                 "bridge attic: offline, version 0.1.0, BlueZ 5.66",
                 "adapter hci0 00:1A:7D:00:00:01",
                 "",

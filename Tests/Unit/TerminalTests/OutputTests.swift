@@ -18,6 +18,97 @@ struct OutputTests {
     }
 
     @Test(
+        "columns are those of a terminal",
+        arguments: [
+            ("", 0), ("Left", 4), ("Ärmel", 5), ("A\u{308}rmel", 5), ("左袖", 4), ("ひだり", 6), ("ﾋﾀﾞﾘ", 4), ("왼쪽", 4),
+            ("\u{1100}\u{1161}", 2), ("กำ", 2), ("ש\u{5B0}", 1), ("🧥", 2), ("👍🏽", 2), ("🇯🇵", 2), ("❤\u{FE0F}", 2),
+            ("❤", 1),
+            ("é́", 1), ("Ｌ", 2), ("a\u{300}\u{301}", 1), ("…", 1),
+        ])
+    func columns(text: String, count: Int) {
+        #expect(ColumnMeter().columns(of: text) == count, "\(text)")
+    }
+
+    @Test(
+        "text is shortened between characters",
+        arguments: [
+            ("Left sleeve", 11, "Left sleeve"), ("Left sleeve", 10, "Left slee…"), ("左袖の上着", 10, "左袖の上着"),
+            ("左袖の上着", 9, "左袖の上…"), ("左袖の上着", 8, "左袖の…"), ("A\u{308}A\u{308}A\u{308}", 2, "A\u{308}…"),
+            ("👍🏽👍🏽👍🏽", 5, "👍🏽👍🏽…"), ("🇯🇵🇯🇵", 3, "🇯🇵…"), ("🧥", 1, "…"),
+        ])
+    func shortened(text: String, limit: Int, expected: String) {
+        let meter = ColumnMeter()
+        #expect(meter.shortened(text, to: limit) == expected)
+        #expect(meter.columns(of: expected) <= limit)
+    }
+
+    private static let names = ["Left sleeve", "左袖の上着", "Ärmel 🧥", "👍🏽🇯🇵", "e\u{301}t", "👨\u{200D}👩", "\u{202E}x"]
+
+    @Test("a table with wide characters is aligned")
+    func wideTable() {
+        let table = TextTable(titles: ["ID", "NAME", "RSSI"], rows: Self.names.map { ["1", $0, "-5"] })
+        let meter = ColumnMeter()
+        let starts = table.lines.dropFirst().map { line in
+            meter.columns(of: String(line.prefix(upTo: line.lastIndex(of: "-") ?? line.endIndex)))
+        }
+        #expect(Set(starts).count == 1, "\(table.lines)")
+        // Joiners are escaped as in all output: terminals differ in what they join.
+        #expect(table.lines[6].contains("👨\\u{200d}👩"))
+        #expect(table.lines[7].contains("\\u{202e}x"))
+    }
+
+    @Test("a table fits into the terminal: the widest columns are shortened, but not the first one", arguments: 20...60)
+    func narrowTable(width: Int) {
+        let id = "jacket-0001"
+        let table = TextTable(
+            titles: ["ID", "NAME", "GEAR"], rows: Self.names.map { [id, $0 + $0, "Trucker Jacket of the left sleeve"] })
+        let lines = table.lines(in: TerminalStyle(isColored: false, columns: width)).map(\.text)
+        let meter = ColumnMeter()
+        // 11 columns for the ID, two gaps, and twice the narrowest column.
+        #expect(lines.allSatisfy { meter.columns(of: $0) <= max(width, 31) }, "\(lines)")
+        #expect(lines.dropFirst().allSatisfy { $0.hasPrefix(id) })
+    }
+
+    @Test("a table shortens states last")
+    func narrowStates() {
+        let table = TextTable(
+            titles: ["ID", "NAME", "STATE"], state: "STATE", rows: [["a", "Left sleeve", "connected, held"]])
+        let style = TerminalStyle(isColored: false, columns: 28)
+        #expect(table.lines(in: style).last?.text == "a   Left sl…  connected, he…")
+    }
+
+    @Test("colours are on titles and states; without colours the text is the same")
+    func colours() {
+        let table = TextTable(
+            titles: ["ID", "STATE"], state: "STATE",
+            rows: [["a", "connected"], ["b", "initializing 6/14"], ["c", "held"]])
+        let lines = table.lines(in: TerminalStyle(isColored: true, columns: nil))
+        #expect(
+            lines.map { $0.written(isColored: true) } == [
+                "\u{1B}[1mID\u{1B}[0m  \u{1B}[1mSTATE\u{1B}[0m", "a   \u{1B}[32mconnected\u{1B}[0m",
+                "b   \u{1B}[33minitializing 6/14\u{1B}[0m", "c   held",
+            ])
+        #expect(lines.map { $0.written(isColored: false) } == table.lines)
+        #expect(StyledLine("\u{1B}[2J", .bad).written(isColored: true) == "\u{1B}[31m\\u{1b}[2J\u{1B}[0m")
+        #expect(StyledLine(state: "failed   link").written(isColored: true) == "\u{1B}[31mfailed\u{1B}[0m   link")
+        #expect(StyledLine(state: "         -> doctor").written(isColored: true) == "         -> doctor")
+    }
+
+    @Test(
+        "output is coloured on a terminal, unless the user or the environment says otherwise",
+        arguments: [
+            (.automatic, true, ["TERM": "xterm"], true), (.automatic, false, ["TERM": "xterm"], false),
+            (.automatic, true, ["TERM": "xterm", "NO_COLOR": "1"], false),
+            (.automatic, true, ["TERM": "xterm", "NO_COLOR": ""], true), (.automatic, true, ["TERM": "dumb"], false),
+            (.automatic, true, [:], false), (.never, true, ["TERM": "xterm"], false),
+            (.always, false, ["TERM": "dumb", "NO_COLOR": "1"], true),
+        ] as [(ColorChoice, Bool, [String: String], Bool)])
+    func choice(choice: ColorChoice, isTerminal: Bool, environment: [String: String], isColored: Bool) {
+        let style = TerminalStyle(choice, isTerminal: isTerminal, columns: nil, environment: environment)
+        #expect(style.isColored == isColored)
+    }
+
+    @Test(
         "an age has one unit",
         arguments: [
             (0, "now"), (-5_000, "now"), (40_000, "40 s ago"), (720_000, "12 min ago"), (18_000_000, "5 h ago"),

@@ -143,7 +143,8 @@ struct SecurityTests {
             }
         }
         #expect(Role.viewer.writable.isEmpty)
-        #expect(Role.automation.writable.count == 6)
+        // Six commands, to tags and to groups.
+        #expect(Role.automation.writable.count == 12)
     }
 
     private static let bodies: [(body: String, answer: String)] = [

@@ -51,7 +51,10 @@ struct CommandLineParserTests {
             (["monitor", "--new"], client(MonitorCommand(tag: nil, isNewOnly: true), ClientOptions())),
             (["clear"], client(ClearCommand(), ClientOptions())),
             (["monitor", "sleeve"], client(MonitorCommand(tag: "sleeve"), ClientOptions())),
-            (["haptic", "003R", "short"], client(HapticCommand(id: "003R", name: "short"), ClientOptions())),
+            (
+                ["haptic", "003R", "short"],
+                client(HapticCommand(tags: TagOperand(["003R"]), name: "short"), ClientOptions())
+            ),
             (["doctor", "--state", "d"], DoctorCommand(options: ClientOptions(), state: "d")),
         ] as [([String], any CommandAction)])
     func meaning(arguments: [String], expected: any CommandAction) throws {
@@ -124,7 +127,9 @@ struct CommandLineParserTests {
             (["monitor", "a", "b"], "\"b\" is one word too many", " monitor"),
             (
                 ["led", "a/b", "red"],
-                "ID: \"a/b\" is no id of a tag; allowed: 1 to 64 bytes without / + # and control characters", " led"
+                "ID: \"a/b\" is no id of a tag; allowed: 1 to 64 bytes without / + # and control characters; "
+                    + "several ids with commas between them, at most 256; the name of a group; all",
+                " led"
             ),
             (
                 ["scan", "--duration", "0"], "--duration: \"0\" is out of range; allowed: 1 to 3600 seconds", " scan"

@@ -1,0 +1,102 @@
+import Bridge
+import BrokerAccess
+import CommandLine
+import Configuration
+import EventLoop
+import JacquardProtocol
+import Logging
+import Terminal
+import Text
+
+/// `complete`: prints the IDs of tags and the names of groups that begin with a word, for the completion of shells.
+///
+/// It is silent on all errors, and ends in well under a second even if the broker does not answer; then it prints what the
+/// configuration contains.
+struct CompleteAction: CommandAction {
+    /// What can be typed. The raw values are the words of the command line.
+    enum Kind: String, CaseIterable, Sendable {
+        /// The ID of a tag.
+        case tag
+        /// IDs of tags and names of groups with commas between them, or `all`.
+        case tags
+    }
+
+    /// The time limit for the broker.
+    static let patience = Duration.milliseconds(400)
+
+    /// What can be typed.
+    let kind: Kind
+    /// What has been typed.
+    let word: String
+    /// The value of `--config`.
+    let config: String?
+
+    func run(in context: CommandContext) -> ExitCode {
+        guard case .success(let loaded) = ConfigurationFile.load(path: config, environment: context.environment) else {
+            return .done
+        }
+        let configuration = loaded.configuration
+        return LoopRun.exitCode {
+            let directory = await Self.directory(configuration)
+            candidates(configuration, directory).forEach { OutputChannel.standardOutput.write($0) }
+            return .done
+        }
+    }
+
+    /// Reads what the bridges have published; nil without an answer in time.
+    @LoopActor
+    static func directory(_ configuration: Settings, within limit: Duration = patience) async -> FleetDirectory? {
+        let session = BrokerSession(configuration, log: Logger("client", to: StreamSink(level: .error)))
+        let timer = LoopTimer { [unowned session] in session.interrupt() }
+        timer.arm(after: limit)
+        defer { timer.disarm() }
+        var directory: FleetDirectory?
+        if case .accepted = await session.connect() {
+            let filters = [session.topics.infoOfEveryBridge, session.topics.stateOfEveryBridge]
+            directory = (try? await session.snapshot(of: filters)).map { FleetDirectory($0, session.topics) }
+        }
+        await session.close(within: .milliseconds(100))
+        return directory
+    }
+
+    /// The words that begin with what has been typed, in the order of a listing.
+    ///
+    /// IDs with characters that are special to a shell are left out. In a list, the words follow the last comma, and those
+    /// before it are not offered again.
+    func candidates(_ configuration: Settings, _ directory: FleetDirectory?) -> [String] {
+        let groups = configuration.tagsOfGroups.keys + (directory.map { Array($0.groups.keys) } ?? [])
+        let ids = Set(configuration.tags.map(\.id.text) + (directory?.tags ?? []))
+        let isList = kind == .tags
+        let end = isList ? word.lastIndex(of: ",").map { word.index(after: $0) } ?? word.startIndex : word.startIndex
+        let (typed, last) = (word[..<end], word[end...])
+        let earlier = Set(typed.split(separator: ",").map(String.init))
+        let others = isList ? Set(groups).union(typed.isEmpty ? [TagOperand.all] : []) : []
+        return ids.union(others).filter { $0.hasPrefix(last) && !earlier.contains($0) && Self.isPlain($0) }
+            .sorted().map { typed + $0 }
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+    }
+
+    static let row = Command<any CommandAction>(
+        name: "complete",
+        summary: "print the words that complete a command line",
+        details: ["For the completion of shells: prints the ids of tags that begin with WORD."],
+        options: [.config],
+        operands: [.required("KIND", .words(Kind.allCases.map(\.rawValue))), .optional("WORD")],
+        isHidden: true
+    ) { arguments throws(CommandLineError) in
+        CompleteAction(
+            kind: try arguments.operand(0, "KIND", ScalarRule<Kind>.choice),
+            word: try arguments.optionalOperand(1, "WORD", ScalarRule<String>(allowed: "a text") { $0 }) ?? "",
+            config: arguments.options[OptionDescription.config.name])
+    }
+}
+
+extension Completion {
+    /// The ID of a tag.
+    static let tag = Completion.output(of: [CompleteAction.row.description.name, CompleteAction.Kind.tag.rawValue])
+    /// IDs of tags, names of groups, or `all`.
+    static let tags = Completion.output(of: [CompleteAction.row.description.name, CompleteAction.Kind.tags.rawValue])
+}
