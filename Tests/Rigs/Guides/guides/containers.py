@@ -62,12 +62,13 @@ def containers(machine, guide):
     machine.administer(
         f"cd {TREE}/jacquard && sed -i 's/#- serial: 003R/- serial: 003R/; s/^#*instance:.*/instance: attic/' config.yaml")
     broker = f"-h 127.0.0.1 -u admin -P \"$(cat {TREE}/jacquard/web-password)\" -W 5 -C 1"
-    guide.runs("docker compose up", prints=["003R", "http://127.0.0.1:8377/#key="])
+    guide.runs("docker compose up")
+    for service in "mosquitto", "bridge", "web":
+        guide.waits(f"{service} is healthy", f"podman healthcheck run jacquard_{service}_1")
+    guide.runs("docker compose ps", prints=["003R", "http://127.0.0.1:8377/#key="])
     gesture = f"mosquitto_sub {broker} -t jacquard/tag/003R/gesture"
     tag_does(machine, "gesture 003R cycle 3600 2")
     machine.say(guide.waits("a gesture", gesture))
-    for service in "mosquitto", "bridge", "web":
-        guide.waits(f"{service} is healthy", f"podman healthcheck run jacquard_{service}_1")
     machine.administer("podman stop jacquard_bridge_1 jacquard_web_1")
 
     guide.runs("docker run -d")

@@ -9,6 +9,7 @@ REASONS = {
     "Sources/Daemon/Documentation.docc/HomeAssistantOS.md": "the rig AddOn runs the add-on with a simulated supervisor",
     "Sources/Daemon/Documentation.docc/Performance.md": "the commands of the rig Benchmarks",
     "Sources/Daemon/Documentation.docc/Fleet.md": "the rig Fleet runs the brokers",
+    "Sources/Daemon/Documentation.docc/Replay.md": "the tests of the command replay send the requests",
     "Sources/Simulator/Documentation.docc/UsingTheSimulator.md": "SimulatorTests send the commands",
 }
 COMMAND = re.compile(
