@@ -36,6 +36,7 @@ struct LinkTests {
         try await onLoop {
             var options = BlueZOptions.quick
             options.answersConnectWhenResolved = whenResolved
+            if !whenResolved { options.serviceDiscovery = .seconds(60) }
             let bench = try await BlueZBench(options)
             try await bench.discover()
             try await bench.device("Connect")
