@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import urllib.parse
 import urllib.request
@@ -37,6 +39,27 @@ def gesture(run):
     stage = run.stage
     command(run, "led", "0001", "red")
     stage.simulator.type("gesture 0001 double_tap")
+
+
+@contextlib.contextmanager
+def reactions(run):
+    """Adds a chord and a reflex to the configuration of the bridge, and makes the chord; removes both at the end."""
+    stage = run.stage
+    with open(stage.config, encoding="utf-8") as file:
+        before = file.read()
+
+    def configure(text, has_chord):
+        stage.write("bridge.yaml", text)
+        stage.bridge.process.send_signal(signal.SIGHUP)
+        wait_for("the bridge reads its configuration", lambda: has_chord == ("tap_in" in stage.retained("jacquard/tag/0001/info")))
+
+    configure(before + "chords: [{name: tap_in, of: [double_tap, brush_in], within_ms: 5000}]\nreflexes: [{on: tap_in, do: led red}]\n", True)
+    try:
+        gesture(run)
+        stage.simulator.type("gesture 0001 brush_in")
+        yield
+    finally:
+        configure(before, False)
 
 
 def command(run, *words):
@@ -115,7 +138,12 @@ def prometheus(run):
     the panels of the dashboard have values."""
     stage = run.stage
     page, _, _ = users_page(stage, "metrics: true\n")
-    gesture(run)
+    with reactions(run):
+        scrape(stage, page)
+
+
+def scrape(stage, page):
+    """Starts Prometheus, and queries what it has read from the page."""
     password = stage.write("prometheus-password", "right\n")
     with open(PROJECT / "config" / "prometheus" / "page.yaml", encoding="utf-8") as file:
         text = file.read()
@@ -152,7 +180,8 @@ def prometheus(run):
         bucket = 'jacquard_bridge_gesture_seconds_bucket{instance="attic",le="+Inf"}'
         wait_for("a bucket", lambda: (number(bucket) or 0) >= 1, 30)
         require(number('jacquard_bridge_info{instance="attic"}') == 1, "no info")
-        wait_for("rates", lambda: (number("count_over_time(%s[1m])" % bucket) or 0) >= 3, 30)
+        for counter in bucket, "jacquard_tag_chords_total", "jacquard_bridge_reflexes_total":
+            wait_for("rates", lambda: (number("count_over_time(%s[1m])" % counter) or 0) >= 3, 30)
         with open(PROJECT / "deploy" / "grafana-dashboard.json", encoding="utf-8") as file:
             panels = json.load(file)["panels"]
         for panel in panels:
