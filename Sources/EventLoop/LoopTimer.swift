@@ -10,12 +10,8 @@ public import Time
 public final class LoopTimer {
     private var source: OpaquePointer?
     private let handler: @LoopActor () -> Void
-    /// When to call the handler; nil if the timer is not armed.
+    /// When the timer fires; nil if it is not armed.
     private var due: Instant?
-    /// When the source fires. Earlier than ``due`` after the timer was moved to a later time, because moving the source
-    /// is a system call: most timers are deadlines that move on with each event and are seldom reached.
-    private var firesAt: Instant?
-    private var accuracy = Duration.zero
 
     /// Creates a timer that is not armed.
     public init(handler: @escaping @LoopActor () -> Void) {
@@ -32,20 +28,10 @@ public final class LoopTimer {
     ///   - accuracy: how late the call may be, so that several timers can share one wake-up.
     public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
         due = instant
-        if let firesAt, firesAt <= instant, accuracy == self.accuracy { return }
-        fire(at: instant, accuracy)
-    }
-
-    private func fire(at instant: Instant, _ accuracy: Duration) {
-        firesAt = instant
-        // Rounded up, so that the source never fires before the time. sd_event counts relative times from when the loop
-        // woke up.
+        // Rounded up, so that the timer never fires early. sd_event counts relative times from when the loop woke up.
         let time = UInt64(max(0, (instant.sinceBoot + .nanoseconds(999)).microseconds))
         guard let source else { return add(time, accuracy) }
-        if accuracy != self.accuracy {
-            self.accuracy = accuracy
-            sd_event_source_set_time_accuracy(source, UInt64(max(1, accuracy.microseconds)))
-        }
+        sd_event_source_set_time_accuracy(source, UInt64(max(1, accuracy.microseconds)))
         sd_event_source_set_time(source, time)
         sd_event_source_set_enabled(source, CInt(SD_EVENT_ONESHOT))
     }
@@ -66,12 +52,10 @@ public final class LoopTimer {
     public func disarm() {
         guard isArmed else { return }
         due = nil
-        firesAt = nil
         source = sd_event_source_disable_unref(source)
     }
 
     private func add(_ time: UInt64, _ accuracy: Duration) {
-        self.accuracy = accuracy
         let status = sd_event_add_time(
             EventLoop.shared.event, &source, CLOCK_BOOTTIME, time, UInt64(max(1, accuracy.microseconds)), isDue,
             Unmanaged.passUnretained(self).toOpaque())
@@ -80,10 +64,7 @@ public final class LoopTimer {
     }
 
     fileprivate func fire() {
-        firesAt = nil
-        guard let due else { return }
-        guard due <= .now else { return fire(at: due, accuracy) }
-        self.due = nil
+        due = nil
         handler()
     }
 

@@ -187,28 +187,6 @@ struct LoopTimerTests {
         }
     }
 
-    @Test("fires at the last time that was given, and not when it fired before")
-    func moved() async throws {
-        try await onLoop {
-            var fired: [Instant] = []
-            let timer = LoopTimer { fired.append(.now) }
-            let begin = Instant.now
-            timer.arm(at: begin + .milliseconds(1))
-            for step in 2...30 { timer.arm(at: begin + .milliseconds(step)) }
-            // An earlier time replaces a later one, too.
-            timer.arm(at: begin + .milliseconds(20))
-            try await until("the timer") { !fired.isEmpty }
-            #expect(!timer.isArmed)
-            #expect(fired[0] >= begin + .milliseconds(20))
-            timer.arm(at: .now + .milliseconds(1))
-            timer.arm(at: .now + .seconds(60))
-            timer.disarm()
-            let other = LoopTimer { fired.append(.now) }
-            other.arm(after: .milliseconds(5))
-            try await until("the other timer") { fired.count == 2 }
-        }
-    }
-
     @Test("accepts a deadline, none, and the same one again")
     func deadline() async throws {
         try await onLoop {
