@@ -91,19 +91,28 @@ class Browser:
     def wait_for_script(self, script, what, seconds=15):
         return wait_for(what, lambda: self.run(script), seconds)
 
-    def element(self, selector):
-        return self.call("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
+    def act(self, using, value, action, body):
+        """Finds an element and acts on it; again, if the page has drawn it again in between."""
+        def acted():
+            element = self.call("POST", "/element", {"using": using, "value": value})[ELEMENT]
+            try:
+                self.call("POST", "/element/%s/%s" % (element, action), body)
+            except Failure as failure:
+                if not str(failure).startswith("stale element reference"):
+                    raise
+                return False
+            return True
+
+        wait_for("an element that is not drawn again: " + value, acted, 5)
 
     def click(self, selector):
-        self.call("POST", "/element/%s/click" % self.element(selector), {})
+        self.act("css selector", selector, "click", {})
 
     def click_text(self, text):
-        element = self.call("POST", "/element", {
-            "using": "xpath", "value": "//button[normalize-space()='%s'] | //a[normalize-space()='%s']" % (text, text)})
-        self.call("POST", "/element/%s/click" % element[ELEMENT], {})
+        self.act("xpath", "//button[normalize-space()='%s'] | //a[normalize-space()='%s']" % (text, text), "click", {})
 
     def type(self, selector, text):
-        self.call("POST", "/element/%s/value" % self.element(selector), {"text": text})
+        self.act("css selector", selector, "value", {"text": text})
 
     def keys(self, *keys):
         """Presses keys on whatever has the focus."""

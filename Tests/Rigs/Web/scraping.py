@@ -188,7 +188,8 @@ def scrape(stage, page):
             for target in panel["targets"]:
                 # No problems and no metrics file here.
                 expression = target["expr"].replace("$instance", ".*")
-                require(query(expression), "the panel %s has no value: %s" % (panel["title"], expression))
+                # The tag reports the signal some seconds after it is connected.
+                wait_for("the panel %s has a value: %s" % (panel["title"], expression), lambda: query(expression), 30)
     except (TimeoutError, KeyError) as error:
         with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/targets" % port, timeout=10) as answer:
             raise TimeoutError("%s: %s" % (error, answer.read().decode())) from error
