@@ -55,6 +55,10 @@ def reactions(run):
 
     configure(before + "chords: [{name: tap_in, of: [double_tap, brush_in], within_ms: 5000}]\nreflexes: [{on: tap_in, do: led red}]\n", True)
     try:
+        # A bridge that was restarted while a tag was connected has not seen its signal yet.
+        for word, state in ("out-of-range", "offline"), ("in-range", "online"):
+            stage.simulator.type(word + " 0001")
+            wait_for("the tag is " + state, lambda: stage.retained("jacquard/tag/0001/availability") == state)
         gesture(run)
         stage.simulator.type("gesture 0001 brush_in")
         yield
@@ -188,8 +192,7 @@ def scrape(stage, page):
             for target in panel["targets"]:
                 # No problems and no metrics file here.
                 expression = target["expr"].replace("$instance", ".*")
-                # The tag reports the signal some seconds after it is connected.
-                wait_for("the panel %s has a value: %s" % (panel["title"], expression), lambda: query(expression), 30)
+                require(query(expression), "the panel %s has no value: %s" % (panel["title"], expression))
     except (TimeoutError, KeyError) as error:
         with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/targets" % port, timeout=10) as answer:
             raise TimeoutError("%s: %s" % (error, answer.read().decode())) from error
