@@ -71,12 +71,10 @@ struct CompleteAction: CommandAction {
         let (typed, last) = (word[..<end], word[end...])
         let earlier = Set(typed.split(separator: ",").map(String.init))
         let others = isList ? Set(groups).union(typed.isEmpty ? [TagOperand.all] : []) : []
-        return ids.union(others).filter { $0.hasPrefix(last) && !earlier.contains($0) && Self.isPlain($0) }
-            .sorted().map { typed + $0 }
-    }
-
-    private static func isPlain(_ text: String) -> Bool {
-        text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+        return ids.union(others).filter {
+            $0.hasPrefix(last) && !earlier.contains($0) && $0.utf8.allSatisfy(ASCII.isOfWord)
+        }
+        .sorted().map { typed + $0 }
     }
 
     static let row = Command<any CommandAction>(

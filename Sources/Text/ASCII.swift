@@ -20,6 +20,11 @@ public enum ASCII {
         isDigit(byte) || isLowercase(byte) || isUppercase(byte)
     }
 
+    /// A digit, a letter, `_` or `-`.
+    public static func isOfWord(_ byte: UInt8) -> Bool {
+        isAlphanumeric(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+    }
+
     /// `0` to `9`, `a` to `f`, `A` to `F`.
     public static func isHexadecimal(_ byte: UInt8) -> Bool {
         isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)

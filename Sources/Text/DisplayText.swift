@@ -25,7 +25,7 @@ public enum DisplayText {
     /// Whether the word looks like a key: 1 to 40 ASCII letters, digits, `_` and `-`.
     public static func isKey(_ word: String) -> Bool {
         (1...40).contains(word.utf8.count)
-            && word.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+            && word.utf8.allSatisfy(ASCII.isOfWord)
     }
 }
 

@@ -152,9 +152,8 @@ extension ScalarRule where Value == String {
 extension ScalarRule where Value == TagID {
     /// A tag's name in topics and in Home Assistant's object ids.
     static var tagID: ScalarRule {
-        let word = ScalarRule<String>.word(limit: TagID.longest, alphabet: "0-9 A-Z a-z _ -") {
-            ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-        }
+        let word = ScalarRule<String>.word(
+            limit: TagID.longest, alphabet: "0-9 A-Z a-z _ -", where: ASCII.isOfWord)
         return word.map { text throws(Rejection) in
             guard let id = TagID(text) else { throw Rejection("is no id of a tag") }
             return id
