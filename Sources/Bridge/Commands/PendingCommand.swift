@@ -56,8 +56,8 @@ struct Requester: Hashable, Sendable {
     let id: String?
     /// Whether the `id` identifies repetitions of this command.
     let isIDOwn: Bool
-    /// The group that the command was sent to; nil for a command to a tag or the bridge.
-    var group: ExactText?
+    /// The tag as part of the group that the command was sent to; nil for a command to a tag or the bridge.
+    var member: GroupMember?
     /// Whether it is a reflex of the bridge: without a broker it has no result.
     let isReflex: Bool
     /// The number of the command in ``CommandTraces``; 0 for a request to the bridge and a reflex.
@@ -72,7 +72,7 @@ struct Requester: Hashable, Sendable {
 
     init(
         _ address: CommandAddress, _ message: IncomingMessage, _ responseTopic: ResponseTopic?, id: String?,
-        isIDOwn: Bool = true, group: ExactText? = nil, trace: UInt64 = 0, at now: Timestamp
+        isIDOwn: Bool = true, member: GroupMember? = nil, trace: UInt64 = 0, at now: Timestamp
     ) {
         resultTopic = address.resultTopic
         self.responseTopic = responseTopic
@@ -80,7 +80,7 @@ struct Requester: Hashable, Sendable {
         receivedAt = now
         self.id = id
         self.isIDOwn = isIDOwn
-        self.group = group
+        self.member = member
         isReflex = false
         self.trace = trace
         acceptedAt = now.instant + Self.patience
@@ -97,11 +97,6 @@ struct Requester: Hashable, Sendable {
         isReflex = true
         trace = 0
         acceptedAt = nil
-    }
-
-    /// The tag in the result topic.
-    private var tag: String? {
-        resultTopic.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).last.map(String.init)
     }
 
     /// The key of the stored result; nil without a command `id`.
@@ -139,7 +134,7 @@ extension Requester {
         at now: Timestamp
     ) -> [UInt8] {
         ResultDocument(
-            id: id, status: status, data: data, error: error, tag: group == nil ? nil : tag,
+            id: id, status: status, data: data, error: error, tag: member?.tag.text,
             tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds), time: now.text, bridge: bridge
         ).bytes
     }

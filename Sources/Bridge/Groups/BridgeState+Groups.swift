@@ -25,22 +25,19 @@ extension BridgeState {
     ///
     /// - Throws: `unknown_command` for a command that is for one tag only; `unknown_tag` if the tag belongs to a bridge
     ///   that does not have it in this group and has ignored the command.
-    func check(_ member: GroupMember, for address: CommandAddress) throws(CommandFailure) {
+    func check(_ member: GroupMember, at position: Int?, for address: CommandAddress) throws(CommandFailure) {
         guard !Self.commandsForOneTag.contains(address.name) else {
             throw CommandFailure(
                 .unknownCommand, "\(address.name.quoted) is for one tag, not for a group",
                 hint: "Send it to the topic of the tag")
         }
-        let tag = member.tag.text
-        guard !(TagID(tag).flatMap(tags.position).map { tags[$0].isConnected || !peers.isConnected(to: tag) } ?? false)
-        else { return }
+        if let position, !isConnectedElsewhere(position) { return }
         if let failure = failureElsewhere(of: member) { throw failure }
     }
 
     /// Returns why another bridge, which has the tag of a pending command to a group, does not execute it; nil if it does.
     func failureElsewhere(of command: PendingCommand) -> CommandFailure? {
-        guard let tag = command.tag, let group = command.requesters.first?.group else { return nil }
-        return failureElsewhere(of: GroupMember(group: group, tag: ExactText(tag.text)))
+        command.requesters.first?.member.flatMap(failureElsewhere)
     }
 
     private func failureElsewhere(of member: GroupMember) -> CommandFailure? {

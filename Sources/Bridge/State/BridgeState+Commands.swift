@@ -58,12 +58,12 @@ extension BridgeState {
         if message.isRetained { refusal = .retained }
         let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
         let requester = Requester(
-            address, message, responseTopic, id: id, isIDOwn: isIDOwn, group: member?.group, trace: trace, at: now)
+            address, message, responseTopic, id: id, isIDOwn: isIDOwn, member: member, trace: trace, at: now)
         func result(_ publications: [Publication]) -> [BridgeAction] { publishesResult ? publish(publications) : [] }
         if let refusal { return result(pendingCommands.refuse(requester, refusal, at: now)) }
         if let stored = pendingCommands.storedResult(for: requester, at: now) { return result(stored) }
         do throws(CommandFailure) {
-            if let member { try check(member, for: address) }
+            if let member { try check(member, at: position, for: address) }
             return try execute(
                 address, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
