@@ -19,9 +19,9 @@ public struct GroupSettings: Hashable, Sendable {
 }
 
 extension Settings {
-    /// The IDs of the tags of each group.
-    public var tagsOfGroups: [String: [String]] {
-        Dictionary(groups.map { ($0.name, $0.tags.map(\.text)) }) { first, _ in first }
+    /// The tags of each group.
+    public var tagsOfGroups: [String: [TagID]] {
+        Dictionary(groups.map { ($0.name, $0.tags) }) { first, _ in first }
     }
 }
 
@@ -87,9 +87,7 @@ extension GroupSettings {
 extension ScalarRule where Value == String {
     /// The name of a group: one level of a topic.
     static var groupName: ScalarRule {
-        let word = word(limit: 32, alphabet: "0-9 A-Z a-z _ -") {
-            ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
-        }
+        let word = word(limit: 32, alphabet: "0-9 A-Z a-z _ -", where: ASCII.isOfWord)
         return ScalarRule(allowed: "\(word.allowed), and not all") { text throws(Rejection) in
             let name = try word.parse(text)
             guard name != "all" else { throw Rejection("stands for all tags on the command line") }

@@ -4,6 +4,7 @@ import CommandLine
 import Configuration
 import EventLoop
 import JSON
+import JacquardProtocol
 import MQTT
 import Terminal
 import Time
@@ -61,7 +62,8 @@ extension ClientContext {
         let progress = Progress(printer)
         let report = try await withSession { session throws(ClientFailure) in
             defer { progress.end() }
-            return TagListReport(try await session.askAll(order, groups: configuration.tagsOfGroups, progress))
+            let groups = configuration.tagsOfGroups.mapValues { $0.map(\.text) }
+            return TagListReport(try await session.askAll(order, groups: groups, progress))
         }
         printer.show(report.document, report.lines(sentence))
         if let failure = report.failure { throw failure }

@@ -28,7 +28,7 @@ extension Settings {
             ledOn: defaults.ledOn,
             gestureLifetime: limits.gesturesWhileBrokerAway,
             commandsPerTag: limits.commandsPerTag,
-            groups: Dictionary(groups.map { ($0.name, $0.tags) }) { first, _ in first },
+            groups: tagsOfGroups,
             chords: chords.map(\.chord),
             reflexes: reflexes.compactMap(\.reflex),
             isTracing: telemetry.trace,
