@@ -34,19 +34,14 @@ public struct WireWriter: Sendable {
             bytes[start] = UInt8(truncatingIfNeeded: length)
             return
         }
-        var prefix = WireWriter()
-        prefix.writeVarint(UInt64(length))
-        bytes.replaceSubrange(start...start, with: prefix.bytes)
+        var prefix: [UInt8] = []
+        prefix.append(varint: UInt64(length))
+        bytes.replaceSubrange(start...start, with: prefix)
     }
 
     /// Writes a bare varint of one to ten bytes, without a tag.
     public mutating func writeVarint(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
+        bytes.append(varint: value)
     }
 
     mutating func writeField(_ number: UInt32, varint value: UInt64) {
@@ -78,5 +73,17 @@ public struct WireWriter: Sendable {
         for index in 0..<byteCount {
             bytes.append(UInt8(truncatingIfNeeded: value >> (8 * index)))
         }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a varint of one to ten bytes.
+    public mutating func append(varint value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
     }
 }

@@ -67,13 +67,7 @@ public enum Fragmenter {
     private static func appendHeader(index: Int, packetLength: Int, to fragment: inout [UInt8]) {
         guard index == 0 else { return fragment.append(UInt8(truncatingIfNeeded: index) & Fragment.counterMask) }
         fragment.append(Fragment.firstFlag)
-        var rest = packetLength
-        // The length is a varint.
-        while rest >= 0x80 {
-            fragment.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        fragment.append(UInt8(truncatingIfNeeded: rest))
+        fragment.append(varint: UInt64(packetLength))
     }
 }
 
