@@ -36,7 +36,7 @@ public struct EventHistory: Sendable {
     /// Maximum number of full blocks that are not written.
     static let maxWaiting = 16
     /// A block spans at most this part of the retention.
-    static let parts: Int64 = 24
+    public static let parts: Int64 = 24
     /// Facts are repeated from this number of blocks before they would be overwritten, a few in each block.
     private static let margin: UInt64 = 64
 

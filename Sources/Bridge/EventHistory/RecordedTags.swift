@@ -1,5 +1,6 @@
-public import JSON
+import JSON
 import JacquardProtocol
+import Text
 
 /// The tags of a file of recorded events: the file has the names `tag-1`, `tag-2` and so on, in the order in which the tags
 /// were recorded first, and this table says which ids they stand for.
@@ -99,7 +100,7 @@ extension RecordedTags {
     private func conceal(_ text: ArraySlice<UInt8>, into result: inout [UInt8]) {
         var rest = text
         while let first = rest.first {
-            let word = rest.prefix(while: Self.isOfWord)
+            let word = rest.prefix { ASCII.isOfWord($0) || $0 >= 0x80 }
             if let number = names[Array(word)] {
                 result += [Self.mark] + Array(Self.name(number).utf8) + [Self.mark]
             } else {
@@ -112,15 +113,6 @@ extension RecordedTags {
             let count = isEscape ? (rest.dropFirst().first == UInt8(ascii: "u") ? 6 : 2) : 1
             result += rest.prefix(count)
             rest = rest.dropFirst(count)
-        }
-    }
-
-    private static func isOfWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"), 0x80...:
-            true
-        default: false
         }
     }
 
@@ -150,6 +142,9 @@ extension RecordedTags {
         let version = RecordedTags.version
     }
 
+    /// The greatest size of the table's file that is read; a tag takes at most a hundred bytes.
+    public static let fileSizeLimit = 1 << 20
+
     /// The contents of the table's file.
     public var bytes: [UInt8] {
         let tags = numbers.sorted { $0.value < $1.value }.map { Document.Tag(id: $0.key, name: Self.name($0.value)) }
@@ -159,10 +154,10 @@ extension RecordedTags {
     /// Parses the table's file.
     ///
     /// - Returns: nil for another format, and for a table with an id or a name twice.
-    public init?(_ document: JSONValue) {
-        guard document["version"]?.integer == Self.version, let elements = document["tags"]?.elements else {
-            return nil
-        }
+    public init?(parsing bytes: [UInt8]) {
+        guard let document = JSONValue(parsing: bytes), document["version"]?.integer == Self.version,
+            let elements = document["tags"]?.elements
+        else { return nil }
         for element in elements {
             guard let id = element["id"]?.string.flatMap({ TagID($0) }), numbers[id] == nil,
                 let number = element["name"]?.string.flatMap(Self.number(ofName:)), ids[number] == nil

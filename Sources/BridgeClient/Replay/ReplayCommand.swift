@@ -3,6 +3,7 @@ import BrokerAccess
 import CommandLine
 import Configuration
 import EventLoop
+import Glibc
 import JSON
 import Terminal
 import Text
@@ -21,9 +22,6 @@ struct ReplayCommand: ClientCommand {
     /// The first and last times, in milliseconds since 1970; nil: those of the file.
     var start: Int64?
     var end: Int64?
-
-    /// The greatest size of the table of tags that is read.
-    private static let tagsSizeLimit = 1 << 20
 
     /// Publishes the events, removes the retained ones, and prints how many there were.
     ///
@@ -74,46 +72,36 @@ struct ReplayCommand: ClientCommand {
 
     @LoopActor
     private func load() async throws(ClientFailure) -> EventReplay {
-        let bytes = try await read(file, limit: EventBlock.fileSize)
-        let found = EventBlocks(bytes)
-        var tags = RecordedTags()
-        let tagsFile = Self.tagsPath(of: file)
-        do throws(FileReadError) {
-            let bytes = try await contents(tagsFile, limit: Self.tagsSizeLimit)
-            guard let table = JSONValue(parsing: bytes).flatMap({ RecordedTags($0) }) else {
-                throw FileReadError(reason: "it is not a table of recorded tags", isMissing: false)
-            }
-            tags = table
-        } catch {
-            guard error.isMissing else { throw .unreadable(tagsFile, error.reason) }
+        guard let events = try await bytes(of: file, limit: EventBlock.fileSize) else {
+            throw .unreadable(file, FileError(ENOENT).reason(for: file))
         }
-        return EventReplay(found.blocks, tags: tags, from: start, until: end)
+        return EventReplay(EventBlocks(events).blocks, tags: try await tags(), from: start, until: end)
     }
 
+    /// The table of tags; an empty one if there is no file.
     @LoopActor
-    private func read(_ path: String, limit: Int) async throws(ClientFailure) -> [UInt8] {
-        do throws(FileReadError) {
-            return try await contents(path, limit: limit)
-        } catch {
-            throw .unreadable(path, error.reason)
+    private func tags() async throws(ClientFailure) -> RecordedTags {
+        let path = Self.tagsPath(of: file)
+        guard let bytes = try await bytes(of: path, limit: RecordedTags.fileSizeLimit) else { return RecordedTags() }
+        guard let tags = RecordedTags(parsing: bytes) else {
+            throw .unreadable(path, "it is not a table of recorded tags")
         }
+        return tags
     }
 
+    /// Reads a file; nil if there is none.
     @LoopActor
-    private func contents(_ path: String, limit: Int) async throws(FileReadError) -> [UInt8] {
-        let result = await HelperThread.shared.run { () -> Result<[UInt8], FileReadError> in
-            do throws(FileError) {
-                return .success(try FileContents(path: path, limit: limit).bytes)
-            } catch {
-                return .failure(FileReadError(reason: error.reason(for: path), isMissing: error.isMissing))
-            }
+    private func bytes(of path: String, limit: Int) async throws(ClientFailure) -> [UInt8]? {
+        let result = await HelperThread.shared.run {
+            Result { () throws(FileError) in try FileContents(path: path, limit: limit).bytes }
         }
-        return try result.get()
-    }
-
-    private struct FileReadError: Error {
-        let reason: String
-        let isMissing: Bool
+        do throws(FileError) {
+            return try result.get()
+        } catch  where error.isMissing {
+            return nil
+        } catch {
+            throw .unreadable(path, error.reason(for: path))
+        }
     }
 }
 

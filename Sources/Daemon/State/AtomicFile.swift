@@ -60,11 +60,12 @@ enum AtomicFile {
         guard close(descriptor) == 0 else { throw FileError(errno) }
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(FileError) {
+    /// Writes bytes to an open file, at its position.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(FileError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 || errno == EINTR else { throw FileError(errno) }
+            guard count > 0 || count < 0 && errno == EINTR else { throw FileError(count == 0 ? EIO : errno) }
             rest = rest.dropFirst(max(0, count))
         }
     }

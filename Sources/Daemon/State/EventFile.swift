@@ -1,15 +1,12 @@
 import Bridge
 import Configuration
 import Glibc
-import JSON
 import Synchronization
 
 /// The file of recorded events, with the table of its tags beside it. Everything here may block: for the helper thread.
 final class EventFile: Sendable {
     private static let fileName = "events.ring"
     private static let tagsFileName = "events.tags.json"
-    /// The greatest size of the table that is read; a tag takes at most a hundred bytes.
-    private static let tagsSizeLimit = 1 << 20
 
     private let folder: StateFolder
     private let base: String
@@ -60,8 +57,8 @@ final class EventFile: Sendable {
             }
         }
         var tags = RecordedTags()
-        if let bytes = try bytes(of: tagsPath, limit: Self.tagsSizeLimit, &findings) {
-            if let found = JSONValue(parsing: bytes).flatMap({ RecordedTags($0) }) {
+        if let bytes = try bytes(of: tagsPath, limit: RecordedTags.fileSizeLimit, &findings) {
+            if let found = RecordedTags(parsing: bytes) {
                 tags = found
             } else {
                 findings.setAside.append(try folder.moveAside(tagsPath).get())
@@ -124,12 +121,7 @@ final class EventFile: Sendable {
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32, at offset: Int) throws(FileError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let place = off_t(offset + bytes.count - rest.count)
-            let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, place) }
-            guard count > 0 || count < 0 && errno == EINTR else { throw FileError(count == 0 ? EIO : errno) }
-            rest = rest.dropFirst(max(0, count))
-        }
+        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw FileError(errno) }
+        try AtomicFile.write(bytes, to: descriptor)
     }
 }

@@ -41,7 +41,7 @@ final class EventRecorder {
         self.log = log
         self.delay = delay
         prefix = settings.mqtt.baseTopic + "/tag/"
-        interval = .seconds(settings.record.hours * 3_600 / 24)
+        interval = .seconds(Int64(settings.record.hours) * 3_600 / EventHistory.parts)
     }
 
     /// Reads the file and starts to record.
@@ -58,12 +58,8 @@ final class EventRecorder {
         guard settings.record.hours > 0 else { return nil }
         let file = EventFile(folder, base: settings.mqtt.baseTopic, hours: settings.record.hours)
         let log = log.with(.path, file.path)
-        let result = await HelperThread.shared.run(.events) { () -> Result<EventFile.Findings, FileError> in
-            do throws(FileError) {
-                return .success(try file.load())
-            } catch {
-                return .failure(error)
-            }
+        let result = await HelperThread.shared.run(.events) {
+            Result { () throws(FileError) in try file.load() }
         }
         switch result {
         case .failure(let error):
