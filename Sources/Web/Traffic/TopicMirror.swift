@@ -1,3 +1,4 @@
+import Bridge
 import JSON
 
 /// A message as browsers receive it.
@@ -69,17 +70,15 @@ struct TopicMirror {
 
     /// The states of all bridges by name.
     var bridges: [String: String] {
-        let (start, end) = ("\(base)/bridge/", "/state")
-        var bridges: [String: String] = [:]
-        for (topic, fact) in facts where topic.hasPrefix(start) && topic.hasSuffix(end) {
-            let name = topic.utf8.dropFirst(start.utf8.count).dropLast(end.utf8.count)
-            guard !name.isEmpty, !name.contains(UInt8(ascii: "/")) else { continue }
-            bridges[String(Substring(name))] = String(decoding: fact.payload, as: UTF8.self)
+        let topics = BridgeTopics(base: base, instance: "")
+        return facts.reduce(into: [:]) { bridges, fact in
+            guard let name = topics.instance(ofStateTopic: fact.key) else { return }
+            bridges[name] = String(decoding: fact.value.payload, as: UTF8.self)
         }
-        return bridges
     }
 
-    /// Whether the broker keeps messages of a topic. With MQTT 3.1.1 the flag of a received message does not say so.
+    /// Whether the broker keeps messages of a topic. With MQTT 3.1.1 the flag of a received message is no
+    /// evidence.
     static func isFact(_ rest: Substring) -> Bool {
         let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard levels.count == 3 else { return false }
