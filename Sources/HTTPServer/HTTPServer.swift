@@ -131,7 +131,6 @@ public final class HTTPServer {
         }
         run()
     }
-
 }
 
 // MARK: Callbacks

@@ -75,13 +75,6 @@ struct MetricFamily: Hashable, Sendable {
         return "\(microseconds / 1_000_000).\(fraction)"
     }
 
-    /// The lines of the family; empty without samples.
-    var text: String {
-        var text = ""
-        write(to: &text)
-        return text
-    }
-
     /// Appends the lines of the family; none without samples.
     func write(to text: inout String) {
         guard !samples.isEmpty else { return }

@@ -145,7 +145,6 @@ extension FactMirror {
         postponed.remove(ExactText(topic))
         facts[ExactText(topic)]?.progress = .dropped
     }
-
 }
 
 // MARK: Facts that the broker may not have stored

@@ -53,7 +53,7 @@ final class BridgeService {
     private(set) lazy var metrics = MetricsWriter(log: log) { [unowned self] in
         bridge.metrics(measurement, at: .now)
     }
-    /// Fires some time after a burst, because giving memory back between two bursts would be in vain.
+    /// Fires some time after a burst: the next burst would need the memory again.
     private(set) lazy var memoryTimer = LoopTimer { ProcessMemory.release() }
     private lazy var healthTimer = LoopTimer { [unowned self] in measure() }
 

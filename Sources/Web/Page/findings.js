@@ -7,6 +7,7 @@ import {age, span, stateText, words} from "./model.js";
 
 const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
 const linked = ["connecting", "initializing", "configuring", "connected"];
+const missingTagRemedies = ["Move the tag: it sleeps after ten idle minutes.", "Bring it near the adapter.", "Charge it."];
 
 function finding(name, title, verdict, found, ...remedies) {
   return {name, title, verdict, found, remedies: remedies.filter(Boolean)};
@@ -96,7 +97,7 @@ function ofTag(tag, isAdapterReady, now) {
   if (error) return [...first, link("failed", `not connected: ${errorText(tag, now)}`, error.hint)];
   if (tag.availability === "online") return [...first, link("ok", "not connected, because no command is waiting")];
   if (first.at(-1).verdict === "failed") return [...first, link("skipped", "not tried: the bridge waits until it receives the tag")];
-  return [...first, link("failed", "not connected", "Move the tag: it sleeps after ten idle minutes.", "Bring it near the adapter.", "Charge it.")];
+  return [...first, link("failed", "not connected", ...missingTagRemedies)];
 }
 
 // The bridge publishes the time with each change of the state only: a tag may have been received since then.
@@ -106,7 +107,7 @@ function received(tag, isBridgeOnline, now) {
   if (isBridgeOnline && linked.includes(state)) return make("ok", "linked to the adapter");
   if (seen) return make("skipped", `received ${age(seen, now)} or later`);
   if (!isBridgeOnline || seen === undefined) return make("skipped", "not known");
-  return make("failed", "not received since the bridge started", "Move the tag: it sleeps after ten idle minutes.", "Bring it near the adapter.", "Charge it.");
+  return make("failed", "not received since the bridge started", ...missingTagRemedies);
 }
 
 function lastError(tag, now) {

@@ -175,7 +175,7 @@ struct PageServer {
         }
     }
 
-    /// Tells the page how to log in.
+    /// The way to log in, for the page.
     private var withoutSession: HTTPResponse {
         let login: JSONValue =
             switch rules.authentication {

@@ -128,7 +128,9 @@ struct MetricsTests {
     func escaping(value: String, written: String) {
         let family = MetricFamily(
             name: "x", help: "h", kind: .gauge, samples: [.init(labels: [.init(name: "a", value: value)], value: -1)])
-        let line = family.text.split(separator: "\n").last ?? ""
+        var text = ""
+        family.write(to: &text)
+        let line = text.split(separator: "\n").last ?? ""
         #expect(line.unicodeScalars.elementsEqual("jacquard_x{a=\"\(written)\"} -1".unicodeScalars), "\(line)")
     }
 
