@@ -229,6 +229,10 @@ final class CentralBench {
         }
         await other.start()
         try await until("the other one is notified") { isSubscribed }
+        // This central receives the change on a connection of its own.
+        try await until("the change is seen") { [unowned self] in
+            central.device(Self.address(1)).map { central.tree.isNotifyAcquired(below: $0.path) } ?? false
+        }
         return other
     }
 
