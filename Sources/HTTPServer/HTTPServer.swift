@@ -34,7 +34,8 @@ public final class HTTPServer {
     private var source: DescriptorSource?
     private lazy var timer = LoopTimer { [unowned self] in run() }
     private lazy var deadlines = LoopTimer { [unowned self] in endOverdue() }
-    private lazy var again = EndOfTurnSource { [unowned self] in run() }
+    /// The loop keeps it until the end of the turn, and may release the server before that.
+    private lazy var again = EndOfTurnSource { [weak self] in self?.run() }
     private var exchanges: [ObjectIdentifier: Exchange] = [:]
 
     /// Starts a server.

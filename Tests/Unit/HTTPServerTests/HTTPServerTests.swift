@@ -131,6 +131,21 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("may be released in the turn in which a reply is sent")
+    func release() async throws {
+        try await onLoop {
+            var pending: HTTPReply?
+            let bench = try Bench { _, reply in pending = reply }
+            let connection = try RawConnection(bench.port)
+            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("the request") { pending != nil }
+            pending?.send(HTTPResponse(status: 200))
+            bench.stop()
+            try await until("the end of the connection") { connection.hasEnded }
+            connection.close()
+        }
+    }
+
     @Test("streams bytes as they come, after the beginning")
     func stream() async throws {
         try await onLoop {

@@ -92,7 +92,7 @@ struct PairingTests {
         try await onLoop {
             let stage = Stage()
             let address = stage.connect(.desk)
-            stage.manager.pair(.desk, within: .seconds(60))
+            stage.manager.pair(.desk, within: .seconds(3600))
             stage.lose(address)
             _ = try await stage.said(upTo: "> connect 01")
             stage.central.report(.connected(address))
