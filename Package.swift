@@ -37,6 +37,7 @@ func linking(order: String) -> [LinkerSetting] {
                 // What runs stands side by side: the kernel maps 64 kB around each page that is touched.
                 "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/deploy/\(order)",
                 "-Xlinker", "--no-warn-symbol-ordering",
+                "-Xlinker", "--script=\(Context.packageDirectory)/deploy/unnamed-functions.ld",
             ], .when(configuration: .release))
     ]
 }

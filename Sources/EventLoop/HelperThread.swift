@@ -88,6 +88,8 @@ public final class HelperThread: Sendable {
     }
 
     private func startThread() {
+        // All threads allocate from one heap. A heap of its own would keep what a piece of work has freed.
+        mallopt(M_ARENA_MAX, 1)
         // The loop handles all signals: block them in the new thread, which inherits the mask of its creator.
         var all = sigset_t()
         var before = sigset_t()

@@ -91,7 +91,7 @@ extension BridgeService {
         send(outbox.acknowledged(ticket, reason: reason, at: .now))
         // A queued message may have expired.
         reportLosses()
-        if outbox.takeEmptied() { memoryTimer.arm(after: .milliseconds(50)) }
+        if outbox.takeEmptied() { memoryIsUnused(after: .milliseconds(50)) }
     }
 
     /// Subscribes, then publishes `online` and all facts, then the queued messages: the order of the contract.

@@ -36,7 +36,7 @@ extension BridgeService {
     /// Logs an event if it changes the state of the tag.
     func logLife(_ event: TagEvent, of id: TagID, at now: @autoclosure () -> Instant?) {
         switch event {
-        case .connection, .gear: break
+        case .connection, .gear: memoryIsUnused(after: Self.settling)
         // The hot path: the clock is not read.
         case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .commandEnded: return
         }

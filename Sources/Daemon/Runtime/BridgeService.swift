@@ -53,12 +53,15 @@ final class BridgeService {
     private(set) lazy var metrics = MetricsWriter(log: log) { [unowned self] in
         bridge.metrics(measurement, at: .now)
     }
-    /// Fires some time after a burst: the next burst would need the memory again.
-    private(set) lazy var memoryTimer = LoopTimer { ProcessMemory.release() }
+    /// Gives unused memory back to the system.
+    private lazy var memoryTimer = LoopTimer { ProcessMemory.release() }
     private lazy var healthTimer = LoopTimer { [unowned self] in measure() }
 
     /// The interval of process measurements.
     private static let healthInterval = Duration.seconds(60)
+    /// How long the start, or the connection of a tag, may go on to use memory: BlueZ's objects are read, and facts are
+    /// published.
+    static let settling = Duration.seconds(1)
 
     /// Creates the parts; nothing runs before ``start()``.
     ///
@@ -125,6 +128,7 @@ final class BridgeService {
         metrics.follow(configuration.metrics)
         EventLoop.shared.begin { await self.askVersion() }
         await central.start()
+        memoryIsUnused(after: Self.settling)
     }
 
     /// Passes the version of BlueZ to the bridge.
@@ -162,6 +166,12 @@ final class BridgeService {
         while let action = actions.popFirst() { perform(action, at: now) }
         isActing = false
         bridgeTimer.arm(at: bridge.deadline)
+    }
+
+    /// Gives unused memory back to the system after a pause: in a series of bursts it would be allocated again. While
+    /// tags connect one after the other, this happens once in each pause.
+    func memoryIsUnused(after pause: Duration) {
+        if !memoryTimer.isArmed { memoryTimer.arm(after: pause) }
     }
 
     // MARK: Health

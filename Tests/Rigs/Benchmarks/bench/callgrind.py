@@ -15,3 +15,21 @@ def dump(pid, work, part):
             raise RuntimeError(f"callgrind has written {glob.glob(work + '/profile*')}")
         time.sleep(0.05)
     return path
+
+
+def functions(path, program):
+    """Names of the program's own functions in a profile, as the linker knows them."""
+    objects, names, current, found = {}, {}, None, set()
+    with open(path) as f:
+        for line in f:
+            if named := re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line):
+                if named[3]:
+                    objects[named[2]] = named[3]
+                if not named[1]:
+                    current = objects[named[2]]
+            elif named := re.match(r"(c?)fn=\((\d+)\)(?: (.*))?", line):
+                if named[3]:
+                    names[named[2]] = re.sub(r"'\d+$", "", named[3])  # a depth of recursion
+                if not named[1] and current == program:
+                    found.add(names[named[2]])
+    return {name for name in found if not name.startswith(("0x", "("))}

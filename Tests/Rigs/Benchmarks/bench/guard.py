@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Counts what a gesture, an LED command and a quiet second cost: system calls, messages on the bus, instructions, allocations.
+For a release build also memory: the code that runs, and the memory that the process has for itself.
 
 Counts do not depend on the machine's speed. Each is the difference between N and 2 N gestures or commands, which leaves out what
 does not grow with them. A bound is not a target: it says where somebody has made the path longer without noticing."""
@@ -13,7 +14,7 @@ import tempfile
 import time
 from types import SimpleNamespace
 
-from callgrind import dump
+from callgrind import dump, functions
 from scenario import Run
 
 RIGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -28,6 +29,11 @@ CALLS = 12  # two wake-ups (gesture, acknowledgement): 2 epoll_wait, 2 recvfrom,
 COMMAND_CALLS = 20  # four wake-ups (command, response, answer of the bus, acknowledgement): 4 epoll_wait, 6 read, 2 recvfrom,
 # 2 recvmsg, 1 sendmsg, 2 write
 CODE = 9_000_000  # bytes of a release build: one search of a text in a text brings regular expressions, 800,000 more
+BLOCKS = 64  # blocks of 64 kB with a function that runs, counted with one tag: the kernel maps such a block at once. More means
+# that Tests/Rigs/Benchmarks/order is to be run again
+FEW, MANY = 20, 120  # tags
+OWN = 2_500  # kB with 20 tags: heap, stacks, and data that was relocated or written; it is not shared and not read from a file
+OWN_PER_TAG = 20  # kB for each further tag
 IDLE = 10  # in five seconds with twenty tags: a timer or two, no message to anybody
 BOUNDS = {  # by the kind of build, as an optimized one does a part of the work; a third above what was counted
     "release": {"instructions": 40_000, "allocations": 20},
@@ -106,22 +112,43 @@ class Guard:
 
     def size(self):
         sections = subprocess.run(["size", "-A", self.options.daemon], check=True, capture_output=True, text=True).stdout
-        self.check("bytes of machine code", int(re.search(r"^\.text +(\d+)", sections, re.M)[1]), CODE)
+        self.check("bytes of machine code", sum(map(int, re.findall(r"^\.text\S* +(\d+)", sections, re.M))), CODE)
+
+    def memory(self):
+        used = {}
+        for tags in (FEW, MANY):
+            def body(run, work):
+                time.sleep(2)  # what the start has used is given back
+                with open(f"/proc/{run.p.pid}/smaps_rollup") as f:
+                    used[tags] = int(re.search(r"^Anonymous: +(\d+)", f.read(), re.M)[1])
+            self.run("", tags, body)
+        self.check(f"kB of memory of its own, {FEW} tags", used[FEW], OWN)
+        self.check("kB for each further tag", (used[MANY] - used[FEW]) / (MANY - FEW), OWN_PER_TAG)
+
+    def blocks(self, profiles):
+        """The blocks of code with a function that is in one of the profiles."""
+        run = set().union(*(functions(path, self.options.daemon) for path in profiles))
+        symbols = subprocess.run(["nm", "--defined-only", self.options.daemon], check=True, capture_output=True, text=True).stdout
+        blocks = {int(address, 16) >> 16 for address, name in re.findall(r"^(\w+) [tTwW] (.+)$", symbols, re.M) if name in run}
+        self.check("blocks of 64 kB with code that runs", len(blocks), BLOCKS)
 
     def instructions(self):
         def body(run, work):
-            counts = []
+            counts, profiles = [], []
             steps = [(None, 0), (self.gestures, COUNT), (self.gestures, 2 * COUNT)]
             steps += [(self.commands, COMMANDS), (self.commands, 2 * COMMANDS)]
             for make, count in steps:
                 if count:
                     make(run, count)
-                counts.append(read_profile(dump(run.p.pid, work, len(counts) + 1)))
+                profiles.append(dump(run.p.pid, work, len(counts) + 1))
+                counts.append(read_profile(profiles[-1]))
+            if self.options.build == "release":
+                self.blocks(profiles)
             for what, bound in BOUNDS[self.options.build].items():
                 self.check(f"{what} of a gesture", (counts[2][what] - counts[1][what]) / COUNT, bound)
             for what, bound in COMMAND_BOUNDS[self.options.build].items():
                 self.check(f"{what} of an LED command", (counts[4][what] - counts[3][what]) / COMMANDS, bound)
-        self.run("valgrind --tool=callgrind --callgrind-out-file={work}/profile", 1, body)
+        self.run("valgrind --tool=callgrind --demangle=no --callgrind-out-file={work}/profile", 1, body)
 
 
 @contextlib.contextmanager
@@ -182,12 +209,13 @@ def read_profile(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rig", required=True, help="folder of the built rig")
-    parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt")
+    parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt", type=os.path.realpath)
     parser.add_argument("--build", choices=BOUNDS, default="debug", help="how it was built")
     parser.add_argument("--page", help="the program jacquard2mqtt-web, which runs meanwhile; default: none")
     guard = Guard(parser.parse_args())
     if guard.options.build == "release":
         guard.size()
+        guard.memory()
     guard.system_calls()
     guard.silence()
     guard.instructions()

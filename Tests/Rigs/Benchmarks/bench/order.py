@@ -3,33 +3,14 @@
 then those of the start."""
 import argparse
 import os
-import re
 import tempfile
 import time
 from types import SimpleNamespace
 
-from callgrind import dump
+from callgrind import dump, functions
 from scenario import Run
 
 TAGS = 20
-
-
-def functions(path, program):
-    """Names of the program's own functions in a profile, as the linker knows them."""
-    objects, names, current, found = {}, {}, None, set()
-    with open(path) as f:
-        for line in f:
-            if named := re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line):
-                if named[3]:
-                    objects[named[2]] = named[3]
-                if not named[1]:
-                    current = objects[named[2]]
-            elif named := re.match(r"(c?)fn=\((\d+)\)(?: (.*))?", line):
-                if named[3]:
-                    names[named[2]] = re.sub(r"'\d+$", "", named[3])  # a depth of recursion
-                if not named[1] and current == program:
-                    found.add(names[named[2]])
-    return {name for name in found if not name.startswith(("0x", "("))}
 
 
 def profile(options, mode):
@@ -45,6 +26,7 @@ def profile(options, mode):
             run.warm_up()
             run.gestures(200, 400)
             run.commands(50, 100)
+            run.gestures(0, 2000)  # more than the broker takes at once
             return functions(start, options.daemon), functions(dump(run.p.pid, work, 2), options.daemon)
         finally:
             run.close()
