@@ -49,7 +49,7 @@ public enum BlueZFault: Hashable, Sendable {
     case endDiscovery
     /// Every device is removed from the bus without a word about its link.
     case removeDevices
-    /// Every descriptor of AcquireNotify is closed without a word.
+    /// Every descriptor of AcquireNotify and AcquireWrite is closed without a signal.
     case closeDescriptors
     /// What lasts of the above is over.
     case clear

@@ -12,6 +12,8 @@ public struct BlueZOptions: Sendable {
 
     /// Whether AcquireNotify works; without, clients have to fall back on StartNotify.
     public var allowsAcquireNotify = true
+    /// Whether AcquireWrite works; without, clients have to write by WriteValue.
+    public var allowsAcquireWrite = true
     /// Whether GATT objects outlive the link.
     public var gattCache = GATTCache.always
     /// Whether Connect is answered once the services are resolved. bluetoothd answers as soon as the link is up.

@@ -71,7 +71,7 @@ public final class BlueZService {
         daemon?.adapters.forEach { $0.endDiscovery() }
     }
 
-    /// Closes every descriptor of AcquireNotify, without a word.
+    /// Closes every descriptor of AcquireNotify and AcquireWrite, without a signal.
     public func closeDescriptors() {
         for device in daemon?.adapters.flatMap(\.devices) ?? [] { device.closeDescriptors() }
     }

@@ -100,8 +100,9 @@ extension Device1: PeripheralLink {
 
     /// Closes the clients' descriptors without a signal.
     func closeDescriptors() {
-        for characteristic in services.flatMap(\.characteristics) where characteristic.acquisition.isOpen {
-            characteristic.release()
+        for characteristic in services.flatMap(\.characteristics) {
+            if characteristic.acquisition.isOpen { characteristic.release() }
+            characteristic.closeWriteSocket()
         }
     }
 

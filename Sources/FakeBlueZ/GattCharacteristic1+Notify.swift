@@ -124,6 +124,7 @@ extension GattCharacteristic1 {
     /// The link has gone. Sockets end; sessions stay, and `Notifying` with them, as long as the object does.
     func linkHasGone() {
         for client in sessions.keys { sessions[client]?.isFromEarlierLink = true }
+        closeWriteSocket()
         guard acquisition.isOpen else { return }
         acquisition = .none
         changed("NotifyAcquired")

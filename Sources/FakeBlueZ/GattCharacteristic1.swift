@@ -18,6 +18,8 @@ final class GattCharacteristic1: BusObject {
     var sessions: [String: NotifySession] = [:]
     var isNotifying = false
     var acquisition = Acquisition.none
+    /// Our end of the socket that AcquireWrite hands out; nil while no client has it.
+    private var writeSocket: WriteSocket?
     private var isWriting = false
 
     init(_ characteristic: GATTService.Characteristic, path: String, service: String, device: Device1) {
@@ -45,6 +47,9 @@ final class GattCharacteristic1: BusObject {
             BusProperty("NotifyAcquired", "b") {
                 self.notifies && self.options.allowsAcquireNotify ? .boolean(!self.acquisition.isNone) : nil
             },
+            BusProperty("WriteAcquired", "b") {
+                self.canAcquireWrite ? .boolean(self.writeSocket != nil) : nil
+            },
             BusProperty("MTU", "q") { self.device.isConnected ? .uint16(self.options.mtu) : nil },
         ]
     }
@@ -53,7 +58,7 @@ final class GattCharacteristic1: BusObject {
         [
             BusMethod("ReadValue", takes: "a{sv}", gives: "ay") { self.read($0) },
             BusMethod("WriteValue", takes: "aya{sv}") { self.write($0) },
-            BusMethod("AcquireWrite", takes: "a{sv}", gives: "hq") { $0.refuse(.notSupported) },
+            BusMethod("AcquireWrite", takes: "a{sv}", gives: "hq") { self.acquireWrite($0) },
             BusMethod("AcquireNotify", takes: "a{sv}", gives: "hq") { self.acquireNotify($0) },
             BusMethod("StartNotify") { self.startNotify($0) },
             BusMethod("StopNotify") { self.stopNotify($0) },
@@ -79,6 +84,7 @@ final class GattCharacteristic1: BusObject {
 
     private func write(_ call: BusCall) {
         guard device.isConnected else { return call.refuse(.linkIsDown) }
+        guard writeSocket == nil else { return call.refuse(.notPermitted("Write acquired")) }
         guard !isWriting else { return call.refuse(.inProgress) }
         guard let value = call.arguments[0].byteArray, let options = call.arguments[1].textKeyed else {
             return call.refuse(.invalidArguments)
@@ -120,10 +126,44 @@ final class GattCharacteristic1: BusObject {
     private func command(_ value: [UInt8], _ call: BusCall) {
         guard value.count <= maximumLength else { return call.refuse(.failed("Failed to initiate write")) }
         call.reply()
+        command(value)
+    }
+
+    private func command(_ value: [UInt8]) {
         guard flags.contains("write-without-response"), device.isPairedEnough, device.peripheral.isReachable else {
             return
         }
         device.peripheral.write(value, on: uuid)
+    }
+
+    // MARK: Writing by descriptor
+
+    private var canAcquireWrite: Bool { flags.contains("write-without-response") && options.allowsAcquireWrite }
+
+    /// Answered at once: services are on the bus when they are resolved, and the MTU is negotiated then.
+    private func acquireWrite(_ call: BusCall) {
+        guard device.isConnected else { return call.refuse(.linkIsDown) }
+        guard writeSocket == nil else { return call.refuse(.notPermitted("Write acquired")) }
+        guard canAcquireWrite else { return call.refuse(.notSupported) }
+        guard let (socket, clientEnd) = try? WriteSocket.pair() else {
+            return call.refuse(.failed("Too many open files"))
+        }
+        // bluetoothd discards a value that is too long.
+        socket.onValue = { [weak self] value in
+            guard let self, value.count <= maximumLength else { return }
+            command(value)
+        }
+        socket.onClosed = { [weak self] in self?.closeWriteSocket() }
+        writeSocket = socket
+        changed("WriteAcquired")
+        call.reply(.descriptor(clientEnd), .uint16(options.mtu))
+    }
+
+    /// Closes our end of the socket of AcquireWrite, as with the link.
+    func closeWriteSocket() {
+        guard writeSocket != nil else { return }
+        writeSocket = nil
+        changed("WriteAcquired")
     }
 }
 

@@ -15,7 +15,7 @@ struct SimulatorOptions: Hashable, Sendable {
     var isJSON = false
     var speaksOnStandardIO = false
     var isQuick = false
-    var allowsAcquireNotify = true
+    var allowsAcquire = true
     var gesturesEvery: Duration?
     var mtu: UInt16?
     var tag = TagOptions()
@@ -59,7 +59,7 @@ extension SimulatorOptions {
         isJSON = isSet(.json)
         speaksOnStandardIO = isSet(.stdio)
         isQuick = isSet(.quick)
-        allowsAcquireNotify = !isSet(.noAcquire)
+        allowsAcquire = !isSet(.noAcquire)
         tag.isLossy = isSet(.lossy)
         tag.allowsWriteWithoutResponseOnly = isSet(.writeWithoutResponseOnly) || profile == .old
         tag.wantsPairing = isSet(.pairing)
@@ -133,7 +133,8 @@ extension OptionDescription {
     fileprivate static let mtu = OptionDescription(
         name: "--mtu", value: "N", details: ["The ATT MTU of every connection, 23 to 517 (default: 247)."])
     fileprivate static let noAcquire = OptionDescription(
-        name: "--no-acquire", value: nil, details: ["Refuse AcquireNotify, so that clients use StartNotify."])
+        name: "--no-acquire", value: nil,
+        details: ["Refuse AcquireNotify and AcquireWrite, so that clients use", "StartNotify and WriteValue."])
     fileprivate static let lossy = OptionDescription(
         name: "--lossy", value: nil,
         details: ["Drop values if the client's socket is full, as bluetoothd does."])

@@ -43,7 +43,8 @@ final class SimulatorSession {
         _ tags: [SimulatedTag], on bus: String, _ scenario: Scenario?
     ) async throws -> String? {
         var blueZOptions = options.isQuick ? BlueZOptions.quick : BlueZOptions()
-        blueZOptions.allowsAcquireNotify = options.allowsAcquireNotify
+        blueZOptions.allowsAcquireNotify = options.allowsAcquire
+        blueZOptions.allowsAcquireWrite = options.allowsAcquire
         let recordedMTU = tags.first?.firmware.replay?.mtu.map { UInt16(clamping: $0) }
         blueZOptions.mtu = options.mtu ?? recordedMTU ?? blueZOptions.mtu
         let log = Logger("simulator", to: StreamSink(level: .warning))

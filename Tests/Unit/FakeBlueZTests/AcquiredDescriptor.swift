@@ -3,7 +3,7 @@ import Glibc
 import JacquardProtocol
 import Testing
 
-/// A client's end of what AcquireNotify gives.
+/// A client's end of what AcquireNotify or AcquireWrite gives.
 final class AcquiredDescriptor {
     let number: CInt
     let mtu: Int

@@ -69,7 +69,7 @@ struct GATTTests {
             let expected: [(TagCharacteristic, String, String)] = [
                 (.notify, "AcquireNotify", "org.bluez.Error.NotPermitted: Notify acquired"),
                 (.command, "AcquireNotify", "org.bluez.Error.NotSupported: Operation is not supported"),
-                (.command, "AcquireWrite", "org.bluez.Error.NotSupported: Operation is not supported"),
+                (.notify, "AcquireWrite", "org.bluez.Error.NotSupported: Operation is not supported"),
                 (.command, "ReadValue", "org.bluez.Error.NotPermitted: Read not permitted"),
             ]
             for (channel, member, error) in expected {
@@ -87,6 +87,54 @@ struct GATTTests {
             #expect(
                 await bench.failure { try await bench.characteristic(.notify, "AcquireNotify", options) }
                     == "org.bluez.Error.Failed: Not connected")
+        }
+    }
+
+    @Test("takes values by a descriptor, refuses calls meanwhile, and closes it with the link")
+    func acquireWrite() async throws {
+        try await onLoop {
+            let bench = try await BlueZBench()
+            try await bench.connect()
+            let response = try AcquiredDescriptor(
+                try await bench.characteristic(.response, "AcquireNotify", .properties([])))
+            let acquire = { try await bench.characteristic(.command, "AcquireWrite", .properties([])) }
+            var writer: AcquiredDescriptor? = try AcquiredDescriptor(try await acquire())
+            #expect(writer?.mtu == 247)
+            try await bench.wait("char000b WriteAcquired=true")
+            for fragment in try Fragmenter.fragments(of: Request.begin().encoded(id: 1)) {
+                #expect(send(try #require(writer).number, fragment, fragment.count, 0) == fragment.count)
+            }
+            var values: [[UInt8]] = []
+            try await until("an answer") {
+                values += response.values() ?? []
+                return !values.isEmpty
+            }
+            #expect(values == [[0xC0, 0x09, 0x08, 0x01, 0x10, 0x00, 0x18, 0x00, 0xAA, 0x06, 0x00]])
+            for type in ["request", "command"] {
+                #expect(
+                    await bench.failure { try await bench.write([1], type: type) }
+                        == "org.bluez.Error.NotPermitted: Write acquired")
+            }
+            #expect(await bench.failure { try await acquire() } == "org.bluez.Error.NotPermitted: Write acquired")
+            writer = nil
+            try await bench.wait("char000b WriteAcquired=false")
+            try await bench.write([1], type: "command")
+            let later = try AcquiredDescriptor(try await acquire())
+            try await bench.device("Disconnect")
+            #expect(later.values() == nil)
+        }
+    }
+
+    @Test("refuses a descriptor for writes if that is not offered")
+    func acquireWriteNotOffered() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.allowsAcquireWrite = false
+            let bench = try await BlueZBench(options)
+            try await bench.connect()
+            #expect(
+                await bench.failure { try await bench.characteristic(.command, "AcquireWrite", .properties([])) }
+                    == "org.bluez.Error.NotSupported: Operation is not supported")
         }
     }
 

@@ -28,7 +28,7 @@ struct SimulatorOptionsTests {
         ])
         #expect(options.bus == "unix:path=/run/bus")
         #expect(options.adapters == 2)
-        #expect(!options.allowsAcquireNotify && options.isJSON && options.isQuick)
+        #expect(!options.allowsAcquire && options.isJSON && options.isQuick)
         #expect(options.tag.isLossy && options.tag.allowsWriteWithoutResponseOnly && options.tag.wantsPairing)
         #expect(options.gesturesEvery == .milliseconds(500))
         let profile = try Self.options(["--profile", "old", "--scenario", "play"])
