@@ -145,7 +145,7 @@ class Run:
         return out
 
     def reflexes(self, rate, count):
-        """Gestures with a reflex for each, while the broker is gone: until WriteValue at the tag."""
+        """Gestures with a reflex for each, while the broker is gone: until the write at the tag."""
         self.daemons.parts[-1].stop()
         time.sleep(0.5)
         self.dump(self.bluez, "dump-led", "<QQ")
@@ -182,7 +182,7 @@ class Run:
         return {"lost": count - len(seen), "doubled": doubled, "disorder": disorder, "wrong": wrong, **percentiles(late)}
 
     def commands(self, rate, count):
-        """LED commands over MQTT, to the tags in turn: until WriteValue at the tag, and until the result is published."""
+        """LED commands over MQTT, to the tags in turn: until the write at the tag, and until the result is published."""
         self.ask(self.sink, f"arm led/result {count}", "armed")
         self.dump(self.bluez, "dump-led", "<QQ")
         cpu = cpu_ns(self.p.pid)

@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "rig.h"
@@ -29,6 +31,7 @@ struct chr {
     char path[112];
     bool writes, notifies, notifying;
     int fd; /* our end of an AcquireNotify socket pair, or -1 */
+    int write_fd; /* the same of AcquireWrite */
 };
 struct dev {
     char addr[18], path[64], svc[96], name[24];
@@ -46,11 +49,12 @@ static struct dev devs[MAXDEV];
 static int ndev;
 static const uint16_t mtu = 247;
 static const char *const adapter = "/org/bluez/hci0", *const service = JQ_SERVICE;
-static bool discovering, acquire; /* without acquire, AcquireNotify is refused */
+static bool discovering, acquire; /* without acquire, AcquireNotify and AcquireWrite are refused */
 static uint64_t next_adv;
 static DBusConnection *conn;
 static uint64_t *sent_at;
 static size_t sent_n, sent_cap, dropped;
+static int writing; /* epoll descriptor of all write_fd */
 static struct stamp *leds; /* LED requests that arrived, since the last dump */
 static size_t led_n, led_cap;
 
@@ -159,6 +163,7 @@ static void props_of(DBusMessageIter *d, const char *iface, struct dev *v, struc
         p_bytes(d, "Value", (const unsigned char *)"", 0);
         if (c->notifies) p_bool(d, "Notifying", c->notifying);
         if (c->notifies && acquire) p_bool(d, "NotifyAcquired", c->fd >= 0);
+        if (c->writes && acquire) p_bool(d, "WriteAcquired", c->write_fd >= 0);
         var_basic(d, "MTU", DBUS_TYPE_UINT16, &mtu);
     }
 }
@@ -249,16 +254,22 @@ static void unsubscribe(struct chr *c) {
     if (c->fd >= 0) close(c->fd), c->fd = -1;
     c->notifying = false;
 }
+static void end_writing(struct chr *c) {
+    if (c->write_fd >= 0) close(c->write_fd), c->write_fd = -1; /* closing ends its registration with epoll */
+}
 static void link_down(struct dev *v) {
     v->connected = v->resolved = v->tag.configured = false;
     v->tag.rx.want = 0;
-    for (int i = 0; i < JQ_CHANNELS; i++) unsubscribe(&v->chr[i]);
+    for (int i = 0; i < JQ_CHANNELS; i++) unsubscribe(&v->chr[i]), end_writing(&v->chr[i]);
 }
 
 /* ---- values out, to the descriptor or as a signal ---- */
-static void pump(void) { /* run the bus connection once */
+static void packets_in(struct chr *c);
+static void pump(void) { /* run the bus connection once, and read what was written to descriptors */
+    struct epoll_event got[16];
     dbus_connection_read_write(conn, 0);
     while (dbus_connection_dispatch(conn) == DBUS_DISPATCH_DATA_REMAINS) {}
+    for (int i = epoll_wait(writing, got, 16, 0); i-- > 0;) packets_in(got[i].data.ptr);
 }
 static void value_out(struct chr *c, const unsigned char *val, int n) {
     uint64_t give_up = 0;
@@ -293,18 +304,45 @@ static void packet_out(void *context, int channel, const uint8_t *packet, int n)
     for (int at = 0, counter = 0, k; (k = jq_fragment(packet, n, &at, &counter, fragment));)
         value_out(&v->chr[channel], fragment, k);
 }
-static void value_in(struct dev *v, struct chr *c, DBusMessage *m) { /* WriteValue(ay, a{sv}) */
-    DBusMessageIter it, a;
-    const unsigned char *p = NULL;
-    int n = 0;
+static void value_in(struct dev *v, struct chr *c, const unsigned char *p, int n) {
     uint64_t now = rig_now();
-    if (!dbus_message_iter_init(m, &it) || dbus_message_iter_get_arg_type(&it) != DBUS_TYPE_ARRAY) return;
-    dbus_message_iter_recurse(&it, &a);
-    dbus_message_iter_get_fixed_array(&a, &p, &n);
     if (c != &v->chr[JQ_COMMAND] || !(p = jq_feed(&v->tag.rx, p, n, &n))) return;
     if (!tag_request(&v->tag, p, n, packet_out, v)) return;
     if (led_n == led_cap) leds = realloc(leds, (led_cap = led_cap ? 2 * led_cap : 1024) * sizeof *leds);
     leds[led_n++] = (struct stamp){now, (uint64_t)(v - devs)};
+}
+
+static void message_in(struct dev *v, struct chr *c, DBusMessage *m) { /* WriteValue(ay, a{sv}) */
+    DBusMessageIter it, a;
+    const unsigned char *p = NULL;
+    int n = 0;
+    if (!dbus_message_iter_init(m, &it) || dbus_message_iter_get_arg_type(&it) != DBUS_TYPE_ARRAY) return;
+    dbus_message_iter_recurse(&it, &a);
+    dbus_message_iter_get_fixed_array(&a, &p, &n);
+    value_in(v, c, p, n);
+}
+static void packets_in(struct chr *c) { /* from the descriptor of AcquireWrite */
+    struct dev *v = &devs[((char *)c - (char *)devs) / (ptrdiff_t)sizeof *devs];
+    unsigned char b[512];
+    ssize_t n;
+    while (c->write_fd >= 0 && (n = recv(c->write_fd, b, sizeof b, MSG_DONTWAIT)) >= 0)
+        if (n == 0) end_writing(c);
+        else value_in(v, c, b, (int)n);
+}
+/* Hands out a socket as the answer to AcquireNotify or AcquireWrite; *fd is our end. */
+static bool hand_out(DBusMessage *m, int *fd) {
+    int sv[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sv)) {
+        error_reply(m, "org.bluez.Error.Failed", strerror(errno));
+        return false;
+    }
+    DBusMessage *r = dbus_message_new_method_return(m);
+    dbus_message_append_args(r, DBUS_TYPE_UNIX_FD, &sv[1], DBUS_TYPE_UINT16, &mtu, DBUS_TYPE_INVALID);
+    dbus_connection_send(conn, r, NULL);
+    dbus_message_unref(r);
+    close(sv[1]);
+    *fd = sv[0];
+    return true;
 }
 
 /* ---- method calls on us ---- */
@@ -359,28 +397,28 @@ static DBusHandlerResult on_call(DBusConnection *c, DBusMessage *m, void *u) {
         changed_bool(ch->path, I_CHAR, "Notifying", false);
         empty_reply(m);
     } else if (!strcmp(mem, "AcquireNotify") && ch) {
-        int sv[2];
         if (!acquire || !ch->notifies) {
             error_reply(m, "org.bluez.Error.NotSupported", "Operation is not supported");
         } else if (ch->fd >= 0) {
             error_reply(m, "org.bluez.Error.NotPermitted", "Notify acquired");
-        } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sv) == 0) {
-            DBusMessage *r = dbus_message_new_method_return(m);
-            dbus_message_append_args(r, DBUS_TYPE_UNIX_FD, &sv[1], DBUS_TYPE_UINT16, &mtu, DBUS_TYPE_INVALID);
-            dbus_connection_send(conn, r, NULL);
-            dbus_message_unref(r);
-            close(sv[1]);
-            ch->fd = sv[0];
+        } else if (hand_out(m, &ch->fd)) {
             say("acquired");
-        } else {
-            error_reply(m, "org.bluez.Error.Failed", strerror(errno));
+        }
+    } else if (!strcmp(mem, "AcquireWrite") && ch) {
+        if (!acquire || !ch->writes) error_reply(m, "org.bluez.Error.NotSupported", "Operation is not supported");
+        else if (ch->write_fd >= 0) error_reply(m, "org.bluez.Error.NotPermitted", "Write acquired");
+        else if (hand_out(m, &ch->write_fd)) {
+            struct epoll_event ev = {EPOLLIN, {.ptr = ch}};
+            epoll_ctl(writing, EPOLL_CTL_ADD, ch->write_fd, &ev);
         }
     } else if (!strcmp(mem, "WriteValue") && ch) {
         if (!v->connected) {
             error_reply(m, "org.bluez.Error.Failed", "Not connected");
+        } else if (ch->write_fd >= 0) {
+            error_reply(m, "org.bluez.Error.NotPermitted", "Write acquired");
         } else {
             empty_reply(m);
-            value_in(v, ch, m);
+            message_in(v, ch, m);
         }
     } else if (!strcmp(mem, "SetDiscoveryFilter") || !strcmp(mem, "RegisterAgent")) {
         empty_reply(m);
@@ -407,10 +445,9 @@ static void generate(double rate, long count) { /* rate 0: as fast as possible *
             uint64_t due = start + (uint64_t)((double)seq * 1e9 / rate), now = rig_now();
             if (due > now) {
                 if (due - now > 2000000) {
-                    struct pollfd p;
-                    p.events = POLLIN;
-                    dbus_connection_get_unix_fd(conn, &p.fd);
-                    poll(&p, 1, (int)((due - now) / 1000000 - 1));
+                    struct pollfd p[2] = {{writing, POLLIN, 0}, {-1, POLLIN, 0}};
+                    dbus_connection_get_unix_fd(conn, &p[1].fd);
+                    poll(p, 2, (int)((due - now) / 1000000 - 1));
                     pump();
                 } else {
                     struct timespec ts = {(time_t)(due / 1000000000ull), (long)(due % 1000000000ull)};
@@ -463,13 +500,14 @@ int main(int argc, char **argv) {
             snprintf(c->path, sizeof c->path, "%s/char%04x", v->svc, 0xb + 3 * k);
             c->writes = k == JQ_COMMAND || k == JQ_RAW;
             c->notifies = k != JQ_COMMAND;
-            c->fd = -1;
+            c->fd = c->write_fd = -1;
         }
         v->rssi = -60;
         snprintf(v->tag.serial, sizeof v->tag.serial, "%04d", (i + 1) % 10000);
         snprintf(v->name, sizeof v->name, "Jacquard-%s", v->tag.serial);
         v->mfg_len = jq_serial_encode(v->tag.serial, v->mfg);
     }
+    writing = epoll_create1(EPOLL_CLOEXEC);
     DBusError err = DBUS_ERROR_INIT;
     conn = dbus_connection_open_private(bus, &err);
     if (!conn || !dbus_bus_register(conn, &err)) return fprintf(stderr, "fakebluez: %s\n", err.message), 1;
@@ -480,10 +518,10 @@ int main(int argc, char **argv) {
     char in[512];
     size_t fill = 0;
     for (;;) {
-        struct pollfd p[2] = {{0, POLLIN, 0}, {-1, POLLIN, 0}};
+        struct pollfd p[3] = {{0, POLLIN, 0}, {-1, POLLIN, 0}, {writing, POLLIN, 0}};
         dbus_connection_get_unix_fd(conn, &p[1].fd);
         if (dbus_connection_has_messages_to_send(conn)) p[1].events |= POLLOUT;
-        if (dbus_connection_get_dispatch_status(conn) == DBUS_DISPATCH_COMPLETE) poll(p, 2, discovering ? 20 : -1);
+        if (dbus_connection_get_dispatch_status(conn) == DBUS_DISPATCH_COMPLETE) poll(p, 3, discovering ? 20 : -1);
         if (p[0].revents && !rig_commands(in, sizeof in, &fill, command)) return 0;
         pump();
         advertise();

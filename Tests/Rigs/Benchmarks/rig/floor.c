@@ -7,6 +7,7 @@
  * usage: floor BUS PORT BASE-TOPIC INSTANCE SERIAL,SERIAL,... signal|acquire */
 #define _GNU_SOURCE
 #include <dbus/dbus.h>
+#include <errno.h>
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
 #include <stdio.h>
@@ -124,13 +125,21 @@ static void write_value(struct tag *t, const uint8_t *p, int n, const char *type
     dbus_connection_send(bus, m, NULL);
     dbus_message_unref(m);
 }
+static void acquire_write(struct tag *t);
 static void transmit(struct tag *t) {
     struct request *r = t->first;
     uint8_t fragment[JQ_FRAGMENT];
     if (!r) return;
+    bool command = r->about > INFO; /* without response, by descriptor if there is one */
+    int *fd = &t->fd[JQ_COMMAND];
+    if (command && !signals && !*fd) {
+        acquire_write(t);
+        return;
+    }
     r->packet[ID_AT] = t->id = t->id % 127 + 1;
     for (int at = 0, counter = 0, k; (k = jq_fragment(r->packet, r->n, &at, &counter, fragment));)
-        write_value(t, fragment, k, r->about <= INFO ? "request" : "command");
+        if (!command || *fd <= 0) write_value(t, fragment, k, command ? "command" : "request");
+        else if (send(*fd, fragment, (size_t)k, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) fprintf(stderr, "%s: %s\n", t->serial, strerror(errno)), exit(1);
 }
 static void ask(struct tag *t, enum about about, const uint8_t *packet, int n) {
     struct request *r = malloc(sizeof *r + (size_t)n);
@@ -258,6 +267,25 @@ static void later(DBusMessage *m, DBusPendingCallNotifyFunction then, void *cont
     dbus_pending_call_unref(call);
     dbus_message_unref(m);
 }
+static void empty_options(DBusMessage *m) {
+    DBusMessageIter it, d;
+    dbus_message_iter_init_append(m, &it);
+    dbus_message_iter_open_container(&it, DBUS_TYPE_ARRAY, "{sv}", &d);
+    dbus_message_iter_close_container(&it, &d);
+}
+static void on_write_acquired(DBusPendingCall *call, void *context) {
+    struct tag *t = context;
+    DBusMessage *r = dbus_pending_call_steal_reply(call);
+    uint16_t mtu;
+    if (!dbus_message_get_args(r, NULL, DBUS_TYPE_UNIX_FD, &t->fd[JQ_COMMAND], DBUS_TYPE_UINT16, &mtu, DBUS_TYPE_INVALID)) t->fd[JQ_COMMAND] = -1;
+    dbus_message_unref(r);
+    transmit(t);
+}
+static void acquire_write(struct tag *t) {
+    DBusMessage *m = method(t->chr[JQ_COMMAND], I_CHAR, "AcquireWrite");
+    empty_options(m);
+    later(m, on_write_acquired, t);
+}
 static void subscribe(struct tag *t, int channel);
 static void on_subscribed(DBusPendingCall *call, void *context) {
     struct path *which = context;
@@ -291,12 +319,7 @@ static struct path *find(const char *path) {
 static void subscribe(struct tag *t, int channel) {
     struct path *which = find(t->chr[channel]);
     DBusMessage *m = method(which->path, I_CHAR, signals ? "StartNotify" : "AcquireNotify");
-    if ((which->acquiring = !signals)) {
-        DBusMessageIter it, d;
-        dbus_message_iter_init_append(m, &it);
-        dbus_message_iter_open_container(&it, DBUS_TYPE_ARRAY, "{sv}", &d);
-        dbus_message_iter_close_container(&it, &d);
-    }
+    if ((which->acquiring = !signals)) empty_options(m);
     later(m, on_subscribed, which);
 }
 static void on_connected(DBusPendingCall *call, void *context) {
