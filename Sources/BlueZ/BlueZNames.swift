@@ -24,7 +24,8 @@ extension BluetoothError {
     ///
     /// Source: BlueZ 5.66, `src/error.c` and `create_gatt_dbus_error` in `src/gatt-client.c`.
     init(_ error: DBusError) {
-        self.init(Self.code(of: error), name: error.name, text: error.text)
+        let text = error.isWriteAcquired ? "another program on this host writes to the device" : error.text
+        self.init(Self.code(of: error), name: error.name, text: text)
     }
 
     private static func code(of error: DBusError) -> Code {
@@ -32,7 +33,7 @@ extension BluetoothError {
         case .timeout: .timeout
         case .disconnected: .connectionFailed
         case .malformed: .other
-        case .refused: code(named: error.name, error.text)
+        case .refused: error.isWriteAcquired ? .inUse : code(named: error.name, error.text)
         }
     }
 

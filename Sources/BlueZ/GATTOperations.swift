@@ -66,8 +66,9 @@ struct Write {
     }
 
     let peripheral: Peripheral
-    let path: String
-    let arguments: [DBusValue]
+    let writer: CharacteristicWriter
+    let value: [UInt8]
+    let type: WriteType
     /// Set at the first attempt that BlueZ could not accept.
     var retries: Retries?
 }

@@ -80,8 +80,8 @@ final class Peripheral {
     /// Paths of the discovered characteristics.
     var characteristics: [BluetoothUUID: String] = [:]
     var notifications: [BluetoothUUID: Notifications] = [:]
-    /// The call of the last write, without arguments: almost all writes are to one characteristic.
-    var writeCall: DBusMessage?
+    /// One for each characteristic that was written to: almost always a single one.
+    private var writers: [CharacteristicWriter] = []
     /// Repeats a write that BlueZ could not accept; nil if there is none.
     var writeTimer: LoopTimer?
     /// Checks the searches again at their deadline.
@@ -102,13 +102,24 @@ final class Peripheral {
         linkEndTimer = LoopTimer(handler: onLinkEndDue)
     }
 
+    /// Returns the writer of a characteristic.
+    func writer(of path: String) -> CharacteristicWriter {
+        for writer in writers where writer.path == path { return writer }
+        let writer = CharacteristicWriter(path)
+        writers.append(writer)
+        return writer
+    }
+
+    /// The number of `AcquireWrite` calls in progress.
+    var pendingWriteAcquisitions: Int { writers.count { !$0.waiting.isEmpty } }
+
     /// Delivers the values that the device has sent before its end. Signals and descriptors are independent: the end of
     /// the link may be reported before the last values are read.
     func drain() {
         for case .byDescriptor(let channel) in notifications.values { channel.drain() }
     }
 
-    /// Ends all subscriptions, searches and timers.
+    /// Ends all subscriptions, writes, searches and timers.
     func close() {
         searchTimer.disarm()
         linkEndTimer.disarm()
@@ -119,6 +130,9 @@ final class Peripheral {
         taken = []
         for case .byDescriptor(let channel) in notifications.values { channel.cancel() }
         notifications = [:]
+        // Descriptors for writes close with their writers, which waiting writes refer to.
+        for writer in writers { writer.waiting = [] }
+        writers = []
         searches = []
     }
 }

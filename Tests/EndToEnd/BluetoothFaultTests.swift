@@ -92,7 +92,7 @@ struct BluetoothFaultTests {
 
     @Test(
         "that never answers ends at a time limit",
-        arguments: ["Connect", "AcquireNotify", "WriteValue", "StartDiscovery"])
+        arguments: ["Connect", "AcquireNotify", "AcquireWrite", "WriteValue", "StartDiscovery"])
     func silent(member: String) async throws {
         try await inWorld { world in
             try await world.connected()

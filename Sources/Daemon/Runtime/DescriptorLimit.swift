@@ -4,8 +4,8 @@ import Glibc
 enum DescriptorLimit {
     /// Descriptors of loop, bus, broker, log, state and lock, including temporary ones during reconnects.
     static let base = 25
-    /// BlueZ passes one for each notifying characteristic.
-    static let perTag = 3
+    /// BlueZ passes one for each notifying characteristic, and one for writes.
+    static let perTag = 4
 
     /// Raises the soft limit to the hard limit. Large descriptor numbers cause no problems here.
     ///

@@ -37,6 +37,14 @@ struct BluetoothErrorTests {
         #expect(error == BluetoothError(code, name: "org.bluez.Error." + name, text: text))
     }
 
+    @Test("say that another program writes to the device")
+    func writeAcquired() {
+        let error = DBusError(.refused, name: "org.bluez.Error.NotPermitted", text: "Write acquired")
+        #expect(
+            BluetoothError(error)
+                == BluetoothError(.inUse, name: error.name, text: "another program on this host writes to the device"))
+    }
+
     @Test(
         "from the bus have codes for a missing device or service and for a lack of resources",
         arguments: [

@@ -151,6 +151,20 @@ class BlueZ:
         with path.open("wb") as output:
             subprocess.run(["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/", method], stdout=output)
 
+    def has_write_descriptor(self, serial: str) -> bool:
+        """Whether a client writes to a connected tag by the descriptor of AcquireWrite."""
+        method = "org.freedesktop.DBus.ObjectManager.GetManagedObjects"
+        objects = subprocess.run(
+            ["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/", method],
+            capture_output=True, text=True, check=True,
+        ).stdout
+        device = "/dev_" + address(serial).replace(":", "_") + "/"
+        return any(
+            re.search(r'"WriteAcquired"\s+variant\s+boolean true', characteristic)
+            for characteristic in objects.split("object path")
+            if device in characteristic.split("\n")[0]
+        )
+
     def keys(self, serial: str) -> list[str]:
         """The files in which bluetoothd keeps the bond with a tag."""
         return [str(path) for path in pathlib.Path("/var/lib/bluetooth").glob(f"*/{address(serial)}/info")]

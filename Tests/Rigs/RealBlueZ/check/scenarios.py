@@ -29,9 +29,11 @@ def publishes_a_gesture(guest: Guest) -> None:
 
 
 def flashes_an_led(guest: Guest) -> None:
-    """The way down."""
+    """The way down, by a descriptor for each tag."""
     for serial in FEW:
         guest.expect_flash(serial)
+        if not guest.bluez.has_write_descriptor(serial):
+            raise Failure(f"tag {serial} is written to by calls")
 
 
 def checks_a_tag_and_records_its_traffic(guest: Guest) -> None:
@@ -203,6 +205,8 @@ def returns_to_work(guest: Guest, mark: int, serials: list[str], fault: str) -> 
     for serial in serials:
         guest.expect_gestures(serial)
         guest.expect_flash(serial)
+        if not guest.bluez.has_write_descriptor(serial):
+            raise Failure(f"tag {serial} is written to by calls")
 
 
 ALL = [
