@@ -5,12 +5,18 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/// Starts a daemon without threads on a listening socket, which it then owns. `key` and `certificate` are PEM texts, or both null.
+/// Starts a daemon without threads on a listening socket, which it then owns; with -1, it has only the connections of
+/// `microhttpd_add`. `key` and `certificate` are PEM texts, or both null.
 static inline struct MHD_Daemon *microhttpd_start(
     int listener, MHD_AcceptPolicyCallback accept, MHD_AccessHandlerCallback handle,
     MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection, void *context,
     size_t memory, unsigned int connections, unsigned int timeout, const char *key, const char *certificate) {
-    unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (key ? MHD_USE_TLS : 0);
+    unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (key ? MHD_USE_TLS : 0) |
+        (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
+    struct MHD_OptionItem listening[] = {
+        {MHD_OPTION_LISTEN_SOCKET, listener, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
     struct MHD_OptionItem encryption[] = {
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
@@ -19,7 +25,7 @@ static inline struct MHD_Daemon *microhttpd_start(
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
         flags, 0, accept, context, handle, context,
-        MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listener,
+        MHD_OPTION_ARRAY, listener < 0 ? none : listening,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
         MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout,
@@ -28,6 +34,12 @@ static inline struct MHD_Daemon *microhttpd_start(
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
         MHD_OPTION_ARRAY, key ? encryption : none,
         MHD_OPTION_END);
+}
+
+/// Adds a connection of a Unix socket. The daemon closes it, also if there are too many.
+static inline void microhttpd_add(struct MHD_Daemon *daemon, int connection) {
+    struct sockaddr peer = {.sa_family = AF_UNIX};
+    MHD_add_connection(daemon, connection, &peer, sizeof(peer.sa_family));
 }
 
 /// The epoll descriptor that becomes readable when `MHD_run` has work; -1 without one.

@@ -32,6 +32,8 @@ public final class HTTPServer {
     var table: ConnectionTable
     private var daemon: OpaquePointer?
     private var source: DescriptorSource?
+    /// Of a Unix socket.
+    private var acceptor: ConnectionAcceptor?
     private lazy var timer = LoopTimer { [unowned self] in run() }
     private lazy var deadlines = LoopTimer { [unowned self] in endOverdue() }
     /// The loop keeps it until the end of the turn, and may release the server before that.
@@ -58,7 +60,8 @@ public final class HTTPServer {
         let memory = configuration.limits.headerBytes * 4 + 1
         // The library frees neither text before it has copied it into GnuTLS, in the call.
         daemon = microhttpd_start(
-            socket.descriptor, acceptsConnection, handleRequest, requestCompleted, connectionChanged,
+            socket.path == nil ? socket.descriptor : -1, acceptsConnection, handleRequest, requestCompleted,
+            connectionChanged,
             Unmanaged.passUnretained(self).toOpaque(), memory, UInt32(configuration.limits.connections),
             UInt32(configuration.limits.requestTime.components.seconds), configuration.tls?.key,
             configuration.tls?.certificate)
@@ -71,8 +74,14 @@ public final class HTTPServer {
         }
         do throws(SystemError) {
             source = try DescriptorSource(microhttpd_epoll(daemon), for: .readable) { [unowned self] _ in run() }
+            if socket.path != nil {
+                acceptor = try ConnectionAcceptor(socket.descriptor) { [unowned self] in add($0) }
+            }
         } catch {
+            // `deinit` follows.
+            self.daemon = nil
             MHD_stop_daemon(daemon)
+            if socket.path != nil { close(socket.descriptor) }
             throw HTTPServerError(error.description)
         }
         run()
@@ -87,6 +96,8 @@ public final class HTTPServer {
         // The library must not be stopped with suspended connections.
         for exchange in exchanges.values { exchange.abandon() }
         MHD_run(daemon)
+        acceptor?.stop()
+        acceptor = nil
         source?.cancel()
         source = nil
         timer.disarm()
@@ -98,6 +109,12 @@ public final class HTTPServer {
 
     isolated deinit {
         stop()
+    }
+
+    private func add(_ connection: CInt) {
+        guard let daemon else { return }
+        microhttpd_add(daemon, connection)
+        runSoon()
     }
 
     /// Lets the library work, at the end of this turn.

@@ -46,6 +46,8 @@ private struct Plan: Sendable {
     let broker: Settings
     let settings: WebSettings
     let socket: ListeningSocket
+    /// A Unix socket with the metrics.
+    let metrics: ListeningSocket?
     /// Whether the service manager has opened another address than that of the configuration.
     let isOtherSocket: Bool
     let tls: (key: String, certificate: String)?
@@ -58,10 +60,10 @@ private struct Plan: Sendable {
         self.settings = settings
         let passed = try ListeningSocket.passedByServiceManager()
         // Checked first, so that a refused address is never bound.
-        if let refusal = settings.refusal(at: passed?.address ?? settings.address) { throw StartError(refusal) }
-        socket = try passed ?? ListeningSocket(address: settings.address, port: settings.port)
-        isOtherSocket = passed.map { $0.address != settings.address || $0.port != settings.port } ?? false
+        if let refusal = settings.refusal(at: passed.tcp?.address ?? settings.address) { throw StartError(refusal) }
         tls = try Self.tls(settings)
+        socket = try passed.tcp ?? ListeningSocket(address: settings.address, port: settings.port)
+        isOtherSocket = passed.tcp.map { $0.address != settings.address || $0.port != settings.port } ?? false
         let isLink = settings.users.isEmpty && !settings.isIngress
         let folder = OneTimeKeys.folder(option: runtime, environment: environment, isRoot: geteuid() == 0)
         if isLink, folder == nil {
@@ -70,6 +72,17 @@ private struct Plan: Sendable {
         keys = isLink ? folder.map(OneTimeKeys.init) : nil
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         sink = isJournal ? JournalSink(level: .info) : StreamSink(format: .text, level: .info)
+        // Last, so that no error leaves its file behind.
+        metrics = try passed.unix ?? Self.metricsSocket(settings)
+    }
+
+    private static func metricsSocket(_ settings: WebSettings) throws -> ListeningSocket? {
+        guard let path = settings.metricsSocket else { return nil }
+        do throws(HTTPServerError) {
+            return try ListeningSocket(path: path, group: settings.metricsSocketGroup)
+        } catch {
+            throw StartError("metrics_socket: \(error)")
+        }
     }
 
     private static func tls(_ settings: WebSettings) throws -> (key: String, certificate: String)? {
@@ -96,6 +109,7 @@ private struct Plan: Sendable {
     /// - Returns: whether the server could start.
     @LoopActor
     func run() async -> Bool {
+        defer { metrics?.removeFile() }
         let log = Logger("web", to: sink)
         let end = TerminationSignals()
         let service = WebService(
@@ -107,6 +121,7 @@ private struct Plan: Sendable {
                 log.warning("cannot write to the folder of one-time links", [(.path, keys.folder)])
             }
             try service.start(socket, server)
+            if let metrics { try service.startMetrics(metrics) }
         } catch {
             log.error("cannot serve", [(.error, "\(error)")])
             return false
@@ -114,7 +129,11 @@ private struct Plan: Sendable {
         if isOtherSocket {
             log.warning("address and port of web.yaml are not used: the socket unit has others", [(.endpoint, address)])
         }
+        if let metrics, let path = settings.metricsSocket, metrics.path != path {
+            log.warning("metrics_socket of web.yaml is not used: the socket unit has another", [(.path, path)])
+        }
         log.notice("serving", [(.version, Version.current), (.endpoint, address)])
+        if let path = metrics?.path { log.notice("serving metrics", [(.path, path)]) }
         sd_notify(0, "READY=1")
         EventLoop.shared.enableWatchdog()
         await end.wait()

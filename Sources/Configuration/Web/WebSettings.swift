@@ -34,6 +34,13 @@ public struct WebSettings: Hashable, Sendable {
     public var isIngress = false
     /// Whether `GET metrics` returns the metrics of a bridge.
     public var hasMetrics = false
+    /// The path of a Unix socket with `GET metrics`; nil: none.
+    public var metricsSocket: String?
+    /// The name or number of the group that may connect to it; nil: only the page's user.
+    public var metricsSocketGroup: String?
+
+    /// The most bytes of the path of a Unix socket. Source: unix(7), `sun_path` with its zero byte.
+    public static let longestSocketPath = 107
 
     /// The default settings.
     public init() {}

@@ -3,7 +3,10 @@ import Text
 
 extension WebSettings {
     /// The keys of the file.
-    static let keys = ["address", "port", "users", "tls", "trusted_origins", "behind_proxy", "ingress", "metrics"]
+    static let keys = [
+        "address", "port", "users", "tls", "trusted_origins", "behind_proxy", "ingress", "metrics", "metrics_socket",
+        "metrics_socket_group",
+    ]
 
     /// Reads the file of the page.
     ///
@@ -57,6 +60,7 @@ private struct WebSettingsReader {
         readTLS(entries["tls"], into: &settings)
         readUsers(entries["users"], into: &settings, isPasswordHash)
         readMetrics(entries["metrics"], into: &settings)
+        readMetricsSocket(entries["metrics_socket"], entries["metrics_socket_group"], into: &settings)
         return settings
     }
 
@@ -72,6 +76,27 @@ private struct WebSettingsReader {
             findings.add(
                 "true behind a proxy without users, where everyone could read them", path: "metrics", at: node.origin,
                 allowed: "false, or add users")
+        }
+    }
+
+    private mutating func readMetricsSocket(
+        _ node: ConfigurationNode?, _ group: ConfigurationNode?, into settings: inout WebSettings
+    ) {
+        let limit = WebSettings.longestSocketPath
+        if let node, let path = value(node, "metrics_socket", .text(bytes: 4095)).map(folder.resolve) {
+            settings.metricsSocket = path
+            if path.utf8.count > limit {
+                findings.add(
+                    "a path of \(path.utf8.count) bytes", path: "metrics_socket", at: node.origin,
+                    allowed: "the path of a Unix socket of at most \(limit) bytes")
+            }
+        }
+        guard let group else { return }
+        settings.metricsSocketGroup = value(group, "metrics_socket_group", .text(bytes: 256))
+        if node == nil {
+            findings.add(
+                "without metrics_socket", path: "metrics_socket_group", at: group.origin,
+                allowed: "the name or number of a group, with metrics_socket")
         }
     }
 

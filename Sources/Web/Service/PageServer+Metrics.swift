@@ -7,6 +7,11 @@ struct MetricsReading: Hashable {
     /// The argument `bridge`; nil: the only bridge.
     let bridge: String?
     let format: MetricsText.Format
+
+    init(_ request: HTTPRequest) {
+        bridge = request.query["bridge"]
+        format = RequestHeaders.prefersOpenMetrics(request.headers["accept"]) ? .openMetrics : .prometheus
+    }
 }
 
 /// `GET metrics`, for programs without a session such as Prometheus.
@@ -15,9 +20,7 @@ extension PageServer {
 
     /// Handles a request for metrics: checks who reads, then asks the bridge.
     mutating func metrics(_ request: HTTPRequest, at now: Moment) -> Action {
-        let format =
-            RequestHeaders.prefersOpenMetrics(request.headers["accept"]) ? MetricsText.Format.openMetrics : .prometheus
-        let reading = MetricsReading(bridge: request.query["bridge"], format: format)
+        let reading = MetricsReading(request)
         let secret = RequestHeaders.cookie(Self.cookie, in: request.headers["cookie"])
         if let secret, let session = sessions.session(secret, at: now.instant) { return read(reading, session.role) }
         switch rules.authentication {
@@ -41,6 +44,15 @@ extension PageServer {
         if let user, verified.contains(credentials) { return read(reading, user.role) }
         let login = began(credentials.user, user, from: address, at: now)
         return .checkReader(login, credentials, hash: user?.hash ?? Self.unknownUser, reading)
+    }
+
+    /// Handles a request on the Unix socket, whose permissions decide who may connect. It has metrics and nothing else.
+    func handleOnMetricsSocket(_ request: HTTPRequest) -> Action {
+        guard request.path == Self.metricsPath else {
+            return .respond(.error(404, "not_found", "This socket has \(Self.metricsPath) and nothing else."))
+        }
+        guard ["GET", "HEAD"].contains(request.method) else { return .respond(.methodNotAllowed("GET, HEAD")) }
+        return read(MetricsReading(request), .viewer)
     }
 
     /// Handles the result of the check of a reader's password.

@@ -17,6 +17,7 @@ final class WebService {
     private let log: Logger
     private let isFramed: Bool
     private var server: HTTPServer?
+    private var metricsServer: HTTPServer?
     private var browsers: [ObjectIdentifier: Browser] = [:]
     private var touchTags: Set<String> = []
     private var lastTicket: UInt64 = 0
@@ -54,10 +55,24 @@ final class WebService {
         client.start()
     }
 
+    /// Accepts readers of metrics on a Unix socket.
+    ///
+    /// - Throws: ``HTTPServerError`` if the server does not start.
+    func startMetrics(_ socket: ListeningSocket) throws(HTTPServerError) {
+        var configuration = HTTPServerConfiguration()
+        configuration.limits.connections = 16
+        configuration.isSharedAddress = { _ in true }
+        metricsServer = try HTTPServer(socket, configuration, log: log) { [unowned self] request, reply in
+            perform(page.handleOnMetricsSocket(request), reply)
+        }
+    }
+
     /// Ends all connections.
     func stop() async {
         server?.stop()
         server = nil
+        metricsServer?.stop()
+        metricsServer = nil
         heartbeat.disarm()
         cleaning.disarm()
         scraping.disarm()

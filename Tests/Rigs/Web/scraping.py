@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import urllib.parse
 import urllib.request
@@ -108,6 +109,56 @@ def metrics_text(run):
     require(int(headers["Content-Length"]) > 1000, "HEAD: %s" % headers)
 
 
+def metrics_socket(run):
+    """The metrics on a Unix socket as curl reads them: its mode, an old file, and what is refused at start and on the socket."""
+    stage, port = run.stage, take_port()
+    path = os.path.join(stage.folder, "metrics.sock")
+    # What a page that was killed has left behind.
+    with socket.socket(socket.AF_UNIX) as old:
+        old.bind(path)
+    settings = "metrics_socket: %s\nmetrics_socket_group: %d\n" % (path, os.getgid())
+    page = stage.start_web(settings, port)
+    require(os.stat(path).st_mode & 0o777 == 0o660, "mode %o" % os.stat(path).st_mode)
+    gesture(run)
+
+    def curl(*words):
+        """The status and the body."""
+        result = subprocess.run(
+            ["curl", "--silent", "--max-time", "15", "--unix-socket", path, "--write-out", "\\n%{http_code}", *words],
+            check=True, capture_output=True, text=True)
+        body, _, status = result.stdout.rpartition("\n")
+        return int(status), body
+
+    wait_for("metrics on the socket", lambda: curl("http://localhost/metrics")[0] == 200)
+    text = curl("http://localhost/metrics?bridge=attic")[1]
+    check_metrics(text, "the socket")
+    require(value(text, "jacquard_bridge_gesture_seconds_count") >= 1, text)
+    opened = curl("--header", "Accept: application/openmetrics-text;version=1.0.0", "http://localhost/metrics")[1]
+    require(opened.endswith("\n# EOF\n"), opened)
+    for status, words in (
+        (404, ["http://localhost/"]), (404, ["http://localhost/session"]), (404, ["http://localhost/metrics?bridge=x"]),
+        (405, ["--data", "{}", "http://localhost/metrics"]), (404, ["--data", "{}", "http://localhost/publish"]),
+    ):
+        require(curl(*words)[0] == status, "%s: %s" % (words, curl(*words)))
+    require(Client(port).request("GET", "/metrics")[0] == 404, "the address has metrics, too")
+
+    with open(os.path.join(stage.folder, "file"), "w", encoding="utf-8"):
+        pass
+    for other, part in (
+        (path, "is in use by another process"), (os.path.join(stage.folder, "file"), "exists and is not a socket"),
+        (os.path.join(stage.folder, "none", "s"), "its folder must exist"), ("/" + "s" * 107, "at most 107 bytes"),
+    ):
+        refused = stage.write("refused-socket.yaml", "port: 0\nmetrics_socket: %s\n" % other)
+        result = subprocess.run(
+            [stage.program("jacquard2mqtt-web"), "run", "--config", stage.config, "--web", refused, "--runtime", page.runtime + "-2"],
+            capture_output=True, text=True, timeout=10)
+        require(result.returncode == 2 and part in result.stderr, "%s: %s" % (other, result.stderr))
+    require(os.path.exists(os.path.join(stage.folder, "file")), "a file was removed")
+    require(curl("http://localhost/metrics")[0] == 200, "the socket has gone")
+    page.stop()
+    require(not os.path.exists(path), "the file is left")
+
+
 def textfile(run):
     """node_exporter reads the text from a file and returns the same samples."""
     stage, port = run.stage, take_port()
@@ -202,4 +253,4 @@ def scrape(stage, page):
         server.stop()
 
 
-CASES = [metrics_text, textfile, prometheus]
+CASES = [metrics_text, metrics_socket, textfile, prometheus]

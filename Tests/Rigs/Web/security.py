@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import http.client
+import os
 import re
 import socket
 import subprocess
@@ -261,6 +262,31 @@ def local_metrics(run):
     page.stop()
 
 
+def socket_metrics(run):
+    """Requests on the Unix socket of the metrics: name and answer."""
+    stage, port = run.stage, take_port()
+    path = os.path.join(stage.folder, "metrics.sock")
+    page = stage.start_web("metrics_socket: %s\n" % path, port)
+    require(os.stat(path).st_mode & 0o777 == 0o600, "mode %o" % os.stat(path).st_mode)
+
+    def status(line, user=None):
+        """The status of the answer, or "closed"; for a user of this host, otherwise for that of the page."""
+        return int(subprocess.run(
+            ["curl", "--silent", "--max-time", "10", "--output", "/dev/null", "--write-out", "%{http_code}", "--unix-socket", path, *line],
+            capture_output=True, text=True, user=user).stdout) or "closed"
+
+    there = "http://localhost"
+    wait_for("metrics of the bridge", lambda: status([there + "/metrics"]) == 200)
+    yield "Unix socket: metrics without credentials", status([there + "/metrics"])
+    yield "Unix socket: metrics, with another user of the host", status([there + "/metrics"], "nobody")
+    yield "Unix socket: the document", status([there + "/"])
+    yield "Unix socket: events", status([there + "/events"])
+    yield "Unix socket: a login", status(["--data", "{}", there + "/login"])
+    yield "Unix socket: a command", status(["--data", "{}", there + "/publish"])
+    yield "Unix socket: metrics by `POST`", status(["--data", "{}", there + "/metrics"])
+    page.stop()
+
+
 def at_start(stage, users):
     """Configurations that are refused before the address is bound: name and answer."""
     for name, settings, part in (
@@ -268,6 +294,7 @@ def at_start(stage, users):
         ("start: all addresses with users, without encryption", "address: 0.0.0.0\n" + users, "without encryption"),
         ("start: metrics with ingress", "metrics: true\ningress: true\n", "supervisor"),
         ("start: metrics behind a proxy without users", "metrics: true\nbehind_proxy: true\n", "add users"),
+        ("start: a Unix socket in place of a file", "port: 0\nmetrics_socket: %s\n" % stage.config, "is not a socket"),
     ):
         path = stage.write("refused.yaml", settings)
         result = subprocess.run(
@@ -284,7 +311,7 @@ def security(run):
     rows = []
     for part in (
         with_session(clients, port), without_session(port, stage.web_port), in_quantity(clients, port), connections(run, port),
-        slow_reader(run, clients, port), local_metrics(run), in_ingress(run), at_start(stage, users),
+        slow_reader(run, clients, port), local_metrics(run), socket_metrics(run), in_ingress(run), at_start(stage, users),
     ):
         rows += ["| %s | %s |" % row for row in part]
     if run.options.record:

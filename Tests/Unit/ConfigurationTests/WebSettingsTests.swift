@@ -34,6 +34,8 @@ struct WebSettingsTests {
             behind_proxy: true
             ingress: false
             metrics: true
+            metrics_socket: metrics.sock
+            metrics_socket_group: telegraf
             """
         ).get()
         #expect(settings.address == "192.0.2.1" && settings.port == 443)
@@ -41,6 +43,7 @@ struct WebSettingsTests {
         #expect(settings.certificateFile == "/etc/web.crt" && settings.keyFile == "/etc/web.key")
         #expect(settings.trustedOrigins == ["https://home.example"])
         #expect(settings.isBehindProxy && !settings.isIngress && settings.hasMetrics)
+        #expect(settings.metricsSocket == "/etc/metrics.sock" && settings.metricsSocketGroup == "telegraf")
     }
 
     @Test("are documented by the example with their defaults")
@@ -50,9 +53,13 @@ struct WebSettingsTests {
         #expect(try read(defaults.joined(separator: "\n")).get() == WebSettings())
         let text = lines.joined(separator: "\n")
         for key in WebSettings.keys { #expect(text.contains("\(key):"), "\(key)") }
-        let lists = lines.filter { $0.hasPrefix("# users:") || $0.hasPrefix("# tls:") || $0.hasPrefix("#   ") }
+        let lists = lines.filter {
+            $0.hasPrefix("# users:") || $0.hasPrefix("# tls:") || $0.hasPrefix("#   ")
+                || $0.hasPrefix("# metrics_socket")
+        }
         let settings = try read(lists.map { $0.dropFirst(2) }.joined(separator: "\n")).get()
         #expect(settings.users.map(\.name) == ["ada"] && settings.keyFile == "/etc/web.key")
+        #expect(settings.metricsSocket != nil && settings.metricsSocketGroup != nil)
     }
 
     @Test(
@@ -67,6 +74,20 @@ struct WebSettingsTests {
             return
         }
         #expect(errors.lines.contains { $0.hasPrefix(message) }, "\(errors.lines)")
+    }
+
+    @Test("accept a path of a Unix socket up to its limit, with or without metrics, also with ingress")
+    func metricsSocket() throws {
+        let longest = "/" + String(repeating: "s", count: 106)
+        let settings = try read("ingress: true\nmetrics_socket: \(longest)").get()
+        #expect(settings.metricsSocket == longest && settings.metricsSocketGroup == nil && !settings.hasMetrics)
+        guard case .failure(let errors) = read("metrics_socket: \(longest)s") else {
+            Issue.record("accepted")
+            return
+        }
+        let line = try #require(errors.lines.first)
+        #expect(line.hasPrefix("/etc/web.yaml:1:17: metrics_socket: a path of 108 bytes"), "\(line)")
+        #expect(errors.lines.joined().contains("of at most 107 bytes"))
     }
 
     @Test("refuse an address of other hosts without users, and without encryption")
@@ -94,6 +115,7 @@ struct WebSettingsTests {
         ("users:\n  - {name: a, password: $y$x, role: admin}\n  - {name: a, password: $y$x, role: admin}", "same name"),
         ("tls:\n  key_file: x", "certificate_file"), ("tls: true", "keys"),
         ("trusted_origins: [home.example]", "origin"), ("trusted_origins: ['https://a/b']", "origin"),
+        ("metrics_socket_group: a", "without metrics_socket"), ("metrics_socket: [a]", "not one value"),
         ("behind_proxy: perhaps", "true"), ("[]", "keys"), ("a: [", "web.yaml"),
     ]
 

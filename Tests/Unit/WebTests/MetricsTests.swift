@@ -104,6 +104,30 @@ struct MetricsTests {
     }
 
     @Test(
+        "are all that the Unix socket has, for everyone who may connect",
+        arguments: [Authentication.users, .link, .ingress])
+    func socket(authentication: Authentication) {
+        var scene = Self.scene(authentication)
+        func answer(_ request: HTTPRequest) -> String {
+            switch scene.page.handleOnMetricsSocket(request) {
+            case .metrics(let bridge, let format): "\(format) of \(bridge)"
+            case .respond(let response): "\(response.status)"
+            default: "another action"
+            }
+        }
+        #expect(answer(.get("/metrics", peer: "")) == "prometheus of attic")
+        let header = ["accept": "application/openmetrics-text", "x-forwarded-for": "192.0.2.1", "host": "x"]
+        #expect(answer(.get("/metrics", ["bridge": "attic"], header, peer: "")) == "openMetrics of attic")
+        #expect(answer(.get("/metrics", ["bridge": "hall"], peer: "")) == "404")
+        #expect(answer(.post("/metrics", body: [], peer: "")) == "405")
+        let session = scene.session(.admin)
+        for path in ["/", "/session", "/events", "/history", "/app.js", "/metrics/"] {
+            #expect(answer(.get(path, [:], session, peer: "")) == "404", "\(path)")
+        }
+        #expect(answer(.publish("jacquard/tag/003R/led/set", session)) == "404")
+    }
+
+    @Test(
         "without users are for programs of this host",
         arguments: [
             (["host": "127.0.0.1:8377"], "prometheus of attic"), (["host": "localhost:9000"], "prometheus of attic"),

@@ -139,6 +139,7 @@ def dashboards(machine, guide):
     guide.leaves_out("scheme: https", "as above")
     guide.leaves_out("telegraf --config", "Debian has no Telegraf")
     guide.leaves_out("jacquard_battery", "Telegraf's output")
+    guide.leaves_out("[[inputs.prometheus]]", "Debian has no Telegraf")
     guide.leaves_out("curl -s localhost:9273", "Debian has no Telegraf")
 
 
@@ -157,6 +158,10 @@ def web_page(machine, guide):
     guide.leaves_out("address: 0.0.0.0", "as above")
     guide.leaves_out("location /jacquard/", "there is no nginx")
     guide.leaves_out("curl -u prometheus", "the page has no users here")
+    guide.runs("sudo systemctl stop jacquard2mqtt-web")
+    guide.waits("metrics on the Unix socket", "curl -s --unix-socket /run/jacquard2mqtt-metrics.sock http://localhost/metrics | grep jacquard_bridge_info")
+    guide.leaves_out("sudo systemctl edit jacquard2mqtt-web-metrics.socket", "there is no such group here")
+    guide.leaves_out("metrics_socket:", "systemd makes the socket here")
 
 
 def operations(machine, guide):
@@ -179,6 +184,11 @@ def operations(machine, guide):
     guide.runs("sudo apt install", values={"<version>": machine.version})
     remove = guide.next("sudo systemctl stop")
     guide.adds("gear:", configuration)
+    machine.write(configuration, machine.administer(f"cat {configuration}") + "groups:\n  - name: hall\n    tags: [003R]\n")
+    machine.administer("systemctl reload jacquard2mqtt")
+    guide.waits("the group", "jacquard2mqtt led hall off")
+    guide.runs("jacquard2mqtt led", values={"0001,0002": "003R"}, prints="003R has answered after")
+    guide.leaves_out("0001 has answered", "with a second tag")
     guide.runs("sudo journalctl", until="connected")
     guide.adds("metrics:", configuration)
     guide.enters("[Service]\nReadWritePaths=/var/lib/prometheus/node-exporter")
