@@ -56,6 +56,11 @@ struct ResultDocument: Decodable {
     }
 }
 
+/// The time of a gesture or of a result.
+struct TimeDocument: Decodable {
+    let time: String
+}
+
 /// A line of the simulator with `--json`.
 struct SimulatorLine: Decodable {
     let event: String

@@ -73,7 +73,9 @@ extension Soak {
         let now = ContinuousClock.now
         let levels = message.topic.split(separator: "/").map(String.init)
         switch (levels.first, levels.count > 1 ? levels[1] : "") {
+        case (Self.replayBase, _): receivedFromReplay(levels, message)
         case ("jacquard", "tag") where levels.count >= 4:
+            record.published(levels[1...].joined(separator: "/"), message.payload, at: now)
             receivedFromTag(levels[2], levels[3...].joined(separator: "/"), message, now)
         case ("jacquard", "bridge") where levels.count >= 4:
             receivedFromBridge(levels[3...].joined(separator: "/"), message, now)
@@ -110,7 +112,7 @@ extension Soak {
         }
     }
 
-    private static func date(_ text: String) -> Date? {
+    static func date(_ text: String) -> Date? {
         try? Date(text, strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true))
     }
 
@@ -120,7 +122,7 @@ extension Soak {
             let state = String(decoding: message.payload, as: UTF8.self)
             note("bridge \(state)")
             let isWell = !troubles.isOpen(.bridge) && !troubles.touchBroker(now - .seconds(15), now)
-            if state == "offline", isWell { violated("the bridge went offline without a reason") }
+            if state == "offline", isWell, !isEnding { violated("the bridge went offline without a reason") }
         case _ where topic.hasPrefix("response/"): receivedResult(message, now)
         default: break
         }

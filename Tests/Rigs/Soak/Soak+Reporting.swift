@@ -15,8 +15,7 @@ extension Soak {
         fflush(nil)
     }
 
-    func report(_ before: ProcessFigures?, isSameProcess: Bool) {
-        let after = stage.daemon.flatMap { ProcessFigures(of: $0.identifier) }
+    func report(_ before: ProcessFigures?, _ after: ProcessFigures?, isSameProcess: Bool) {
         if let before, let after, after.descriptors > before.descriptors + 5 {
             violated("descriptors have grown from \(before.descriptors) to \(after.descriptors)")
         }
@@ -35,6 +34,8 @@ extension Soak {
             troubles: broker ended \(troubles.count(of: .brokerEnded)), frozen \(troubles.count(of: .brokerFrozen)), \
             daemon ended \(troubles.count(of: .bridge) - 1), \
             of tags \(tags.keys.reduce(0) { $0 + troubles.count(of: .tag($1)) - 1 })
+            replayed: \(record.count) events, of which \(record.unpublished) were never received; \
+            \(record.unwritten) received ones were not recorded before the bridge was killed
             daemon at the start: \(before.map { "\($0)" } ?? "-")
             daemon at the end:   \(after.map { "\($0)" } ?? "-")\(isSameProcess ? "" : " (another process)")
             broken rules: \(violations.count)

@@ -18,8 +18,11 @@ extension Soak {
         let first = stage.daemon?.identifier
         try await makeTroubles(until: .now + .seconds(options.minutes * 60))
         try await drain()
-        report(before, isSameProcess: first == stage.daemon?.identifier)
+        let after = stage.daemon.flatMap { ProcessFigures(of: $0.identifier) }
         isEnding = true
+        try await stage.endDaemon()
+        try await compareReplay()
+        report(before, after, isSameProcess: first == stage.daemon?.identifier)
         await reader.stop()
         await stage.end()
         return violations.isEmpty

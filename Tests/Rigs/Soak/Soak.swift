@@ -16,6 +16,8 @@ final class Soak {
     var troubles = Troubles()
     var gestures = GestureLedger()
     var commands = CommandLedger()
+    var record = RecordLedger()
+    var isReplayReceived = false
     var tags: [String: TagView] = [:]
     var later = DeadlineQueue<Remedy>()
     /// The latest events, to investigate a failure.

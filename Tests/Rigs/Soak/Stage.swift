@@ -39,8 +39,15 @@ final class Stage {
     /// - Parameter keepAliveSeconds: as a rule the shortest, so that a frozen broker is given up within the soak.
     /// - Throws: when there is no such program, or no room for its configuration.
     func startDaemon(keepAliveSeconds: Int = 5) throws {
+        let configuration = try writeConfiguration(keepAliveSeconds: keepAliveSeconds)
+        daemon = try ChildProcess(
+            options.programs + "/jacquard2mqtt", ["run", "--config", configuration, "--state", folder.path],
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS=\(busAddress ?? "")"], log: log)
+    }
+
+    private func writeConfiguration(keepAliveSeconds: Int) throws -> String {
         let list = options.serials.map { "  - serial: \"\($0)\"\n" }.joined()
-        let configuration = try folder.write(
+        return try folder.write(
             "config.yaml",
             """
             instance: \(Self.instance)
@@ -49,12 +56,27 @@ final class Stage {
               keepalive_s: \(keepAliveSeconds)
             log:
               level: \(options.logLevel)
+            record:
+              hours: 24
             tags:
             \(list)
             """)
-        daemon = try ChildProcess(
-            options.programs + "/jacquard2mqtt", ["run", "--config", configuration, "--state", folder.path],
-            environment: ["DBUS_SYSTEM_BUS_ADDRESS=\(busAddress ?? "")"], log: log)
+    }
+
+    /// Ends the daemon, which writes its record.
+    func endDaemon() async throws {
+        daemon?.signal(SIGTERM)
+        try await until("the daemon's end") { daemon?.isRunning != true }
+    }
+
+    /// Starts `replay` of what the daemon has recorded, without the pauses.
+    func startReplay(to base: String, onLine: @escaping (String) -> Void) throws -> ChildProcess {
+        try ChildProcess(
+            options.programs + "/jacquard2mqtt",
+            [
+                "replay", folder.path + "/events.ring", "--to", base, "--max-pause", "0", "--config",
+                folder.path + "/config.yaml",
+            ], onLine: onLine)
     }
 
     /// Ends the broker. What it holds is gone.
