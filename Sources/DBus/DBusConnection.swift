@@ -48,9 +48,12 @@ public final class DBusConnection {
     var uniqueName: String { DBusMessage.text(dbus_bus_get_unique_name(pointer)) }
 
     private init(_ address: String, log: Logger) throws(DBusError) {
-        var error = DBusFailure()
-        guard let pointer = dbus_connection_open_private(address, &error.value) else {
-            throw error.taken(.disconnected)
+        var error = CDBus.DBusError()
+        dbus_error_init(&error)
+        defer { dbus_error_free(&error) }
+        guard let pointer = dbus_connection_open_private(address, &error) else {
+            throw DBusError(
+                .disconnected, name: DBusMessage.text(error.name), text: DBusMessage.text(error.message))
         }
         self.pointer = pointer
         self.log = log
@@ -200,22 +203,4 @@ public final class DBusConnection {
 @LoopActor
 private func owner(_ context: UnsafeMutableRawPointer) -> DBusConnection {
     Unmanaged<DBusConnection>.fromOpaque(context).takeUnretainedValue()
-}
-
-/// Owns a `DBusError` of libdbus and frees it.
-private struct DBusFailure: ~Copyable {
-    var value = CDBus.DBusError()
-
-    init() {
-        dbus_error_init(&value)
-    }
-
-    mutating func taken(_ code: DBus.DBusError.Code) -> DBus.DBusError {
-        DBus.DBusError(code, name: DBusMessage.text(value.name), text: DBusMessage.text(value.message))
-    }
-
-    deinit {
-        var value = value
-        dbus_error_free(&value)
-    }
 }
