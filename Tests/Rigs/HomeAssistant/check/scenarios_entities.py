@@ -133,9 +133,15 @@ async def the_forecast_of_the_battery_is_a_time_or_unknown(world: World) -> None
 
 
 async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: World) -> None:
-    """Also over a restart of Home Assistant, which then knows nothing but what is retained."""
+    """Also over a restart of Home Assistant, which then knows nothing but what is retained.
+
+    The tag is received again, and each attempt to connect is refused at once. So the bridge always has a next attempt, and the pauses
+    before it grow. During the attempts to connect a tag that is not received, which take long, there is no next one.
+    """
+    await world.command_tags("bluez refuse Connect Failed le-connection-abort-by-local")
     await world.command_tags("out-of-range 0001")
     await world.home.wait_state(f"{TAG}_connection", "off")
+    await world.command_tags("in-range 0001")
     await world.home.wait_state(f"{TAG}_led", "unavailable")
     for restart in (False, True):
         if restart:
@@ -155,7 +161,12 @@ async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: W
     retry = datetime.datetime.fromisoformat(attributes["retry"].replace("Z", "+00:00"))
     distance = abs((retry - datetime.datetime.now(datetime.timezone.utc)).total_seconds())
     require(distance < 600, f"the next attempt is at {attributes['retry']}")
-    await world.command_tags("in-range 0001")
+    await world.command_tags("bluez clear")
+    # The pause between attempts has grown; the switch ends it.
+    switch = (await world.home.entity_ids())[f"{TAG}_connect"]
+    await world.home.call("switch.turn_off", switch)
+    await world.home.wait_state(f"{TAG}_connect", "off")
+    await world.home.call("switch.turn_on", switch)
     await world.connected()
     await world.home.wait_state(f"{TAG}_connection", "on", error=None, hint=None, retry=None)
 
