@@ -149,7 +149,8 @@ def web_page(machine, guide):
     guide.waits("the page", "curl -sf http://127.0.0.1:8377/ | grep -q '<title>'")
     # As Operations says for a broker with users.
     machine.write("/etc/jacquard2mqtt/config.yaml", "mqtt:\n  host: 127.0.0.1\n  username: hall\n  password_file: password\n")
-    machine.administer("printf secret > /etc/jacquard2mqtt/web-password")
+    machine.administer("cd /etc/jacquard2mqtt && printf secret | tee password > web-password && chmod 600 password")
+    machine.administer("systemctl restart jacquard2mqtt")
     lines = guide.next("sudo systemctl edit jacquard2mqtt-web")
     guide.enters("\n".join(line.removeprefix("# ") for line in lines.text.split("\n") if line.startswith("# ")))
     guide.runs(lines, terminal=True)
@@ -187,7 +188,7 @@ def operations(machine, guide):
     machine.write(configuration, machine.administer(f"cat {configuration}") + "groups:\n  - name: hall\n    tags: [003R]\n")
     machine.administer("systemctl reload jacquard2mqtt")
     guide.waits("the group", "jacquard2mqtt led hall off")
-    guide.runs("jacquard2mqtt led", values={"0001,0002": "003R"}, prints="003R has answered after")
+    guide.runs("jacquard2mqtt led", values={"0001,0002": "003R", "jacquard2mqtt": "sudo jacquard2mqtt"}, prints="003R has answered after")
     guide.leaves_out("0001 has answered", "with a second tag")
     guide.runs("sudo journalctl", until="connected")
     guide.adds("metrics:", configuration)
