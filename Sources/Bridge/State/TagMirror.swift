@@ -47,7 +47,8 @@ struct TagMirror: Sendable {
     /// advertisement.
     private var knownAddress: String?
 
-    /// Statistics are published at most once a second, those of many tags in one wake-up.
+    /// Statistics are published at most once a second, or less often if there are many tags; those of several tags in
+    /// one wake-up.
     private var statsThrottle = Throttle(every: .seconds(1), tick: .milliseconds(100))
     private var signalThrottle = SignalThrottle()
     /// The battery level is stored at most once in ten seconds.
@@ -314,6 +315,11 @@ extension TagMirror {
     mutating func gesturesExpired(_ count: Int, at now: Timestamp) -> [Publication] {
         counters.expired += UInt64(clamping: count)
         return statsChanged(at: now)
+    }
+
+    /// Sets the shortest time between two publications of statistics.
+    mutating func setStatsInterval(_ interval: Duration) {
+        statsThrottle.interval = interval
     }
 
     /// Handles changed statistics: publishes them now or when they are due.

@@ -89,7 +89,13 @@ struct TagTable: RandomAccessCollection, Sendable {
         tags[position].number = lastNumber
     }
 
+    /// Each of many tags publishes its statistics less often, so that those of all tags are at most about fifty documents
+    /// a second: with 400 tags they would be more than a quarter of all messages.
+    private var statsInterval: Duration { .milliseconds(Swift.max(1_000, 20 * tags.count)) }
+
     private mutating func rebuildIndex() {
+        let interval = statsInterval
+        for position in tags.indices { tags[position].setStatsInterval(interval) }
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         deadlines = DeadlineQueue(tags: tags.count)
         for position in tags.indices { deadlines.set(tags[position].nextDeadline(), of: position) }

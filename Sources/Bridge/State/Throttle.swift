@@ -2,7 +2,8 @@ import Time
 
 /// Limits an action to once per interval, and remembers when a held-back one is due.
 struct Throttle: Sendable {
-    private let interval: Duration
+    /// The shortest time between two actions. A new value applies from the next action that is held back.
+    var interval: Duration
     /// Held-back actions are due at multiples of it.
     private let tick: Duration
     private var last: Instant?

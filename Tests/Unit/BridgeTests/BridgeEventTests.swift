@@ -70,6 +70,33 @@ struct TagTableTests {
         #expect(table.isShared(serial: "0"))
     }
 
+    @Test(
+        "publishes at most fifty documents with statistics a second",
+        arguments: [(1, 1_000), (50, 1_000), (400, 8_000)])
+    func statsInterval(count: Int, milliseconds: Int) {
+        var table = Self.table(count)
+        for position in table.indices {
+            let count = table.countGesture(.cover, of: table[position].entry.id, at: Scene.beginning)
+            #expect(count?.stats.count == 1)
+        }
+        let later = Scene.beginning + .milliseconds(100)
+        for position in table.indices {
+            let count = table.countGesture(.cover, of: table[position].entry.id, at: later)
+            #expect(count?.stats.isEmpty == true)
+        }
+        // Held-back ones wait for the next tenth of a second.
+        let due = Scene.beginning.instant + .milliseconds(milliseconds)
+        for position in table.indices {
+            let deadline = table[position].nextDeadline()
+            #expect(deadline.map { ($0 - due) < .milliseconds(100) && $0 >= due } == true)
+        }
+        // The interval follows the number of tags.
+        for _ in 1..<count { _ = table.remove(at: table.count - 1) }
+        _ = table[0].deadlineReached(at: Scene.beginning + .seconds(20))
+        _ = table.countGesture(.cover, of: table[0].entry.id, at: Scene.beginning + .milliseconds(20_100))
+        #expect(table.deadline.map { $0 - Scene.beginning.instant < .milliseconds(21_100) } == true)
+    }
+
     @Test("has the earliest deadline of all tags after each change", arguments: 0..<20)
     func deadlines(seed: Int) {
         var generator = SplitMix(seed: UInt64(seed))
