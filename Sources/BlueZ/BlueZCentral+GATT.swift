@@ -30,7 +30,7 @@ extension BlueZCentral {
             }
         }
         peripheral.searches = open
-        peripheral.searchTimer.arm(at: open.map(\.deadline).min())
+        peripheral.checkSearches(at: open.map(\.deadline).min())
         for outcome in outcomes { report(outcome, of: peripheral) }
     }
 
@@ -121,7 +121,7 @@ extension BlueZCentral {
             // If there is another problem than this refusal, `WriteValue` reports it, too.
             return result.isTimeout ? writer.route.ended() : writer.route.refused()
         }
-        writer.channel = WriteChannel(owning: number)
+        writer.acquired(WriteChannel(owning: number))
         writer.route.acquired(mtu: mtu)
         mtuChanged(mtu, of: peripheral)
     }
@@ -141,7 +141,7 @@ extension BlueZCentral {
 
     private func sendByCall(_ write: Write) {
         let options = write.type == .withResponse ? Self.requestOptions : Self.commandOptions
-        call(write.writer.call.copy(with: [.bytes(write.value), options])) { [weak self] result in
+        call(write.writer.call([.bytes(write.value), options])) { [weak self] result in
             guard let self, isLinked(write.peripheral) else { return }
             let address = write.peripheral.address
             switch result {
@@ -244,7 +244,7 @@ extension BlueZCentral {
         callCharacteristic(request.path, "AcquireNotify", [.properties([])], within: timing.acquire) {
             [weak self] result in
             guard let self else { return }
-            if !result.isTimeout { request.peripheral.acquiring.remove(request.path) }
+            if !result.isTimeout { request.peripheral.endAcquiring(request.path) }
             guard isCurrent(request) else { return }
             switch result {
             case .success(let message): acquired(message, request)
@@ -303,7 +303,7 @@ extension BlueZCentral {
     /// BlueZ 5.66, `characteristic_stop_notify` and `btd_gatt_client_disconnected` in `src/gatt-client.c`.
     func cancelAcquire(_ path: String, of peripheral: Peripheral, then next: @escaping @LoopActor () -> Void = {}) {
         callCharacteristic(path, "StopNotify") { result in
-            if !result.isTimeout { peripheral.acquiring.remove(path) }
+            if !result.isTimeout { peripheral.endAcquiring(path) }
             next()
         }
     }
@@ -321,12 +321,14 @@ extension BlueZCentral {
         let (address, characteristic) = (request.peripheral.address, request.characteristic)
         if let mtu = message.arguments.last?.integer { mtuChanged(mtu, of: request.peripheral) }
         do throws(SystemError) {
+            // Not the whole request: the closures exist as long as the link.
+            let peripheral = request.peripheral
             let channel = try NotificationChannel(owning: number) { [unowned self] value in
                 onEvent?(.notified(address, characteristic, value))
             } onEnd: { [weak self] in
-                guard let self, isCurrent(request) else { return }
+                guard let self, isLinked(peripheral) else { return }
                 // BlueZ closes the descriptors just before it reports that the link is down.
-                request.peripheral.linkEndTimer.arm(after: timing.linkEnd)
+                peripheral.awaitLinkEnd(within: timing.linkEnd)
             }
             begun(request, .byDescriptor(channel))
         } catch {

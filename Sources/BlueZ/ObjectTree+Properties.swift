@@ -34,16 +34,18 @@ extension ObjectTree.DeviceObject {
 }
 
 extension ObjectTree.ServiceObject {
-    mutating func apply(_ values: [String: DBusValue]) {
+    /// Sets properties; `shared` returns the stored copy of a device's path.
+    mutating func apply(_ values: [String: DBusValue], shared: (String) -> String) {
         if let text = values["UUID"]?.text { uuid = BluetoothUUID(text) }
-        if let text = values["Device"]?.text { device = text }
+        if let text = values["Device"]?.text { device = shared(text) }
     }
 }
 
 extension ObjectTree.CharacteristicObject {
-    mutating func apply(_ values: [String: DBusValue]) {
+    /// Sets properties; `shared` returns the stored copy of a service's path.
+    mutating func apply(_ values: [String: DBusValue], shared: (String) -> String) {
         if let text = values["UUID"]?.text { uuid = BluetoothUUID(text) }
-        if let text = values["Service"]?.text { service = text }
+        if let text = values["Service"]?.text { service = shared(text) }
         if let flags = values["Flags"]?.textArray {
             properties = Self.properties(flags)
             isReadable = flags.contains("read")

@@ -44,8 +44,9 @@ struct ObjectTree {
     }
 
     struct CharacteristicObject {
-        var uuid: BluetoothUUID?
+        // In this order, because a tag has four of them and other orders leave gaps.
         var service = ""
+        var uuid: BluetoothUUID?
         var properties: CharacteristicProperties = []
         /// Whether its value can be read.
         var isReadable = false
@@ -79,8 +80,11 @@ struct ObjectTree {
         case BlueZNames.device:
             devices[path, default: DeviceObject()].apply(values)
             if values["Address"] != nil { index(path) }
-        case BlueZNames.gattService: services[path, default: ServiceObject()].apply(values)
-        case BlueZNames.gattCharacteristic: characteristics[path, default: CharacteristicObject()].apply(values)
+        case BlueZNames.gattService:
+            services[path, default: ServiceObject()].apply(values) { [devices] in devices.storedKey($0) }
+        case BlueZNames.gattCharacteristic:
+            characteristics[path, default: CharacteristicObject()].apply(values) { [services] in services.storedKey($0)
+            }
         default: break
         }
     }
@@ -168,8 +172,9 @@ struct ObjectTree {
                 || values["Connected"]?.flag == true
         case BlueZNames.gattService, BlueZNames.gattCharacteristic:
             let device = Self.device(of: path)
-            guard gattObjects[device, default: 0] < Self.mostGATTObjects else { return false }
-            gattObjects[device, default: 0] += 1
+            let count = gattObjects[device] ?? 0
+            guard count < Self.mostGATTObjects else { return false }
+            gattObjects[devices.storedKey(device)] = count + 1
             return true
         default: return true
         }
@@ -205,5 +210,13 @@ struct ObjectTree {
         for (address, known) in paths where known.contains(path) {
             paths[address] = known.count == 1 ? nil : known.subtracting([path])
         }
+    }
+}
+
+extension Dictionary where Key == String {
+    /// Returns the dictionary's own copy of a key; the given one if it has none. Equal texts that are stored in several
+    /// places then share their memory.
+    fileprivate func storedKey(_ key: String) -> String {
+        index(forKey: key).map { keys[$0] } ?? key
     }
 }

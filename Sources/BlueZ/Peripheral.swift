@@ -84,10 +84,12 @@ final class Peripheral {
     private var writers: [CharacteristicWriter] = []
     /// Repeats a write that BlueZ could not accept; nil if there is none.
     var writeTimer: LoopTimer?
-    /// Checks the searches again at their deadline.
-    let searchTimer: LoopTimer
-    /// Limits the wait for the end of the link after its descriptors were closed.
-    let linkEndTimer: LoopTimer
+    private let onSearchDue: @LoopActor () -> Void
+    /// Checks the searches again at their deadline; nil without a search.
+    private var searchTimer: LoopTimer?
+    private let onLinkEndDue: @LoopActor () -> Void
+    /// Limits the wait for the end of the link; nil before its descriptors were closed.
+    private var linkEndTimer: LoopTimer?
 
     /// - Parameters:
     ///   - address: the device's address.
@@ -98,8 +100,30 @@ final class Peripheral {
         onLinkEndDue: @escaping @LoopActor () -> Void
     ) {
         self.address = address
-        searchTimer = LoopTimer(handler: onSearchDue)
-        linkEndTimer = LoopTimer(handler: onLinkEndDue)
+        self.onSearchDue = onSearchDue
+        self.onLinkEndDue = onLinkEndDue
+    }
+
+    /// Sets when to check the searches again; nil if there is none.
+    func checkSearches(at deadline: Instant?) {
+        guard let deadline else { return searchTimer = nil }
+        let timer = searchTimer ?? LoopTimer(handler: onSearchDue)
+        timer.arm(at: deadline)
+        searchTimer = timer
+    }
+
+    /// Waits for the end of the link after its descriptors were closed.
+    func awaitLinkEnd(within limit: Duration) {
+        let timer = linkEndTimer ?? LoopTimer(handler: onLinkEndDue)
+        timer.arm(after: limit)
+        linkEndTimer = timer
+    }
+
+    /// Notes the answer to an `AcquireNotify`.
+    func endAcquiring(_ path: String) {
+        acquiring.remove(path)
+        // An empty set keeps its memory.
+        if acquiring.isEmpty { acquiring = [] }
     }
 
     /// Returns the writer of a characteristic.
@@ -121,8 +145,8 @@ final class Peripheral {
 
     /// Ends all subscriptions, writes, searches and timers.
     func close() {
-        searchTimer.disarm()
-        linkEndTimer.disarm()
+        searchTimer = nil
+        linkEndTimer = nil
         writeTimer = nil
         securityTimer = nil
         takenTimer = nil

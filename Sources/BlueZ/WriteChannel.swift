@@ -47,11 +47,27 @@ final class CharacteristicWriter {
     var channel: WriteChannel?
     /// Writes that wait for the answer to `AcquireWrite`.
     var waiting: [Write] = []
-    /// The call `WriteValue` without arguments.
-    private(set) lazy var call = DBusMessage.call(
-        to: BlueZNames.service, path, BlueZNames.gattCharacteristic, "WriteValue")
+    /// The call `WriteValue` without arguments, to be copied; nil while there is a descriptor, and before the first call.
+    private var template: DBusMessage?
 
     init(_ path: String) {
         self.path = path
+    }
+
+    /// Writes to the descriptor from now on.
+    func acquired(_ channel: WriteChannel) {
+        self.channel = channel
+        template = nil
+    }
+
+    /// Returns the call `WriteValue`.
+    func call(_ arguments: [DBusValue]) -> DBusMessage {
+        // The copy has no more memory than it needs. libdbus reuses messages, and a new one has the buffers of a used one.
+        let call =
+            template
+            ?? DBusMessage.call(to: BlueZNames.service, path, BlueZNames.gattCharacteristic, "WriteValue").copy(with: []
+            )
+        template = call
+        return call.copy(with: arguments)
     }
 }

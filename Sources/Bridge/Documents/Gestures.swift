@@ -226,11 +226,13 @@ struct StatsPayload: Sendable {
     /// Returns the payload for the counters of one tag.
     func bytes(of counters: TagCounters, at now: Timestamp) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(prefix.count + 220)
+        // Not much more than needed: the latest statistics of each tag are kept.
+        let events = counters.events
+        bytes.reserveCapacity(prefix.count + 120 + 24 * events.count)
         bytes.append(contentsOf: prefix)
         bytes.append(decimal: counters.expired)
         bytes.append(contentsOf: Self.gesturesKey)
-        for (index, event) in counters.events.enumerated() {
+        for (index, event) in events.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             bytes.append(UInt8(ascii: "\""))
             bytes.append(utf8: event.name)

@@ -164,6 +164,8 @@ final class BridgeService {
         isActing = true
         for action in due { perform(action, at: now) }
         while let action = actions.popFirst() { perform(action, at: now) }
+        // A slice from which all elements were removed keeps their memory.
+        if actions.startIndex > 0 { actions = [] }
         isActing = false
         bridgeTimer.arm(at: bridge.deadline)
     }

@@ -45,7 +45,7 @@ public final class JacquardManager {
     public internal(set) var eventTime = Instant(sinceBoot: .zero)
 
     let central: any Central
-    let timing: TagSession.Timing
+    let timing: TagSession.SharedTiming
     /// Names and capabilities of gear. Attached gear is reported again if another catalogue describes it differently.
     public var catalogue: GearCatalogue {
         didSet {
@@ -87,7 +87,7 @@ public final class JacquardManager {
         catalogue: GearCatalogue = .builtIn, log: Logger
     ) {
         self.central = central
-        self.timing = timing
+        self.timing = TagSession.SharedTiming(timing)
         self.catalogue = catalogue
         self.log = log
         central.onEvent = { [weak self] in self?.handle($0) }

@@ -8,7 +8,7 @@ struct TagLink: Sendable {
     /// The actions of a session: `write` and `emit` only.
     typealias Actions = [TagSession.Action]
 
-    private let timing: TagSession.Timing
+    private let shared: TagSession.SharedTiming
     /// The number of this connection attempt, for reports.
     private let attempt: Int
     private var catalogue: GearCatalogue
@@ -33,12 +33,12 @@ struct TagLink: Sendable {
     private var tagName: String?
 
     /// Creates the state of a new link.
-    init(timing: TagSession.Timing, catalogue: GearCatalogue, attempt: Int) {
-        self.timing = timing
+    init(timing: TagSession.SharedTiming, catalogue: GearCatalogue, attempt: Int) {
+        shared = timing
         self.catalogue = catalogue
         self.attempt = attempt
-        channel = PacketChannel(writeTimeout: timing.write)
-        gear = GearState(touchModeChange: timing.touchModeChange)
+        channel = PacketChannel(writeTimeout: timing.values.write)
+        gear = GearState(touchModeChange: timing.values.touchModeChange)
     }
 
     /// When to call ``deadlineReached(at:_:)``; nil if the link waits for nothing.
@@ -49,6 +49,8 @@ struct TagLink: Sendable {
         deadline.lower(to: batteryDue)
         return deadline
     }
+
+    private var timing: TagSession.Timing { shared.values }
 
     private var isConnected: Bool { connectedAt != nil }
 

@@ -77,6 +77,17 @@ extension TagSession {
         /// Creates the default values: those of the SDK where it has one.
         public init() {}
     }
+
+    /// Timeouts and intervals that many sessions share: each session has a reference, because the values take 184 bytes.
+    public final class SharedTiming: Sendable {
+        /// The values.
+        public let values: Timing
+
+        /// Creates values to share.
+        public init(_ values: Timing) {
+            self.values = values
+        }
+    }
 }
 
 /// The pauses between connection attempts: doubled each time up to a limit, with random jitter so that many tags don't

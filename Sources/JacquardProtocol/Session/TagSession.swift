@@ -38,7 +38,7 @@ public struct TagSession: Sendable {
         case stop(TagConnectionError?)
     }
 
-    private let timing: Timing
+    private let shared: SharedTiming
     private var catalogue: GearCatalogue
     private var state = State.stopped
     /// The protocol on the current link, or on the last one.
@@ -57,11 +57,23 @@ public struct TagSession: Sendable {
     ///   - catalogue: names and capabilities of gear.
     ///   - seed: seed of the jitter of the pauses between attempts.
     public init(timing: Timing = Timing(), catalogue: GearCatalogue = .builtIn, seed: UInt64) {
-        self.timing = timing
+        self.init(sharing: SharedTiming(timing), catalogue: catalogue, seed: seed)
+    }
+
+    /// Creates a stopped session that shares its timeouts with others.
+    ///
+    /// - Parameters:
+    ///   - timing: timeouts and intervals.
+    ///   - catalogue: names and capabilities of gear.
+    ///   - seed: seed of the jitter of the pauses between attempts.
+    public init(sharing timing: SharedTiming, catalogue: GearCatalogue = .builtIn, seed: UInt64) {
+        shared = timing
         self.catalogue = catalogue
-        link = TagLink(timing: timing, catalogue: catalogue, attempt: 1)
+        link = TagLink(timing: shared, catalogue: catalogue, attempt: 1)
         schedule = ReconnectSchedule(seed: seed)
     }
+
+    private var timing: Timing { shared.values }
 
     // MARK: State
 
@@ -369,7 +381,7 @@ public struct TagSession: Sendable {
 
     /// Sets up a link. A requested bond is made before service discovery, as on Android.
     private mutating func use(until deadline: Instant) -> [Action] {
-        link = TagLink(timing: timing, catalogue: catalogue, attempt: failures + 1)
+        link = TagLink(timing: shared, catalogue: catalogue, attempt: failures + 1)
         return wantsBond
             ? move(to: .bonding(deadline: deadline), report(.connecting(step: 0)), .bond)
             : move(to: .discovering(deadline: deadline), report(.connecting(step: 0)), .discover)
