@@ -206,6 +206,7 @@ extension BlueZCentral {
                 central.log.debug("stopping discovery failed", [(.error, error.description)])
             }
             central.discovery.stopped()
+            central.watchTimer.disarm()
             central.updateDiscovery()
         }
     }

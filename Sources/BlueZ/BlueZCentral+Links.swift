@@ -116,6 +116,7 @@ extension BlueZCentral {
     private func attemptEnded(_ peripheral: Peripheral) {
         guard attempt === peripheral else { return }
         attempt = nil
+        if connects.isEmpty { contentionTimer.disarm() }
         if peripheral.wantsPairing {
             peripheral.wantsPairing = false
             if isLinked(peripheral) { pair(peripheral.address) }
@@ -244,6 +245,7 @@ extension BlueZCentral {
     /// Ends all links and attempts at once. No answers to pending calls will arrive.
     func endAllLinks(_ error: BluetoothError) {
         attempt = nil
+        contentionTimer.disarm()
         let all = peripherals.values.sorted { $0.address.description < $1.address.description }
         for peripheral in all { lost(peripheral, error) }
     }

@@ -256,6 +256,26 @@ struct ConnectingTests {
         }
     }
 
+    @Test("leaves no timer once all devices are connected and discovery has stopped")
+    func quiet() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.connectContended = .seconds(600)
+            timing.silence = .seconds(600)
+            let bench = try await CentralBench(timing: timing)
+            bench.scan()
+            try await until("both are heard") { bench.heard.count == 2 }
+            bench.central.perform(.connect(CentralBench.address(1)))
+            bench.central.perform(.connect(CentralBench.address(2)))
+            try await bench.wait("connected 1")
+            try await bench.wait("connected 2")
+            bench.scan(false)
+            let central = bench.central
+            try await until("discovery stops") { central.discovery.running == nil && !central.watchTimer.isArmed }
+            #expect(!central.connectTimer.isArmed && !central.contentionTimer.isArmed)
+        }
+    }
+
     @Test("does not cancel a long attempt if no other device waits")
     func uncontended() async throws {
         try await onLoop {
