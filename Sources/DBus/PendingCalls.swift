@@ -45,6 +45,8 @@ final class PendingCalls {
     }
 
     private func expire() {
+        // The usual case: all calls have got a reply meanwhile.
+        guard !calls.isEmpty else { return earliest = nil }
         let now = Instant.now
         // In the order of their deadlines, of which a busy loop may have missed several.
         let due = calls.filter { $0.value.deadline <= now }
