@@ -85,8 +85,10 @@ extension Settings {
 }
 
 extension Settings {
-    /// The rows of `mqtt`.
-    static var mqttKeys: [ConfigurationKey<Settings>] {
+    /// The rows of `mqtt`. Swift 6.2 cannot type-check them in one expression.
+    static var mqttKeys: [ConfigurationKey<Settings>] { mqttNodeKeys + mqttSessionKeys + tlsKeys }
+
+    private static var mqttNodeKeys: [ConfigurationKey<Settings>] {
         [
             .section(
                 "mqtt", "The connection to the broker.",
@@ -123,6 +125,11 @@ extension Settings {
                 "mqtt.prefer_first", \.mqtt.prefersFirst, .boolean, .reconnection,
                 "true: after a lost connection and after each pause, try the first node first, instead of the next one."
             ),
+        ]
+    }
+
+    private static var mqttSessionKeys: [ConfigurationKey<Settings>] {
+        [
             ConfigurationKey(
                 "mqtt.version", \.mqtt.version, .choice, .reconnection,
                 "The protocol version: auto is 5, or 3.1.1 if the broker refuses it."),
@@ -148,7 +155,7 @@ extension Settings {
             ConfigurationKey(
                 "mqtt.keepalive_s", \.mqtt.keepalive, .wholeSeconds(5...65535), .reconnection,
                 "The MQTT keep-alive interval in seconds."),
-        ] + tlsKeys
+        ]
     }
 
     private static var tlsKeys: [ConfigurationKey<Settings>] {

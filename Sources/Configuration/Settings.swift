@@ -41,15 +41,16 @@ public struct Settings: Hashable, Sendable {
 
     /// The table of keys, in the order of the documentation.
     static var keys: [ConfigurationKey<Settings>] {
-        [
-            ConfigurationKey(
-                "instance", \.instance, .instance, .nextStart,
-                "The bridge's name in its topics. Default: the host's name in lower case."
-            ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
-        ] + mqttKeys + bluetoothKeys + homeAssistantKeys + [
-            TagSettings.list, GroupSettings.list, GearSettings.list, ChordSettings.list, ReflexSettings.list,
+        let instance: ConfigurationKey<Settings> = ConfigurationKey(
+            "instance", \.instance, .instance, .nextStart,
+            "The bridge's name in its topics. Default: the host's name in lower case."
+        ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
+        let parts: [[ConfigurationKey<Settings>]] = [
+            [instance], mqttKeys, bluetoothKeys, homeAssistantKeys,
+            [TagSettings.list, GroupSettings.list, GearSettings.list, ChordSettings.list, ReflexSettings.list],
+            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys,
         ]
-            + logKeys + defaultsKeys + limitsKeys + fleetKeys + metricsKeys + telemetryKeys + recordKeys
+        return Array(parts.joined())
     }
 }
 

@@ -41,15 +41,18 @@ extension Settings {
         let effects = Set(next.changedKeys(from: self).map(\.effect))
         let tags = TagChanges(
             from: allTags(paired).filter { known.contains($0.id) }, to: next.allTags(paired))
-        return tags.removed.map { .tagRemoved(id: $0) }
-            + (effects.contains(.settings) ? [.settings] : [])
-            + (effects.contains(.gear) ? [.gear] : [])
-            + tags.changed.map { .tagChanged($0) }
-            + tags.added.map { .tagAdded($0) }
-            + (effects.contains(.logLevel) ? [.logLevel(next.log.level)] : [])
-            + metricsChanges(to: next.metrics)
-            + (effects.contains(.reconnection) ? [.broker] : [])
-            + new.changedKeys(from: self).filter { $0.effect == .nextStart }.map { .nextStart(key: $0.path) }
+        let parts: [[ConfigurationChange]] = [
+            tags.removed.map { .tagRemoved(id: $0) },
+            effects.contains(.settings) ? [.settings] : [],
+            effects.contains(.gear) ? [.gear] : [],
+            tags.changed.map { .tagChanged($0) },
+            tags.added.map { .tagAdded($0) },
+            effects.contains(.logLevel) ? [.logLevel(next.log.level)] : [],
+            metricsChanges(to: next.metrics),
+            effects.contains(.reconnection) ? [.broker] : [],
+            new.changedKeys(from: self).filter { $0.effect == .nextStart }.map { .nextStart(key: $0.path) },
+        ]
+        return Array(parts.joined())
     }
 
     /// Without a file, the interval has no effect.
