@@ -59,14 +59,15 @@ struct UnixSocketTests {
         if let own { try #require(call(bind, client, own) == 0) }
         try #require(call(connect, client, path) == 0)
         let request = "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-        #expect(send(client, request, request.utf8.count, CInt(MSG_NOSIGNAL)) == request.utf8.count)
+        // A server that has closed the connection already is the end, too.
+        _ = send(client, request, request.utf8.count, CInt(MSG_NOSIGNAL))
         var received: [UInt8] = []
         var hasEnded = false
         try await until("the end of the response") {
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = recv(client, &buffer, buffer.count, CInt(MSG_DONTWAIT))
             if count > 0 { received += buffer.prefix(count) }
-            hasEnded = hasEnded || count == 0
+            hasEnded = hasEnded || count == 0 || (count < 0 && errno == ECONNRESET)
             return hasEnded
         }
         return String(decoding: received, as: UTF8.self)
@@ -93,6 +94,34 @@ struct UnixSocketTests {
             server.stop()
             socket.removeFile()
             #expect(mode(path) == nil)
+        }
+    }
+
+    @Test("closes connections above the limit, and serves again when others have ended")
+    func tooMany() async throws {
+        try await onLoop {
+            let socket = try ListeningSocket(path: path, group: nil)
+            var configuration = HTTPServerConfiguration()
+            configuration.limits.connections = 2
+            configuration.limits.requestTime = .seconds(600)
+            configuration.isSharedAddress = { _ in true }
+            let server = try HTTPServer(socket, configuration, log: Logger("test", to: MemorySink())) { _, reply in
+                reply.send(HTTPResponse(status: 200))
+            }
+            let idle = try (0..<2).map { _ in
+                let client = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+                try #require(call(connect, client, path) == 0)
+                return client
+            }
+            try await until("two connections") { server.connectionCount == 2 }
+            #expect(try await answer() == "")
+            #expect(server.connectionCount == 2)
+            close(idle[0])
+            try await until("the end of one") { server.connectionCount == 1 }
+            #expect(try await answer().hasPrefix("HTTP/1.1 200"))
+            close(idle[1])
+            server.stop()
+            socket.removeFile()
         }
     }
 
