@@ -1,12 +1,13 @@
 import Time
 
-/// State machine of the connections: how many each address has, and which ones have exceeded the time for a request.
+/// State machine of the connections: how many each address and each network has, and which ones have exceeded the time for a request.
 struct ConnectionTable {
     /// Identifies a connection.
     typealias ID = UInt
 
     private struct Connection {
         let address: String
+        let network: String
         /// When the next request must be complete; nil while one is handled.
         var deadline: Instant?
     }
@@ -32,12 +33,15 @@ struct ConnectionTable {
     func accepts(_ address: String) -> Bool {
         guard connections.count < limits.connections else { return false }
         guard !isShared(address) else { return true }
+        let network = PeerAddress.network(of: address)
         return connections.values.count { $0.address == address } < limits.connectionsPerAddress
+            && connections.values.count { $0.network == network } < limits.connectionsPerNetwork
     }
 
     /// Handles a new connection.
     mutating func began(_ id: ID, address: String, at now: Instant) {
-        connections[id] = Connection(address: address, deadline: now + limits.requestTime)
+        connections[id] = Connection(
+            address: address, network: PeerAddress.network(of: address), deadline: now + limits.requestTime)
     }
 
     /// Handles a complete request. Its handling and response are not limited by this table.

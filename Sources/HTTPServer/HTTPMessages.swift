@@ -72,6 +72,8 @@ public struct HTTPLimits: Hashable, Sendable {
     public var connections = 64
     /// Most connections of one address, see ``HTTPServerConfiguration/isSharedAddress``.
     public var connectionsPerAddress = 8
+    /// Most connections of one IPv6 network, see ``PeerAddress/network(of:)``: of a host that uses many of its addresses.
+    public var connectionsPerNetwork = 32
     /// How long a peer may take to send a request, and how long a connection may be unused.
     public var requestTime = Duration.seconds(10)
     /// Most bytes that wait for the reader of a stream.

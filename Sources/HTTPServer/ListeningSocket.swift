@@ -134,24 +134,3 @@ extension ListeningSocket {
         return withUnsafeBytes(of: address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }
-
-/// The text of a socket address without its port.
-enum PeerAddress {
-    static func text(_ address: UnsafePointer<sockaddr>?) -> String {
-        guard let address else { return "" }
-        let length =
-            switch CInt(address.pointee.sa_family) {
-            case AF_INET: MemoryLayout<sockaddr_in>.size
-            case AF_INET6: MemoryLayout<sockaddr_in6>.size
-            default: 0
-            }
-        guard length > 0 else { return "" }
-        var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        guard
-            getnameinfo(
-                address, socklen_t(length), &buffer, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST) == 0
-        else { return "" }
-        let text = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return text.hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text
-    }
-}

@@ -1,4 +1,5 @@
 import Bridge
+import Text
 
 /// The rights of a user of the page: those of a role at the broker, as far as they are commands.
 enum Role: String, CaseIterable, Hashable, Sendable {
@@ -82,5 +83,17 @@ enum TopicPattern {
         let rest = topic.utf8.dropFirst(base.utf8.count)
         guard rest.first == UInt8(ascii: "/") else { return nil }
         return Substring(rest.dropFirst())
+    }
+
+    /// Whether a text can be a tag's id or a bridge's name.
+    static func isID(_ text: some StringProtocol) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(ASCII.isOfWord)
+    }
+
+    /// Whether a topic below the base topic is one of a tag or a bridge with a valid id, and no longer than the topic of a command.
+    static func isOfTagOrBridge(_ rest: Substring) -> Bool {
+        guard rest.utf8.count <= PublishRequest.topicLimit else { return false }
+        let levels = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        return levels.count == 3 && ["tag", "bridge"].contains(levels[0]) && isID(levels[1])
     }
 }

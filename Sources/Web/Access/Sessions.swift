@@ -1,3 +1,4 @@
+import HTTPServer
 import Time
 
 /// A session of a browser.
@@ -67,7 +68,7 @@ struct Sessions {
     }
 }
 
-/// Counts wrong passwords by address.
+/// Counts wrong passwords by address, and of IPv6 by network, because a host can use any address of its network.
 struct LoginAttempts {
     /// How many wrong passwords within ``window`` lock an address.
     static let mostFailures = 5
@@ -75,7 +76,7 @@ struct LoginAttempts {
     static let window = Duration.seconds(60)
     /// How long an address is locked.
     static let lock = Duration.seconds(30)
-    /// The most addresses in memory. The one whose last failure is longest ago makes room.
+    /// The most addresses and networks in memory. The one whose last failure is longest ago makes room.
     static let mostAddresses = 1024
 
     private struct Record {
@@ -85,17 +86,18 @@ struct LoginAttempts {
 
     private var records: [String: Record] = [:]
 
-    /// The number of addresses.
+    /// The number of addresses and networks.
     var count: Int { records.count }
 
     /// Returns how long an address is still locked, or nil if it is not.
     func lockTime(of address: String, at now: Instant) -> Duration? {
-        guard let end = records[address]?.lockedUntil, end > now else { return nil }
+        guard let end = records[PeerAddress.network(of: address)]?.lockedUntil, end > now else { return nil }
         return end - now
     }
 
     /// Counts an attempt before its password is checked, so that attempts at the same time count too.
     mutating func began(_ address: String, at now: Instant) {
+        let address = PeerAddress.network(of: address)
         if records[address] == nil, records.count >= Self.mostAddresses { removeOldest() }
         var record = records[address] ?? Record()
         record.failures = record.failures.filter { $0 + Self.window > now } + [now]
@@ -108,7 +110,7 @@ struct LoginAttempts {
 
     /// Handles a right password.
     mutating func succeeded(_ address: String) {
-        records[address] = nil
+        records[PeerAddress.network(of: address)] = nil
     }
 
     private mutating func removeOldest() {

@@ -161,13 +161,13 @@ struct PageServer {
         switch request.path {
         case "/session": return .respond(.json(200, description(of: session)))
         case "/history":
-            guard let tag = request.query["tag"], Self.isTag(tag) else {
+            guard let tag = request.query["tag"], TopicPattern.isID(tag) else {
                 return .respond(.error(400, "invalid_argument", "tag must be a tag's id."))
             }
             return .respond(.json(200, history.document(of: tag, at: now.unixSeconds)))
         default:
             let touch = request.query["touch"]
-            guard touch.map(Self.isTag) ?? true else {
+            guard touch.map({ TopicPattern.isID($0) }) ?? true else {
                 return .respond(.error(400, "invalid_argument", "touch must be a tag's id."))
             }
             let last = request.headers["last-event-id"].flatMap(EventID.init)
@@ -192,17 +192,6 @@ struct PageServer {
             "base": .string(mirror.base), "version": .string(version),
             "writable": .array(session.role.writable.map(JSONValue.string)),
         ]
-    }
-
-    /// Whether a text can be a tag's id.
-    static func isTag(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
-                default: false
-                }
-            }
     }
 
     // MARK: Login
@@ -332,6 +321,15 @@ struct PageServer {
         return StreamText.event(named: "broker", JSONText.bytes(of: document))
     }
 
+    /// Handles a message of the broker.
+    ///
+    /// - Returns: the event for browsers; nil if there is none.
+    mutating func received(_ rest: Substring, topic: String, payload: [UInt8], at now: Moment) -> MirrorEvent? {
+        guard payload.count <= TopicMirror.payloadLimit else { return nil }
+        history.received(rest, payload, at: now.unixSeconds)
+        return mirror.received(topic: topic, payload: payload)
+    }
+
     /// The beginning of a stream, in parts.
     func beginning(of subscription: Subscription) -> StreamBeginning {
         let readable = { [role = subscription.role, base = mirror.base] (topic: String) in
@@ -341,12 +339,12 @@ struct PageServer {
         if let events = mirror.events(after: subscription.after) {
             let missed = events.filter { readable($0.topic) }.map(\.text)
             return StreamBeginning(
-                first: first + StreamText.event(named: "resume", Array("{}".utf8)), facts: [], last: missed)
+                first: first + StreamText.event(named: "resume", Array("{}".utf8)), readable: nil, last: missed)
         }
         let history = mirror.recent.filter { readable($0.topic) }.map(\.json)
         let id = EventID(boot: mirror.boot, number: mirror.lastNumber)
         return StreamBeginning(
-            first: first, facts: mirror.all.filter { readable($0.topic) },
+            first: first, readable: readable,
             last: [
                 StreamText.event(named: "history", StreamBeginning.list(history)),
                 StreamText.event(named: "ready", Array("{}".utf8), id: id),
@@ -355,31 +353,37 @@ struct PageServer {
 }
 
 /// The beginning of a stream: produced in parts, so that a large mirror is never in memory as text.
+///
+/// The facts are those at the time of their part. Facts that change meanwhile follow again as events.
 struct StreamBeginning {
     /// The number of facts in a part.
     static let factsPerPart = 64
+    /// A part ends with the fact that exceeds this number of bytes of payload.
+    static let bytesPerPart = 64 << 10
 
     private var first: [UInt8]?
-    private let facts: [MirroredMessage]
-    private var next = 0
+    /// Selects the topics of facts; nil without facts, and after the last one.
+    private var readable: ((String) -> Bool)?
+    private var lastTopic: String?
     private var last: [[UInt8]]
 
-    init(first: [UInt8], facts: [MirroredMessage], last: [[UInt8]]) {
+    init(first: [UInt8], readable: ((String) -> Bool)?, last: [[UInt8]]) {
         self.first = first
-        self.facts = facts
+        self.readable = readable
         self.last = last.reversed()
     }
 
     /// Returns the next part; nil after the last one.
-    mutating func takeNext() -> [UInt8]? {
+    mutating func takeNext(from mirror: TopicMirror) -> [UInt8]? {
         if let part = first {
             first = nil
             return part
         }
-        if next < facts.count {
-            let part = facts[next..<min(next + Self.factsPerPart, facts.count)]
-            next += part.count
-            return StreamText.event(named: "mirror", Self.list(part.map { $0.json[...] }))
+        if let readable {
+            let facts = mirror.facts(after: lastTopic, where: readable)
+            lastTopic = facts.last?.topic
+            if !facts.isEmpty { return StreamText.event(named: "mirror", Self.list(facts.map { $0.json[...] })) }
+            self.readable = nil
         }
         return last.popLast()
     }

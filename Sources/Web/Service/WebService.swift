@@ -170,7 +170,10 @@ final class WebService {
 
     private func begin(_ subscription: PageServer.Subscription, _ reply: HTTPReply) {
         var beginning = page.beginning(of: subscription)
-        let stream = HTTPStream { beginning.takeNext() }
+        let stream = HTTPStream { [weak self] in
+            guard let self else { return nil }
+            return beginning.takeNext(from: page.mirror)
+        }
         let id = ObjectIdentifier(stream)
         stream.onEnd = { [weak self] in self?.ended(id) }
         browsers[id] = Browser(stream: stream, subscription: subscription)
@@ -243,9 +246,8 @@ final class WebService {
         if let tag = Self.touchTag(rest) { return receivedTouch(message, of: tag) }
         // Not for browsers: with one query a second it would replace the newest events.
         if let bridge = PageServer.metricsBridge(rest) { return receivedMetrics(message.payload, of: bridge) }
-        page.history.received(rest, message.payload, at: PageServer.Moment.now.unixSeconds)
-        guard let event = page.mirror.received(topic: message.topic, payload: message.payload) else { return }
-        broadcast(event)
+        let event = page.received(rest, topic: message.topic, payload: message.payload, at: .now)
+        if let event { broadcast(event) }
     }
 
     private func removeStale() {

@@ -10,6 +10,8 @@ struct History {
     static let hours = 24
     /// The most tags.
     static let mostTags = 4096
+    /// The seconds after which a tag without new values is removed.
+    static let daySeconds: Int64 = 24 * 3600
 
     /// A row of numbers whose last one belongs to the current slot; nil is unknown.
     fileprivate struct Row {
@@ -43,9 +45,20 @@ struct History {
         var battery: Row
         var signal: Row
         var gestures: Row
+        /// The time of the last value.
+        var changed: Int64
+
+        init(at now: Int64) {
+            battery = Row(count: History.slots, at: now / History.slotSeconds)
+            signal = Row(count: History.slots, at: now / History.slotSeconds)
+            gestures = Row(count: History.hours, at: now / 3600)
+            changed = now
+        }
     }
 
     private var records: [String: Record] = [:]
+    /// The slot in which old tags were last removed.
+    private var cleanedSlot: Int64 = 0
 
     /// The number of tags.
     var count: Int { records.count }
@@ -58,7 +71,8 @@ struct History {
     ///   - now: seconds since 1970.
     mutating func received(_ rest: Substring, _ payload: [UInt8], at now: Int64) {
         let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
-        guard levels.count == 3, levels[0] == "tag" else { return }
+        guard levels.count == 3, levels[0] == "tag", TopicPattern.isID(levels[1]) else { return }
+        removeOld(at: now)
         switch levels[2] {
         case "battery":
             guard let level = JSONValue(parsing: payload)?["level"]?.integer, (0...100).contains(level) else { return }
@@ -76,22 +90,24 @@ struct History {
     private mutating func change(_ tag: Substring, _ now: Int64, _ body: (inout Record) -> Void) {
         let id = String(tag)
         guard records[id] != nil || records.count < Self.mostTags else { return }
-        let new = Record(
-            battery: Row(count: Self.slots, at: now / Self.slotSeconds),
-            signal: Row(count: Self.slots, at: now / Self.slotSeconds),
-            gestures: Row(count: Self.hours, at: now / 3600))
-        var record = records.removeValue(forKey: id) ?? new
+        var record = records.removeValue(forKey: id) ?? Record(at: now)
         record.advance(to: now)
+        record.changed = now
         body(&record)
         records[id] = record
     }
 
+    /// Removes the tags without a value in the last 24 hours, once in each slot; also those of a time that is more than a day away
+    /// because the clock was set back.
+    private mutating func removeOld(at now: Int64) {
+        guard now / Self.slotSeconds != cleanedSlot else { return }
+        cleanedSlot = now / Self.slotSeconds
+        records = records.filter { abs($0.value.changed - now) < Self.daySeconds }
+    }
+
     /// The rows of a tag, oldest first: `{"battery":[...],"gestures":[...],"hour_s":3600,"signal":[...],"slot_s":300,"time_s":...}`.
     func document(of tag: String, at now: Int64) -> JSONValue {
-        let empty = Record(
-            battery: Row(count: Self.slots, at: 0), signal: Row(count: Self.slots, at: 0),
-            gestures: Row(count: Self.hours, at: 0))
-        var record = records[tag] ?? empty
+        var record = records[tag] ?? Record(at: now)
         record.advance(to: now)
         return [
             "battery": record.battery.json, "signal": record.signal.json, "gestures": record.gestures.json,

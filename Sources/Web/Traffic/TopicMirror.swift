@@ -24,8 +24,11 @@ struct TopicMirror {
     static let ringSize = 1_000
     /// The most bytes of these events.
     static let ringBytes = 1 << 20
-    /// The most bytes of topics and payloads.
+    /// The most bytes of facts: of each one its topic, its payload and ``overhead``.
     static let mirrorBytes = 16 << 20
+    /// What a fact occupies beside its bytes: two allocations, its place in the table and in the list of topics. It bounds the
+    /// number of facts at 65,536.
+    static let overhead = 256
     /// The longest payload. Longer messages are ignored.
     static let payloadLimit = 64 << 10
 
@@ -38,6 +41,8 @@ struct TopicMirror {
     let base: String
     let boot: String
     private var facts: [String: Fact] = [:]
+    /// The topics of the facts in order, so that a stream needs no copy of them.
+    private var topics: [String] = []
     private var events = EventRing(size: ringSize, bytes: ringBytes)
     private(set) var factBytes = 0
     private var connection = 0
@@ -70,10 +75,10 @@ struct TopicMirror {
 
     /// The states of all bridges by name.
     var bridges: [String: String] {
-        let topics = BridgeTopics(base: base, instance: "")
-        return facts.reduce(into: [:]) { bridges, fact in
-            guard let name = topics.instance(ofStateTopic: fact.key) else { return }
-            bridges[name] = String(decoding: fact.value.payload, as: UTF8.self)
+        let names = BridgeTopics(base: base, instance: ""), prefix = "\(base)/bridge/"
+        return topics[position(of: prefix)...].prefix { $0.hasPrefix(prefix) }.reduce(into: [:]) { bridges, topic in
+            guard let name = names.instance(ofStateTopic: topic), let fact = facts[topic] else { return }
+            bridges[name] = String(decoding: fact.payload, as: UTF8.self)
         }
     }
 
@@ -94,9 +99,9 @@ struct TopicMirror {
     ///
     /// - Returns: the event for browsers; nil for a message of another program, or a fact that has not changed.
     mutating func received(topic: String, payload: [UInt8]) -> MirrorEvent? {
-        guard let rest = TopicPattern.rest(of: topic, below: base), payload.count <= Self.payloadLimit else {
-            return nil
-        }
+        guard let rest = TopicPattern.rest(of: topic, below: base), TopicPattern.isOfTagOrBridge(rest),
+            payload.count <= Self.payloadLimit
+        else { return nil }
         let isFact = Self.isFact(rest)
         if isFact {
             let old = facts[topic]
@@ -113,20 +118,37 @@ struct TopicMirror {
     /// - Returns: false if there is no space.
     private mutating func store(_ topic: String, _ payload: [UInt8]) -> Bool {
         let old = facts[topic]
-        let oldSize = old.map { $0.payload.count + topic.utf8.count } ?? 0
+        let oldSize = old.map { Self.size(topic, $0.payload) } ?? 0
         guard !payload.isEmpty else {
+            guard old != nil else { return true }
             facts[topic] = nil
+            topics.remove(at: position(of: topic))
             factBytes -= oldSize
             return true
         }
-        let size = payload.count + topic.utf8.count
+        let size = Self.size(topic, payload)
         guard factBytes - oldSize + size <= Self.mirrorBytes else {
             omitted += 1
             return false
         }
         factBytes += size - oldSize
+        if old == nil { topics.insert(topic, at: position(of: topic)) }
         facts[topic] = Fact(payload: payload, connection: connection)
         return true
+    }
+
+    private static func size(_ topic: String, _ payload: [UInt8]) -> Int {
+        topic.utf8.count + payload.count + overhead
+    }
+
+    /// The number of topics before a topic, which need not be in the list.
+    private func position(of topic: String) -> Int {
+        var (low, high) = (0, topics.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if topics[middle] < topic { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     private mutating func append(_ message: MirroredMessage) -> MirrorEvent {
@@ -139,17 +161,37 @@ struct TopicMirror {
     ///
     /// - Returns: the events that delete them.
     mutating func removeStale() -> [MirrorEvent] {
-        let stale = facts.filter { $0.value.connection != connection }.map(\.key).sorted()
+        let stale = topics.filter { facts[$0]?.connection != connection }
+        guard !stale.isEmpty else { return [] }
+        topics.removeAll { facts[$0]?.connection != connection }
         return stale.map { topic in
-            _ = store(topic, [])
+            if let fact = facts.removeValue(forKey: topic) { factBytes -= Self.size(topic, fact.payload) }
             return append(MirroredMessage(topic: topic, payload: [], isRetained: true))
         }
     }
 
-    /// All facts, sorted by topic.
-    var all: [MirroredMessage] {
-        facts.map { MirroredMessage(topic: $0.key, payload: $0.value.payload, isRetained: true) }
-            .sorted { $0.topic < $1.topic }
+    /// The next facts in the order of their topics.
+    ///
+    /// - Parameters:
+    ///   - last: the topic of the last fact before them; nil for the first ones.
+    ///   - isWanted: selects topics.
+    /// - Returns: at most ``StreamBeginning/factsPerPart``, of which all but the last have at most ``StreamBeginning/bytesPerPart``
+    ///   of payload together; empty after the last fact.
+    func facts(after last: String?, where isWanted: (String) -> Bool = { _ in true }) -> [MirroredMessage] {
+        var part: [MirroredMessage] = []
+        var bytes = 0
+        let next = last.map { last in
+            let position = position(of: last)
+            // The fact may have been removed.
+            return position < topics.count && topics[position] == last ? position + 1 : position
+        }
+        for topic in topics[(next ?? 0)...] where isWanted(topic) {
+            guard let fact = facts[topic] else { continue }
+            part.append(MirroredMessage(topic: topic, payload: fact.payload, isRetained: true))
+            bytes += fact.payload.count
+            if part.count == StreamBeginning.factsPerPart || bytes > StreamBeginning.bytesPerPart { break }
+        }
+        return part
     }
 
     /// The stored events without facts, oldest first: the history of a page that has just been opened.

@@ -104,7 +104,8 @@ private struct PageScene {
             require(request.headers["origin"] != nil, "a command without an origin")
         case .stream(let subscription):
             require(role != nil || sent?.hasPrefix("new-") == true, "a stream without a session")
-            require(subscription.touch.map(PageServer.isTag) ?? true, "the touch of \(subscription.touch ?? "")")
+            require(
+                subscription.touch.map({ TopicPattern.isID($0) }) ?? true, "the touch of \(subscription.touch ?? "")")
             checkEvents(subscription)
         case .checkPassword(_, let password, _): require(password.utf8.count <= 512, "a long password")
         case .checkKey(_, let key): require(key.utf8.count <= 128, "a long key")
@@ -127,7 +128,7 @@ private struct PageScene {
     /// Each event is a few lines with a name, of which `data` is JSON.
     private func checkEvents(_ subscription: PageServer.Subscription) {
         var beginning = page.beginning(of: subscription)
-        while let part = beginning.takeNext() {
+        while let part = beginning.takeNext(from: page.mirror) {
             for line in part.split(separator: 10) {
                 let text = String(decoding: line, as: UTF8.self)
                 let isKnown = ["id: ", "event: ", "data: ", "retry: "].contains { text.hasPrefix($0) }
@@ -143,10 +144,9 @@ private struct PageScene {
     mutating func receive(_ input: inout Input) {
         let topic = input.pick(["jacquard/tag/", "jacquard/bridge/", "jacquard/", ""]) + input.text()
         let payload = input.bytes()
-        if let rest = TopicPattern.rest(of: topic, below: "jacquard") {
-            page.history.received(rest, payload, at: now.unixSeconds)
-        }
-        guard let event = page.mirror.received(topic: topic, payload: payload) else { return }
+        guard let rest = TopicPattern.rest(of: topic, below: "jacquard"),
+            let event = page.received(rest, topic: topic, payload: payload, at: now)
+        else { return }
         let lines = event.text.split(separator: 10)
         require(lines.count == 2 && lines.allSatisfy { !$0.contains(13) }, "an event of \(lines.count) lines")
     }

@@ -20,6 +20,34 @@ struct ConnectionTableTests {
         #expect(table.accepts("192.0.2.1"))
     }
 
+    @Test("accepts 32 connections of one IPv6 network, and eight of each of its addresses")
+    func perNetwork() {
+        var table = ConnectionTable(limits: HTTPLimits()) { _ in false }
+        for id in 0..<32 {
+            let address = "2001:db8:0:1::\(id / 8 + 1)"
+            #expect(table.accepts(address))
+            table.began(UInt(id + 1), address: address, at: Self.start)
+            if id == 7 { #expect(!table.accepts(address)) }
+        }
+        #expect(!table.accepts("2001:db8:0:1:9::9"))
+        #expect(table.accepts("2001:db8:0:2::1"))
+        #expect(table.accepts("192.0.2.1"))
+        table.ended(3)
+        #expect(table.accepts("2001:db8:0:1:9::9"))
+    }
+
+    @Test(
+        "finds the network of an address",
+        arguments: [
+            ("2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"), ("2001:DB8:0:1::", "2001:db8:0:1::/64"),
+            ("::1", "::/64"), ("fe80::1%eth0", "fe80::/64%eth0"), ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("::FFFF:c000:201", "192.0.2.1"), ("192.0.2.1", "192.0.2.1"), ("", ""), ("unknown", "unknown"),
+            ("2001:db8::/64", "2001:db8::/64"), ("1::2::3", "1::2::3"),
+        ])
+    func network(address: String, network: String) {
+        #expect(PeerAddress.network(of: address) == network)
+    }
+
     @Test("accepts 64 connections, also of an address that many users share")
     func total() {
         var table = ConnectionTable(limits: HTTPLimits()) { $0 == "127.0.0.1" }

@@ -214,6 +214,20 @@ struct SecurityTests {
         #expect(scene.login("admin", from: "192.0.2.1")?.status == 200)
     }
 
+    @Test("wrong passwords from several addresses of an IPv6 network count together")
+    func network() {
+        var scene = Scene()
+        for number in 1...5 {
+            #expect(scene.login("admin", password: false, from: "2001:db8:0:1:\(number)::1")?.status == 401)
+        }
+        #expect(scene.login("admin", from: "2001:db8:0:1::")?.status == 429)
+        #expect(scene.login("admin", from: "2001:db8:0:2::1")?.status == 200)
+        for number in 1...5 {
+            #expect(scene.login("admin", password: false, from: "::ffff:192.0.2.\(number)")?.status == 401)
+        }
+        #expect(scene.login("admin", from: "::ffff:192.0.2.6")?.status == 200)
+    }
+
     @Test("passwords that are checked at the same time count")
     func parallelAttempts() {
         var scene = Scene()

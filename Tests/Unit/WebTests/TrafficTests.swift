@@ -95,6 +95,37 @@ struct TopicMirrorTests {
         )
     }
 
+    @Test("counts what a fact occupies beside its bytes, which bounds the number of facts")
+    func numberOfFacts() {
+        var mirror = mirror()
+        for number in 1...70_000 {
+            _ = mirror.received(topic: "home/jacquard/tag/\(number)/rssi", payload: [0x31])
+        }
+        #expect(mirror.count == mirror.all.count)
+        #expect((50_000...65_536).contains(mirror.count))
+        #expect(mirror.count + mirror.omitted == 70_000)
+        #expect(mirror.factBytes <= TopicMirror.mirrorBytes)
+        // A new connection on which the broker sends none of them.
+        mirror.connected()
+        _ = mirror.removeStale()
+        #expect(mirror.count == 0 && mirror.all.isEmpty && mirror.factBytes == 0)
+    }
+
+    @Test("ignores topics without a tag's id or a bridge's name, and long ones", arguments: foreignTopics)
+    func foreign(rest: String) {
+        var mirror = mirror()
+        #expect(mirror.received(topic: "home/jacquard/\(rest)", payload: Array("1".utf8)) == nil)
+        #expect(mirror.count == 0 && mirror.recent.isEmpty)
+    }
+
+    fileprivate static let long = String(repeating: "1", count: 65)
+
+    private static let foreignTopics = [
+        "tag/\(long)/rssi", "tag/\(long)/gesture", "bridge/\(long)/state", "tag//rssi", "tag/a b/rssi",
+        "tag/\u{E9}/rssi", "bridge/a.b/state", "bridge/\u{1F600}/log", "tag/1", "tag", "", "group/1/rssi",
+        "tag/1/\(String(repeating: "x", count: 600))/result",
+    ]
+
     @Test("removes what the broker does not send again after a new connection")
     func stale() {
         var mirror = mirror()
@@ -119,10 +150,10 @@ struct TopicMirrorTests {
 
 @Suite("Streams of events")
 struct StreamBeginningTests {
-    private func parts(_ beginning: StreamBeginning) -> [String] {
+    private func parts(_ beginning: StreamBeginning, _ mirror: TopicMirror) -> [String] {
         var beginning = beginning
         var parts: [String] = []
-        while let part = beginning.takeNext() { parts.append(String(decoding: part, as: UTF8.self)) }
+        while let part = beginning.takeNext(from: mirror) { parts.append(String(decoding: part, as: UTF8.self)) }
         return parts
     }
 
@@ -133,7 +164,8 @@ struct StreamBeginningTests {
             _ = scene.page.mirror.received(topic: "jacquard/tag/\(number)/gear", payload: Array("1".utf8))
         }
         _ = scene.page.mirror.received(topic: "jacquard/tag/1/gesture", payload: Array("2".utf8))
-        let parts = parts(scene.page.beginning(of: .init(secret: "s", role: .admin, after: nil, touch: nil)))
+        let beginning = scene.page.beginning(of: .init(secret: "s", role: .admin, after: nil, touch: nil))
+        let parts = parts(beginning, scene.page.mirror)
         #expect(parts.count == 5)
         #expect(parts[0].contains("event: broker\ndata: {\"connected\":true"))
         #expect(parts[1].hasPrefix("event: mirror\ndata: [{"))
@@ -147,13 +179,44 @@ struct StreamBeginningTests {
         _ = scene.page.mirror.received(topic: "jacquard/tag/1/gear", payload: Array("1".utf8))
         _ = scene.page.mirror.received(topic: "jacquard/bridge/a/health", payload: Array("1".utf8))
         _ = scene.page.mirror.received(topic: "jacquard/bridge/a/state", payload: Array("1".utf8))
-        let text = parts(scene.page.beginning(of: .init(secret: "s", role: .automation, after: nil, touch: nil)))
-            .joined()
+        let beginning = scene.page.beginning(of: .init(secret: "s", role: .automation, after: nil, touch: nil))
+        let text = parts(beginning, scene.page.mirror).joined()
         #expect(text.contains("tag/1/gear") && text.contains("bridge/a/state") && !text.contains("health"))
         let resumed = parts(
-            scene.page.beginning(of: .init(secret: "s", role: .automation, after: EventID("b1-0"), touch: nil))
+            scene.page.beginning(of: .init(secret: "s", role: .automation, after: EventID("b1-0"), touch: nil)),
+            scene.page.mirror
         ).joined()
         #expect(resumed.contains("event: resume") && resumed.contains("tag/1/gear") && !resumed.contains("health"))
+    }
+
+    @Test("continue where they were while facts come and go, with few facts that are large in a part")
+    func changes() {
+        var scene = Scene()
+        for number in 100..<300 {
+            _ = scene.page.mirror.received(topic: "jacquard/tag/\(number)/gear", payload: Array("1".utf8))
+        }
+        var beginning = scene.page.beginning(of: .init(secret: "s", role: .admin, after: nil, touch: nil))
+        func next() -> String {
+            String(decoding: beginning.takeNext(from: scene.page.mirror) ?? [], as: UTF8.self)
+        }
+        #expect(next().contains("event: broker"))
+        #expect(next().contains("tag/163/gear"))
+        // The last one that was sent, the next one, one that was sent, and new ones on both sides.
+        for number in [163, 164, 101] {
+            _ = scene.page.mirror.received(topic: "jacquard/tag/\(number)/gear", payload: [])
+        }
+        for id in ["1000", "164x"] {
+            _ = scene.page.mirror.received(topic: "jacquard/tag/\(id)/gear", payload: Array("1".utf8))
+        }
+        let second = next()
+        #expect(second.contains("tag/164x/gear") && second.contains("tag/165/gear") && second.contains("tag/227/gear"))
+        #expect(!second.contains("tag/1000/") && !second.contains("tag/164/") && !second.contains("tag/228/"))
+        let large = [UInt8](repeating: 0x61, count: 40000)
+        for number in 228..<300 {
+            _ = scene.page.mirror.received(topic: "jacquard/tag/\(number)/gear", payload: large)
+        }
+        let third = next()
+        #expect(third.contains("tag/229/gear") && !third.contains("tag/230/gear"))
     }
 
     @Test("are requested with a session, a valid tag, and a number that may be wrong")
@@ -231,12 +294,61 @@ struct HistoryTests {
         #expect(history.count == History.mostTags - 1)
     }
 
-    @Test("survives a wall clock that is set back")
+    @Test("forgets tags without a value for 24 hours, so that others have charts")
+    func expiry() {
+        var history = History()
+        let start: Int64 = 1_795_327_200
+        for number in 0..<History.mostTags {
+            history.received("tag/\(number)/gesture", Array("{}".utf8), at: start + (number == 7 ? 3600 : 0))
+        }
+        history.received("tag/new/rssi", Array("-50".utf8), at: start + 24 * 3600 - 300)
+        #expect(history.count == History.mostTags)
+        #expect(history.document(of: "new", at: start + 24 * 3600)["signal"]?.elements?.last == .null)
+        history.received("tag/new/rssi", Array("-50".utf8), at: start + 24 * 3600)
+        #expect(history.document(of: "new", at: start + 24 * 3600)["signal"]?.elements?.last == -50)
+        #expect(history.count == 2)
+    }
+
+    @Test("ignores topics without a tag's id")
+    func ids() {
+        var history = History()
+        for id in ["", TopicMirrorTests.long, "a b", "\u{E9}", "a.b"] {
+            history.received("tag/\(id)/gesture", Array("{}".utf8), at: 0)
+        }
+        #expect(history.count == 0)
+    }
+
+    @Test("ignores payloads that are longer than those of facts")
+    func longPayload() {
+        var scene = Scene()
+        let space = [UInt8](repeating: 0x20, count: TopicMirror.payloadLimit)
+        let payload = Array("-50".utf8) + space
+        _ = scene.page.received("tag/1/rssi", topic: "jacquard/tag/1/rssi", payload: payload, at: scene.now)
+        #expect(scene.page.history.count == 0)
+        _ = scene.page.received("tag/1/rssi", topic: "jacquard/tag/1/rssi", payload: Array("-50".utf8), at: scene.now)
+        #expect(scene.page.history.count == 1 && scene.page.mirror.count == 1)
+    }
+
+    @Test("survives a wall clock that is set back, and begins again after one that was a day ahead")
     func clock() {
         var history = History()
         history.received("tag/1/gesture", Array("{}".utf8), at: 1_000_000)
-        history.received("tag/1/gesture", Array("{}".utf8), at: 0)
+        history.received("tag/1/gesture", Array("{}".utf8), at: 990_000)
         #expect(history.document(of: "1", at: 1_000_000)["gestures"]?.elements?.last == 2)
+        history.received("tag/1/gesture", Array("{}".utf8), at: 0)
+        #expect(history.document(of: "1", at: 0)["gestures"]?.elements?.last == 1)
+    }
+}
+
+extension TopicMirror {
+    /// All facts in the order of their topics.
+    fileprivate var all: [MirroredMessage] {
+        var all: [MirroredMessage] = []
+        while true {
+            let part = facts(after: all.last?.topic)
+            if part.isEmpty { return all }
+            all += part
+        }
     }
 }
 

@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// The address of a peer.
+public enum PeerAddress {
+    /// The text of a socket address without its port.
+    static func text(_ address: UnsafePointer<sockaddr>?) -> String {
+        guard let address else { return "" }
+        let length =
+            switch CInt(address.pointee.sa_family) {
+            case AF_INET: MemoryLayout<sockaddr_in>.size
+            case AF_INET6: MemoryLayout<sockaddr_in6>.size
+            default: 0
+            }
+        guard length > 0 else { return "" }
+        var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard
+            getnameinfo(
+                address, socklen_t(length), &buffer, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST) == 0
+        else { return "" }
+        let text = text(buffer)
+        return text.hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text
+    }
+
+    /// The network whose addresses one host can have: the first 64 bits of an IPv6 address, such as `2001:db8:0:1::/64`. Of an IPv4
+    /// address, also in IPv6 form, it is the address itself, and any other text is returned unchanged.
+    public static func network(of text: String) -> String {
+        // The zone of a link-local address names the interface.
+        let zone = text.drop { $0 != "%" }
+        var address = in6_addr()
+        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &address) == 1 else { return text }
+        let bytes = withUnsafeBytes(of: address) { Array($0) }
+        if bytes.starts(with: Array(repeating: 0, count: 10) + [0xFF, 0xFF]) {
+            return bytes.suffix(4).map(String.init).joined(separator: ".")
+        }
+        withUnsafeMutableBytes(of: &address) { bytes in
+            for index in 8..<16 { bytes[index] = 0 }
+        }
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil else { return text }
+        return Self.text(buffer) + "/64" + zone
+    }
+
+    private static func text(_ buffer: [CChar]) -> String {
+        String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
