@@ -9,7 +9,9 @@ final class Exchange {
     private let connection: OpaquePointer
     private let method: String
     private let path: String
-    private unowned let server: HTTPServer
+    /// Nil while the server is released: its `deinit` ends the connections.
+    private weak var server: HTTPServer?
+    private let limits: HTTPLimits
     private let reply = HTTPReply()
     private var body: [UInt8] = []
     private var isTooLarge = false
@@ -27,25 +29,26 @@ final class Exchange {
         self.method = method
         path = String(cString: url)
         self.server = server
+        limits = server.limits
         server.began(self)
     }
 
     /// Handles the headers.
     func begin() -> MHD_Result {
-        guard microhttpd_header_size(connection) <= server.limits.headerBytes else { return refuse(431) }
+        guard microhttpd_header_size(connection) <= limits.headerBytes else { return refuse(431) }
         guard ["GET", "HEAD", "POST"].contains(method) else {
             return refuse(405, [("Allow", "GET, HEAD, POST")])
         }
         // Names the page that the request is for. Only HTTP/1.0 leaves it out, which no browser speaks.
         guard value(of: "Host") != nil else { return refuse(400) }
         let length = value(of: "Content-Length")
-        if let length, Int(length).map({ $0 > server.limits.bodyBytes }) ?? true { return refuse(413) }
+        if let length, Int(length).map({ $0 > limits.bodyBytes }) ?? true { return refuse(413) }
         return .YES
     }
 
     /// Handles a part of the body.
     func append(_ part: UnsafeRawBufferPointer) {
-        guard body.count + part.count <= server.limits.bodyBytes else {
+        guard body.count + part.count <= limits.bodyBytes else {
             isTooLarge = true
             body = []
             return
@@ -58,6 +61,8 @@ final class Exchange {
         guard !isTooLarge else { return refuse(413) }
         if !isHandled {
             isHandled = true
+            // The server is released: nothing can reply.
+            guard let server else { return .NO }
             server.table.received(id)
             server.handler(request(), reply)
         }
@@ -80,7 +85,7 @@ final class Exchange {
         reply.finish()
         reader?.stream.end()
         reader = nil
-        server.ended(self)
+        server?.ended(self)
     }
 
     /// Ends the exchange because the server stops.
@@ -117,7 +122,7 @@ final class Exchange {
         hangUp?.cancel()
         hangUp = nil
         MHD_resume_connection(connection)
-        server.runSoon()
+        server?.runSoon()
     }
 
     // MARK: Replies
@@ -126,7 +131,7 @@ final class Exchange {
 
     private func refuse(_ status: Int, _ headers: [(name: String, value: String)] = []) -> MHD_Result {
         isHandled = true
-        server.table.received(id)
+        server?.table.received(id)
         return queue(HTTPResponse(status: status, headers: [("Connection", "close")] + headers))
     }
 

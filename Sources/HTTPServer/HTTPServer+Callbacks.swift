@@ -14,7 +14,9 @@ func acceptsConnection(
     _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _: socklen_t
 ) -> MHD_Result {
     guard let context else { return .NO }
-    let accepts = LoopActor.assumeIsolated((server(context), PeerAddress.text(address))) { $0.table.accepts($1) }
+    let accepts = LoopActor.assumeIsolated((server(context), PeerAddress.text(address))) {
+        $0.isServing && $0.table.accepts($1)
+    }
     return accepts ? .YES : .NO
 }
 
@@ -35,6 +37,7 @@ func handleRequest(
 ) -> MHD_Result {
     guard let context, let connection, let url, let method, let size, let state else { return .NO }
     guard let known = state.pointee else {
+        guard LoopActor.assumeIsolated(server(context), { $0.isServing }) else { return .NO }
         let exchange = LoopActor.assumeIsolated((server(context), connection, url, method)) {
             server, connection, url, method in
             Exchange(connection, String(cString: method), url, server)

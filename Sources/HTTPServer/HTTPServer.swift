@@ -90,9 +90,13 @@ public final class HTTPServer {
     /// The number of connections.
     public var connectionCount: Int { table.count }
 
-    /// Ends all connections and closes the socket.
+    /// Whether connections and requests are accepted. The library runs once more when the server stops.
+    private(set) var isServing = true
+
+    /// Ends all connections and closes the socket. The handler is not called again.
     public func stop() {
         guard let daemon else { return }
+        isServing = false
         // The library must not be stopped with suspended connections.
         for exchange in exchanges.values { exchange.abandon() }
         MHD_run(daemon)

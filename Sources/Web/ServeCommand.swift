@@ -124,6 +124,7 @@ private struct Plan: Sendable {
             if let metrics { try service.startMetrics(metrics) }
         } catch {
             log.error("cannot serve", [(.error, "\(error)")])
+            await service.stop()
             return false
         }
         if isOtherSocket {

@@ -28,6 +28,9 @@ private final class Bench {
         server?.stop()
         server = nil
     }
+
+    /// Releases the server without stopping it.
+    func release() { server = nil }
 }
 
 /// A raw TCP connection.
@@ -143,6 +146,38 @@ struct HTTPServerTests {
             bench.stop()
             try await until("the end of the connection") { connection.hasEnded }
             connection.close()
+        }
+    }
+
+    @Test("may be released without being stopped, while a reply is pending, a stream waits, and a request arrives")
+    func releaseOnly() async throws {
+        try await onLoop {
+            var pending: HTTPReply?
+            var requests = 0
+            let stream = HTTPStream()
+            stream.send(Array("begun".utf8))
+            let bench = try Bench { request, reply in
+                requests += 1
+                if request.path == "/stream" { reply.send(stream, headers: []) } else { pending = reply }
+            }
+            let connections = try (0..<3).map { _ in try RawConnection(bench.port) }
+            connections[0].send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            connections[1].send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("both requests") { requests == 2 && connections[1].text.contains("begun") }
+            try await until("the connections") { bench.connections == 3 }
+            connections[2].send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            let late = try RawConnection(bench.port)
+            late.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            bench.release()
+            #expect(stream.hasEnded)
+            #expect(pending?.isPending == false)
+            for connection in connections + [late] {
+                try await until("the end of the connection") { connection.hasEnded }
+                connection.close()
+            }
+            #expect(requests == 2)
+            stream.send(Array("more".utf8))
+            pending?.send(HTTPResponse(status: 200))
         }
     }
 
