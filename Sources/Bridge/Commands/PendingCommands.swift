@@ -52,19 +52,31 @@ extension PendingCommands {
         return requester.publications(result)
     }
 
-    /// Adds a sender to a pending command with the same key.
+    /// The most repetitions of pending commands, of all tags together. They take no room from other commands.
+    static let mostRepetitions = 1_024
+
+    /// Adds a sender to a pending command with the same key. It gets that command's results.
     ///
     /// - Returns: whether there is such a command.
-    mutating func join(_ requester: Requester) -> Bool {
-        guard let key = requester.key, let index = pending.firstIndex(where: { $0.requesters.first?.key == key }) else {
-            return false
+    /// - Throws: `busy` if there are too many repetitions.
+    mutating func join(_ requester: Requester) throws(CommandFailure) -> Bool {
+        guard let index = index(of: requester.key) else { return false }
+        guard pending.reduce(0, { $0 + $1.requesters.count - 1 }) < Self.mostRepetitions else {
+            throw CommandFailure(
+                .busy, "\(Self.mostRepetitions) repetitions of commands are pending, which is the limit",
+                hint: "Wait for the results")
         }
         traces.repeated(requester.trace, .pending)
         pending[index].requesters.append(requester)
         return true
     }
 
-    /// Throws `busy` if a tag, or the bridge itself, has too many pending commands.
+    private func index(of key: StoredResults.Key?) -> Int? {
+        guard let key else { return nil }
+        return pending.firstIndex { $0.requesters.first?.key == key }
+    }
+
+    /// Throws `busy` if a tag, or the bridge itself, has too many pending commands. Repetitions do not count.
     ///
     /// Commands with a long lifetime may use only a part of the queue: those over one minute at most three quarters,
     /// those over ten minutes at most half.
@@ -95,12 +107,7 @@ extension PendingCommands {
 
     /// The number of commands of a tag that meet a condition, without those of reflexes. By index, as in ``deadline``.
     private func count(of tag: TagID?, where isCounted: (Int) -> Bool) -> Int {
-        var count = 0
-        for index in pending.indices
-        where pending[index].tag == tag && !pending[index].isReflex && isCounted(index) {
-            count += pending[index].requesters.count
-        }
-        return count
+        pending.indices.count { pending[$0].tag == tag && !pending[$0].isReflex && isCounted($0) }
     }
 
     private static func subject(_ tag: TagID?) -> String {
@@ -289,8 +296,10 @@ extension PendingCommands {
         }
     }
 
-    /// Returns the final result of a command that was rejected before it became pending.
+    /// Returns the final result of a command that was rejected before it became pending. It is not stored if a command with the
+    /// same key is pending: repetitions get the result of that one.
     mutating func fail(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
+        guard index(of: requester.key) == nil else { return refuse(requester, failure, at: now) }
         ended(requester, failure, at: now.instant)
         return finish(requester, requester.payload(.error, error: failure, bridge: bridge, at: now), at: now)
     }

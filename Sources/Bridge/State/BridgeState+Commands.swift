@@ -31,6 +31,14 @@ extension BridgeState {
         return []
     }
 
+    /// Whether messages to a topic are commands to tags or requests to a bridge.
+    public func isCommand(_ topic: String) -> Bool {
+        switch topics.subject(of: topic) {
+        case .command, .groupCommand: true
+        default: false
+        }
+    }
+
     /// Handles a command to a tag or a request to the bridge.
     ///
     /// - Parameters:
@@ -114,8 +122,8 @@ extension BridgeState {
         let payload = try payload.get()
         let envelope = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds)
         let timeToLive = envelope.timeToLive
+        if try pendingCommands.join(requester) { return [] }
         try pendingCommands.checkRoom(for: receiver.tag.map { tags[$0].entry.id }, within: timeToLive)
-        if pendingCommands.join(requester) { return [] }
         switch receiver {
         case .tag(let position, let row):
             let request = try row.init(payload, for: tags[position], defaults: configuration)

@@ -57,11 +57,43 @@ struct RepeatedCommandTests {
         #expect(scene.performed.count == 4)
     }
 
-    @Test("counts as pending while the first is pending")
-    func bound() {
+    @Test("waits for the first although the queue is full, and takes no room in it")
+    func fullQueue() {
         var scene = Scene.connected(commandsPerTag: 2)
         for _ in 0..<3 { scene.send(led, payload) }
+        scene.send(led, "red")
+        #expect(scene.results == [])
+        scene.send(led, "blue")
         #expect(scene.results.map(\.error?.code) == ["busy"])
+        scene.send(led, payload)
+        #expect(scene.performed.count == 2)
+        scene.report(.commandEnded(token: scene.tokens[0], .success(.done)))
+        #expect(scene.results.filter(\.final).map(\.id) == [nil] + Array(repeating: "again", count: 4))
+    }
+
+    @Test("is refused if too many repetitions are pending, which is not the result of the command")
+    func bound() {
+        var scene = Scene.connected()
+        for _ in 0...PendingCommands.mostRepetitions { scene.send(led, payload) }
+        #expect(scene.results == [])
+        scene.send(led, payload)
+        #expect(scene.results.map(\.error?.code) == ["busy"])
+        scene.answer()
+        scene.send(led, payload)
+        #expect(scene.results.last?.status == "ok")
+        #expect(scene.performed.count == 1)
+    }
+
+    @Test("with another, invalid payload does not replace the result of the first")
+    func invalidRepetition() {
+        var scene = Scene.connected()
+        scene.send(led, payload)
+        scene.send(led, #"{"state":"ON","id":"again","ttl_ms":"soon"}"#)
+        #expect(scene.results.map(\.error?.code) == ["invalid_argument"])
+        scene.answer()
+        scene.send(led, payload)
+        #expect(scene.results.filter(\.final).map(\.error?.code) == ["invalid_argument", nil, nil])
+        #expect(scene.performed.count == 1)
     }
 
     @Test("has an id of at most 64 bytes", arguments: [(64, true), (65, false)])
