@@ -73,6 +73,10 @@ struct BrokerAwayTests {
                 $0["seq"] as? Int
             }
             #expect(expired > 0)
+            try await until("the health document has both") {
+                let health = world.observer.document(World.bridge + "/health")
+                return health["broker_reconnects"] as? Int == 1 && health["dropped"] as? Int == expired
+            }
             #expect(numbers == Array((expired + 1)...count))
             #expect(world.problems == ["events_dropped"])
         }

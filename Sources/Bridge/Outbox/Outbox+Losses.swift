@@ -30,6 +30,9 @@ extension Outbox {
         /// The topics of publications for which the broker closed two connections; at most ``maxTopics``.
         public internal(set) var closing: [String] = []
 
+        /// Number of messages dropped since the start, ``Dropped/total``.
+        public internal(set) var totalDropped = 0
+
         /// Upper bound of ``closing``, which is only logged.
         public static let maxTopics = 16
 

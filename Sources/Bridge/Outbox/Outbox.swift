@@ -106,7 +106,9 @@ public struct Outbox: Sendable {
     public mutating func takeLosses() -> Losses {
         guard !backlog.losses.isEmpty else { return Losses() }
         lost.add(backlog.losses)
-        return backlog.takeLosses()
+        var losses = backlog.takeLosses()
+        losses.totalDropped = lost.total
+        return losses
     }
 
     /// Returns whether a long queue has emptied since the last call: most of its memory can go back to the system.

@@ -60,6 +60,7 @@ struct HealthMonitor: Sendable {
     /// Handles lost messages.
     mutating func lost(_ new: Outbox.Losses, at now: Instant) {
         losses.lost(new, at: now)
+        measurement?.dropped = new.totalDropped
         for topic in new.closing { rejectedTopics.closed(by: topic, at: now) }
     }
 

@@ -42,7 +42,8 @@ extension BridgeService {
     }
 
     private func received(_ message: MQTTMessage) {
-        guard outbox.takesCommand() else { return }
+        // Only commands have results, which wait for the broker.
+        if outbox.intake == .closed, bridge.isCommand(message.topic), !outbox.takesCommand() { return }
         handle(.message(IncomingMessage(message)))
     }
 
@@ -97,6 +98,7 @@ extension BridgeService {
     /// Subscribes, then publishes `online` and all facts, then the queued messages: the order of the contract.
     private func connected(_ session: MQTTSession) {
         reconnects += 1
+        measureConnection()
         subscribe(to: bridge.subscriptions)
         handle(.brokerConnected)
         handle(.brokerProtocol(session.version == .v5 ? 5 : 4, node: session.node?.description))

@@ -196,6 +196,11 @@ final class BridgeService {
         handle(.measured(measurement))
     }
 
+    /// The broker is connected: the health document, which is published with the other facts, has this connection.
+    func measureConnection() {
+        handle(.measured(measurement))
+    }
+
     private func measure() {
         handle(.measured(measurement))
         reportLosses()

@@ -188,6 +188,14 @@ struct HealthTests {
         #expect(health(scene).contains(#""problems":[]"#))
     }
 
+    @Test("the number of dropped messages is that of the loss, not of the last measurement")
+    func dropsSinceMeasurement() {
+        var scene = Scene()
+        scene.handle(.measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 3, brokerReconnects: 1)))
+        scene.handle(.messagesLost(.init(events: ["x": 2, "y": 1], totalDropped: 9)))
+        #expect(health(scene).contains(#""broker_reconnects":1,"dropped":9,"#))
+    }
+
     @Test("lost events are counted, and are a problem for ten minutes with a constant start time")
     func drops() {
         var scene = Scene()

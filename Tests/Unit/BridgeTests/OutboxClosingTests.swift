@@ -56,7 +56,7 @@ struct OutboxClosingTests {
         #expect(connection.closings == 2)
         #expect(connection.delivered == ["result 1", "result 2", "result 4", "result 5"])
         #expect(connection.outbox.dropped == Outbox.Dropped(refused: 1))
-        #expect(connection.outbox.takeLosses() == Outbox.Losses(refused: 1, closing: ["result"]))
+        #expect(connection.outbox.takeLosses() == Outbox.Losses(refused: 1, closing: ["result"], totalDropped: 1))
         #expect(connection.outbox.queued == 0)
     }
 

@@ -63,7 +63,7 @@ struct OutboxIntakeTests {
         let isTakenAgain = outbox.takesCommand()
         let losses = outbox.takeLosses()
         #expect(isTakenAgain)
-        #expect(losses == Outbox.Losses(commands: 1))
+        #expect(losses == Outbox.Losses(commands: 1, totalDropped: 1))
     }
 
     @Test("sends in batches while it is restrained: the next one when the last is acknowledged")
@@ -107,7 +107,19 @@ struct OutboxIntakeTests {
         outbox.disconnected(at: start)
         #expect(outbox.intake == .open)
         _ = outbox.submit(result(30), at: start)
-        #expect(outbox.takeLosses() == Outbox.Losses(results: 1))
+        #expect(outbox.takeLosses() == Outbox.Losses(results: 1, totalDropped: 1))
         #expect(outbox.queued == 30)
+    }
+
+    @Test(
+        "concerns commands and requests only, not facts of other bridges or of Home Assistant",
+        arguments: [
+            ("jacquard/tag/003R/led/set", true), ("jacquard/group/hall/led/set", true),
+            ("jacquard/bridge/attic/request/scan", true), ("jacquard/bridge/cellar/state", false),
+            ("jacquard/bridge/cellar/info", false), ("jacquard/bridge/cellar/beat", false),
+            ("jacquard/tag/0009/info", false), ("homeassistant/status", false),
+        ])
+    func commands(topic: String, isCommand: Bool) {
+        #expect(Scene().state.isCommand(topic) == isCommand)
     }
 }
