@@ -61,10 +61,10 @@ public struct BridgeTopics: Hashable, Sendable {
     }
 
     /// The retained topics that are published only while Home Assistant discovery is on.
-    var ofHomeAssistant: [String] { [tags, pairing, found] }
+    var ofHomeAssistant: [String] { [pairing, found] }
 
     /// The bridge's own retained topics; its state comes last.
-    var retained: [String] { [info, health, adapter, scan] + ofHomeAssistant + [state] }
+    var retained: [String] { [info, health, adapter, scan, tags] + ofHomeAssistant + [state] }
 
     /// The topic filters that the bridge subscribes to.
     var filters: [String] {

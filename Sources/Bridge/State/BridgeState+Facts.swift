@@ -142,7 +142,7 @@ extension BridgeState {
 extension BridgeState {
     /// Returns all facts about the bridge itself; its state comes first.
     func bridgeFacts(at now: Timestamp) -> [Publication] {
-        [stateFact, infoFact, healthFact(at: now), adapterFact, scanFact] + connectedTagsFact
+        [stateFact, infoFact, healthFact(at: now), adapterFact, scanFact, connectedTagsFact]
             + pairingFact + foundFact
     }
 

@@ -45,7 +45,7 @@ extension BridgeState {
         discovery?.setTags(ids)
         if let old { discovery?.takeOver(from: old, tags: ids) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
-        return [.subscribe(discovery?.life.filters ?? [])] + publish(connectedTagsFact + pairingFact + foundFact)
+        return [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFact)
     }
 }
 
@@ -80,11 +80,8 @@ extension BridgeState {
         discovery?.documents.withdrawal(ofTag: tag.entry.id.text).map(Publication.init) ?? []
     }
 
-    /// The number of connected tags; published while discovery is on.
-    var connectedTagsFact: [Publication] {
-        guard discovery != nil else { return [] }
-        return [.fact(topics.tags, ConnectedTagsDocument(tags))]
-    }
+    /// The number of connected tags.
+    var connectedTagsFact: Publication { .fact(topics.tags, ConnectedTagsDocument(tags)) }
 
     private func publications(
         for action: DiscoveryAction, _ documents: DiscoveryDocuments, at now: Timestamp

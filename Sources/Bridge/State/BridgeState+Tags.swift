@@ -23,7 +23,7 @@ extension BridgeState {
         }
         switch event {
         case .connection:
-            let counts = tags[position].isConnected == wasConnected ? [] : [infoFact] + connectedTagsFact
+            let counts = tags[position].isConnected == wasConnected ? [] : [infoFact, connectedTagsFact]
             return publish(publications + healthChanged(at: now) + counts) + settle(position, at: now)
                 + sendWaiting(of: position, at: now)
         case .information:
@@ -116,7 +116,7 @@ extension BridgeState {
         let stored = tag.storeAlways()
         tags.append(tag)
         tagListChanged()
-        let announcement = discoveryFacts(ofTag: tags.count - 1) + connectedTagsFact
+        let announcement = discoveryFacts(ofTag: tags.count - 1) + [connectedTagsFact]
         let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement)
         return emptied + facts + [.addTag(entry), stored] + settle(tags.count - 1, at: now)
     }
@@ -172,7 +172,7 @@ extension BridgeState {
         reflexTable.remove(id)
         tagListChanged()
         departures.append(.tag(tag.entry, request), retainedTopics: tag.topics.retained, at: now.instant)
-        let discovery = discoveryWithdrawal(of: tag) + connectedTagsFact
+        let discovery = discoveryWithdrawal(of: tag) + [connectedTagsFact]
         return released + refused + recording + [.removeTag(id)]
             + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }

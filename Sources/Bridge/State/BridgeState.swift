@@ -209,7 +209,7 @@ extension BridgeState {
         let recording = endRecording(.removed, at: now)
         let scan = scan.end() ? [scanFact] + foundFact : []
         _ = pairing.handle(.stopped, at: now)
-        return emptied + recording + publish(results + scan + facts + pairingFact + connectedTagsFact + [will])
+        return emptied + recording + publish(results + scan + facts + pairingFact + [connectedTagsFact, will])
             + records
     }
 

@@ -34,12 +34,12 @@ struct ConnectionTests {
         #expect(
             scene.report(event(.connected)) == [
                 "jacquard/tag/003R/availability online", line("connected", lastSeen: "02.114"),
-                Self.info(connected: #""003R""#),
+                Self.info(connected: #""003R""#), #"jacquard/bridge/attic/tags {"connected":1,"known":1}"#,
             ])
         #expect(
             scene.report(event(.disconnected)) == [
                 "jacquard/tag/003R/availability offline", line("disconnected", lastSeen: "02.114"),
-                Self.info(connected: ""),
+                Self.info(connected: ""), #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#,
             ])
     }
 

@@ -26,9 +26,10 @@ struct ForgetTests {
         #expect(scene.takeActions() == [.forget(.tag003R, token: 1)])
         let lines = scene.done()
         #expect(scene.takeActions() == [.disconnect(.tag003R), .removeTag(.tag003R)])
-        #expect(lines.count == 2)
+        #expect(lines.count == 3)
         #expect(lines.first?.contains(#""type":"tag_forgotten""#) == true)
-        #expect(lines.last?.contains(#""tags":[]"#) == true)
+        #expect(lines[1].contains(#""tags":[]"#) == true)
+        #expect(lines.last == #"jacquard/bridge/attic/tags {"connected":0,"known":0}"#)
         let before = scene.publications.count
         scene.wait(.milliseconds(999))
         #expect(scene.publications[before...].allSatisfy { $0.topic.hasSuffix("response/forget") })
@@ -115,7 +116,7 @@ struct ForgetTests {
         scene.send(topic, "003R")
         scene.done()
         let lines = scene.handle(.stopping)
-        #expect(lines.count == Self.retained.count + 2)
+        #expect(lines.count == Self.retained.count + 3)
         #expect(scene.results.last?.status == "ok")
     }
 

@@ -173,7 +173,7 @@ struct PairTests {
     func add() {
         var scene = scene()
         let entry = TagEntry(id: .known("0001"), serial: "0001")
-        #expect(scene.handle(.tagAdded(entry)).count == 11)
+        #expect(scene.handle(.tagAdded(entry)).count == 12)
         #expect(scene.takeActions().last == .connect(entry.id))
         #expect(scene.handle(.tagAdded(entry)) == [])
         scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: entry.id)

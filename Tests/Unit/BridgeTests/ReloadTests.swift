@@ -87,7 +87,7 @@ struct ReloadTests {
         let gone = adopt(&scene) { $0.homeAssistant = nil }
         #expect(
             gone == [
-                "\(Self.bridgeDevice) ", "\(Self.device) ", "jacquard/bridge/attic/tags ",
+                "\(Self.bridgeDevice) ", "\(Self.device) ",
                 "jacquard/bridge/attic/pairing ",
                 "jacquard/bridge/attic/found ",
             ])

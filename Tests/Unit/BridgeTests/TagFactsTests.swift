@@ -17,6 +17,7 @@ struct TagFactsTests {
                     + #""rss_kb":null,"status":"ok","uptime_s":0}"#,
                 "jacquard/bridge/attic/adapter []",
                 #"jacquard/bridge/attic/scan {"scanning":false,"until":null}"#,
+                #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#,
                 "jacquard/tag/003R/availability offline",
                 #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"last_seen":null,"of":null,"#
                     + #""retry_at":null,"retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
