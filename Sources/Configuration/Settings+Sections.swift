@@ -53,7 +53,7 @@ extension Settings {
         public var prefix = "homeassistant"
         /// The form of the announcements.
         public var form = Form.device
-        /// The topic of Home Assistant's birth message; by default `<prefix>/status`.
+        /// The topic of Home Assistant's birth message, which does not depend on ``prefix``.
         public var statusTopic = "homeassistant/status"
     }
 
@@ -75,8 +75,8 @@ extension Settings {
                 """),
             ConfigurationKey(
                 "home_assistant.status_topic", \.homeAssistant.statusTopic, .topic, .settings,
-                "The topic of Home Assistant's birth message. Default: <prefix>/status."
-            ).defaulting { $0.homeAssistant.statusTopic = "\($0.homeAssistant.prefix)/status" },
+                "The topic of Home Assistant's birth message, which does not depend on the prefix."
+            ),
         ]
     }
 }

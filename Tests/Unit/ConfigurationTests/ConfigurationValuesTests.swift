@@ -105,10 +105,10 @@ struct ConfigurationValuesTests {
         #expect(mqtt.port == port)
     }
 
-    @Test("the status topic follows the prefix")
+    @Test("the status topic does not depend on the prefix, as in Home Assistant")
     func statusTopic() throws {
         let configuration = try readConfiguration("home_assistant: {prefix: ha}").get()
-        #expect(configuration.homeAssistant.statusTopic == "ha/status")
+        #expect(configuration.homeAssistant.statusTopic == "homeassistant/status")
     }
 
     @Test(
