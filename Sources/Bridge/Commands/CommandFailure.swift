@@ -154,7 +154,7 @@ extension CommandFailure {
         case .invalidParameter:
             self.init(
                 .invalidArgument,
-                "The tag rejects this value: it is out of range, too long, or already set")
+                "The tag rejects the value of this command: it is out of the tag's range, too long, or already set")
         case .gearNotAttached:
             self.init(
                 .unsupported, "No gear is attached to tag \(tag.entry.id)", hint: "Attach the gear, then try again")

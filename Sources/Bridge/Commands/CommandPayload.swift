@@ -39,12 +39,13 @@ enum CommandPayload: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the payload is the word `stop`; no other word is allowed.
+    /// Returns whether the payload is the word `stop`. No other word is allowed.
     func isStop() throws(CommandFailure) -> Bool {
         guard case .text(let text) = self else { return false }
-        let words = [Word("stop", true)]
-        let stop = try CommandArguments(bareWord: text).word("payload", of: words)
-        return try CommandArguments.required(stop, "payload", mayBe: words.listed())
+        guard text == "stop" else {
+            throw .invalid("payload", is: .string(text), mayBe: "stop, or a JSON object")
+        }
+        return true
     }
 
     /// Returns the bytes as text without spaces around it.

@@ -90,11 +90,12 @@ struct LEDArguments: Sendable {
         }
         target = try arguments.word("component", of: Self.targets) ?? .tag
         let isOn = try arguments.word("state", of: Self.states, synonyms: Self.stateSynonyms)
+        // Before the state is used: invalid keys are reported beside OFF, too.
+        let light = try LightArguments(arguments)
         guard !haltsAll, isOn != false else {
             intent = .off
             return
         }
-        let light = try LightArguments(arguments)
         intent = light.intent(remembered: isOn == true ? tag[led: target].expected : .initial, ledOn: defaults.ledOn)
     }
 }

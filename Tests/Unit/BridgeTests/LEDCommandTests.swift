@@ -39,6 +39,11 @@ struct LEDCommandTests {
                 #"{"state":"ON","effect":"nonsense"}"#,
                 #""effect" is "nonsense"; it may be solid, breathe, pulse, blink, double_blink, triple_blink"#
             ),
+            (#"{"state":"OFF","brightness":"x"}"#, #""brightness" is "x"; it may be 0 to 255"#),
+            (
+                #"{"halt_all":true,"effect":1}"#,
+                #""effect" is 1; it may be solid, breathe, pulse, blink, double_blink, triple_blink"#
+            ),
             (#"{"state":"ONN"}"#, #""state" is "ONN"; it may be ON, OFF"#),
             (#"{"state":true}"#, #""state" is true; it may be ON, OFF"#),
             (#"{"state":"ON","brightness":256}"#, #""brightness" is 256; it may be 0 to 255"#),

@@ -187,7 +187,7 @@ struct ScanTests {
     @Test(
         "rejects an invalid value",
         arguments: [
-            ("start", #""payload" is "start"; it may be stop"#),
+            ("start", #""payload" is "start"; it may be stop, or a JSON object"#),
             (#"{"duration_s":0}"#, #""duration_s" is 0; it may be 1 to 3600"#),
             (#"{"duration_s":3601}"#, #""duration_s" is 3601; it may be 1 to 3600"#),
             (#"{"duplicates":"yes"}"#, #""duplicates" is "yes"; it may be true or false"#),
