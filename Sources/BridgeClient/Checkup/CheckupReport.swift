@@ -51,7 +51,34 @@ struct CheckupReport: Sendable {
             + section("configuration", configurationLines.joined(separator: "\n"))
             // Scrubbed already, and a text of digits could occur in its numbers.
             + "== recording ==\n\(recording?.text ?? "not available\n")\n"
-            + section("log", log ?? "not available: journalctl has no lines of the unit jacquard2mqtt")
+            + section(
+                "log",
+                log.map(Self.withoutIdentities) ?? "not available: journalctl has no lines of the unit jacquard2mqtt")
+    }
+
+    /// The keys of log lines whose values identify a tag, a host or a person. The lines are also about tags that the
+    /// bridge does not have, and about nodes of the broker that the configuration does not name.
+    private static let identifyingKeys = ["tag", "serial", "member", "address", "endpoint", "topic", "path", "user"]
+
+    /// Replaces the values of these keys in a log, ` key=value` or `"key":"value"`, by X.
+    static func withoutIdentities(_ log: String) -> String {
+        var result = log
+        for start in identifyingKeys.flatMap({ [" \($0)=", "\"\($0)\":"] }) {
+            let parts = result.split(separator: start, omittingEmptySubsequences: false)
+            result = parts[0] + parts.dropFirst().map { start + "X" + $0.dropFirst(valueLength($0)) }.joined()
+        }
+        return result
+    }
+
+    /// The length of the value at the beginning of a text: a quoted text, or everything up to a space, comma or bracket.
+    private static func valueLength(_ text: Substring) -> Int {
+        guard text.first == "\"" else { return text.prefix { !" ,}]\n".contains($0) }.count }
+        var isEscaped = false
+        for (position, character) in text.enumerated().dropFirst() {
+            if character == "\"", !isEscaped { return position + 1 }
+            isEscaped = character == "\\" && !isEscaped
+        }
+        return text.count
     }
 
     private var versions: String {

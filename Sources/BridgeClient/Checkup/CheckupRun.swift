@@ -178,7 +178,10 @@ final class CheckupRun {
         guard logLines.count < Self.maxLogLines, case .object(let members) = record else { return }
         var words = ["time", "level", "label", "message"].compactMap { members[$0]?.word }
         if case .object(let fields)? = members["fields"] {
-            words += fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.word ?? $0.value.text)" }
+            words += fields.sorted { $0.key < $1.key }.map { key, value in
+                let word = value.word.flatMap { $0.contains(" ") ? nil : $0 }
+                return "\(key)=\(word ?? value.text)"
+            }
         }
         logLines.append(words.joined(separator: " "))
     }

@@ -41,6 +41,26 @@ struct CheckupReportTests {
         #expect(try TrafficRecording(parsing: Array(text.utf8)) == recording)
     }
 
+    @Test(
+        "hides tags that the bridge does not have, and hosts, in the log",
+        arguments: [
+            (
+                #"debug bluez: heard tag=0042 address=F0:00 path="/org/bluez/a b\" c" rssi=-60"#,
+                "debug bluez: heard tag=X address=X path=X rssi=-60"
+            ),
+            (
+                "info mqtt: connected endpoint=north.example.org:8883 version=5\n a pairing serial=0043",
+                "info mqtt: connected endpoint=X version=5\n a pairing serial=X"
+            ),
+            (
+                #"{"level":"info","tag":"00\"44","n":1,"topic":"a/b"}"#,
+                #"{"level":"info","tag":X,"n":1,"topic":X}"#
+            ), ("the tag=", "the tag=X"),
+        ])
+    func log(text: String, expected: String) {
+        #expect(CheckupReport.withoutIdentities(text) == expected)
+    }
+
     @Test("shows numbers, switches and words of lists from the configuration, and hides all other texts")
     func configuration() {
         let lines = Self.report(nil).configurationLines
