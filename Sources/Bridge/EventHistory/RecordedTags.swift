@@ -18,6 +18,8 @@ public struct RecordedTags: Hashable, Sendable {
     static let mark: UInt8 = 0x01
     private static let prefix = "tag-"
     private static let version: Int64 = 1
+    /// More than a bridge ever gives. A file with a greater one is not from a bridge.
+    private static let validNumbers = 1...1_000_000_000
 
     /// Creates an empty table.
     public init() {}
@@ -27,8 +29,8 @@ public struct RecordedTags: Hashable, Sendable {
 
     /// The inverse of ``name(_:)``; nil for any other text.
     static func number(ofName name: String) -> Int? {
-        guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)), number > 0,
-            Self.name(number) == name
+        guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)),
+            validNumbers.contains(number), Self.name(number) == name
         else { return nil }
         return number
     }

@@ -258,7 +258,8 @@ struct EventBlockTests {
     @Test(
         "have no events in lines of another form",
         arguments: [
-            "", "x", "1 tag-1 gear", "-1 tag-1 gear {}", "1 tag-0 gear {}", "1 tag-01 gear {}", "1 003R gear {}",
+            "", "x", "1 tag-1 gear", "-1 tag-1 gear {}", "1 tag-0 gear {}", "1 tag-9223372036854775807 gear {}",
+            "1 tag-01 gear {}", "1 003R gear {}",
             "1 tag-1 touch {}", "1 tag-1 gear ", "1 tag-1 gear \u{7}", "9223372036854775808 tag-1 gear {}",
             "1 tag-1 =gesture {}",
         ])
