@@ -115,8 +115,9 @@ extension BlueZCentral {
         _ result: Result<DBusMessage, DBusError>, _ writer: CharacteristicWriter, of peripheral: Peripheral
     ) {
         let arguments = (try? result.get())?.arguments ?? []
-        guard case .descriptor(let descriptor)? = arguments.first, let number = descriptor.take(),
-            let mtu = arguments.last?.integer
+        // The descriptor last: if it is not taken, it is closed with the message.
+        guard let mtu = arguments.last?.integer, case .descriptor(let descriptor)? = arguments.first,
+            let number = descriptor.take()
         else {
             // If there is another problem than this refusal, `WriteValue` reports it, too.
             return result.isTimeout ? writer.route.ended() : writer.route.refused()

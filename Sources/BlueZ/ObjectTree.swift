@@ -78,8 +78,9 @@ struct ObjectTree {
         switch interface {
         case BlueZNames.adapter: adapters[path, default: AdapterObject()].apply(values)
         case BlueZNames.device:
+            let address = devices[path]?.address
             devices[path, default: DeviceObject()].apply(values)
-            if values["Address"] != nil { index(path) }
+            if devices[path]?.address != address { index(path, before: address) }
         case BlueZNames.gattService:
             services[path, default: ServiceObject()].apply(values) { [devices] in devices.storedKey($0) }
         case BlueZNames.gattCharacteristic:
@@ -196,20 +197,19 @@ struct ObjectTree {
     // MARK: The index
 
     /// Updates the index. The address of a device may change when it is bonded; its path does not.
-    private mutating func index(_ path: String) {
-        forgetIndex(path)
+    private mutating func index(_ path: String, before old: BluetoothAddress?) {
+        forgetIndex(path, old)
         if let address = devices[path]?.address { paths[address, default: []].insert(path) }
     }
 
     private mutating func removeDevice(_ path: String) {
-        forgetIndex(path)
+        forgetIndex(path, devices[path]?.address)
         devices[path] = nil
     }
 
-    private mutating func forgetIndex(_ path: String) {
-        for (address, known) in paths where known.contains(path) {
-            paths[address] = known.count == 1 ? nil : known.subtracting([path])
-        }
+    private mutating func forgetIndex(_ path: String, _ address: BluetoothAddress?) {
+        guard let address, let known = paths[address] else { return }
+        paths[address] = known == [path] ? nil : known.subtracting([path])
     }
 }
 
