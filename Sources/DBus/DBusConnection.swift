@@ -24,13 +24,16 @@ public final class DBusConnection {
     ///
     /// - Parameters:
     ///   - address: the bus address, such as `unix:path=/run/dbus/system_bus_socket`.
+    ///   - limit: the time limit of the connection, and of the registration.
     ///   - log: the logger.
     /// - Returns: a connection that has its unique name.
-    /// - Throws: ``DBusError`` with code `disconnected` if the bus does not listen or refuses the connection.
-    public static func open(_ address: String, log: Logger) async throws(DBusError) -> DBusConnection {
-        let connection = try DBusConnection(address, log: log)
+    /// - Throws: ``DBusError`` with code `disconnected` if the bus does not accept the connection or refuses it.
+    public static func open(
+        _ address: String, within limit: Duration = .seconds(10), log: Logger
+    ) async throws(DBusError) -> DBusConnection {
+        let connection = DBusConnection(try await PendingOpening().connection(to: address, within: limit), log: log)
         let name = try await connection.call(
-            .call(to: DBusConnection.bus, "/org/freedesktop/DBus", DBusConnection.bus, "Hello"), within: .seconds(10))
+            .call(to: DBusConnection.bus, "/org/freedesktop/DBus", DBusConnection.bus, "Hello"), within: limit)
         guard let name = name.arguments.first?.text else { throw .malformed("Hello is answered without a name") }
         dbus_bus_set_unique_name(connection.pointer, name)
         return connection
@@ -39,6 +42,9 @@ public final class DBusConnection {
     static let bus = "org.freedesktop.DBus"
     /// Upper bound on the bytes of messages that were received and not handled yet.
     static let mostReceivedBytes = 16 << 20
+    /// Upper bound on the bytes of a message. libdbus closes the connection at the header of a longer one. BlueZ's objects with
+    /// 4,096 devices take about a third.
+    static let mostMessageBytes = 16 << 20
     /// Upper bound on the descriptors that came with such messages.
     static let mostReceivedDescriptors = 64
     /// Upper bound on the bytes that wait for the bus to read them. A working bus stays far below it.
@@ -47,19 +53,16 @@ public final class DBusConnection {
     /// The unique name of this connection.
     var uniqueName: String { DBusMessage.text(dbus_bus_get_unique_name(pointer)) }
 
-    private init(_ address: String, log: Logger) throws(DBusError) {
-        var error = CDBus.DBusError()
-        dbus_error_init(&error)
-        defer { dbus_error_free(&error) }
-        guard let pointer = dbus_connection_open_private(address, &error) else {
-            throw DBusError(
-                .disconnected, name: DBusMessage.text(error.name), text: DBusMessage.text(error.message))
-        }
-        self.pointer = pointer
+    /// - Parameters:
+    ///   - connection: a new connection, which this object owns.
+    ///   - log: the logger.
+    private init(_ connection: NewConnection, log: Logger) {
+        pointer = connection.pointer
         self.log = log
         dbus_connection_set_exit_on_disconnect(pointer, 0)
         // libdbus stops reading at these, and goes on when messages have been handled.
         dbus_connection_set_max_received_size(pointer, Self.mostReceivedBytes)
+        dbus_connection_set_max_message_size(pointer, Self.mostMessageBytes)
         dbus_connection_set_max_received_unix_fds(pointer, Self.mostReceivedDescriptors)
         watches.onServed = { [weak self] in self?.dispatch() }
         calls.onExpiry = { [weak self] in self?.log.debug("a call on the bus has timed out", [(.member, $0)]) }

@@ -6,6 +6,9 @@ import Testing
 
 import func CDBus.dbus_connection_get_max_received_size
 import func CDBus.dbus_connection_get_max_received_unix_fds
+import func CDBus.dbus_free
+import func CDBus.dbus_message_marshal
+import func CDBus.dbus_message_set_serial
 
 @testable import DBus
 
@@ -138,6 +141,62 @@ struct DBusConnectionTests {
         }
     }
 
+    @Test("ends when a message of more than 16 MiB begins")
+    func longMessage() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            pair.service.serve("/") {
+                $0.reply($0.message.member == "Long" ? [.bytes(.init(repeating: 0, count: 16 << 20))] : [])
+            }
+            _ = try await pair.client.call(pair.call("Short"))
+            let error = await #expect(throws: DBusError.self) { try await pair.client.call(pair.call("Long")) }
+            #expect(error?.code == .disconnected)
+        }
+    }
+
+    @Test("leaves room for BlueZ's objects with 4,096 devices")
+    func objects() async throws {
+        try await onLoop { try measureObjects() }
+    }
+
+    @LoopActor
+    private func measureObjects() throws {
+        let text = String(repeating: "x", count: 29)
+        let services = (0..<8).map { "0000180\($0)-0000-1000-8000-00805f9b34fb" }
+        let device: DBusValue = .properties([
+            ("Address", .string("F0:00:00:00:00:01")), ("AddressType", .string("random")), ("Name", .string(text)),
+            ("Alias", .string(text)), ("Appearance", .uint16(960)), ("Icon", .string("input-keyboard")),
+            ("Paired", .boolean(false)), ("Bonded", .boolean(false)), ("Trusted", .boolean(false)),
+            ("Blocked", .boolean(false)), ("LegacyPairing", .boolean(false)), ("RSSI", .int16(-60)),
+            ("Connected", .boolean(false)), ("UUIDs", .strings(services)), ("Adapter", .objectPath("/org/bluez/hci0")),
+            (
+                "ManufacturerData",
+                .dictionary([(.uint16(224), .variant(.bytes(.init(repeating: 1, count: 24))))], key: "q", value: "v")
+            ),
+            ("ServiceData", .properties([(services[0], .bytes(.init(repeating: 1, count: 24)))])),
+            ("TxPower", .int16(0)), ("ServicesResolved", .boolean(false)), ("AdvertisingFlags", .bytes([6])),
+        ])
+        let interfaces: DBusValue = .dictionary(
+            [
+                (.string("org.freedesktop.DBus.Introspectable"), .properties([])),
+                (.string("org.bluez.Device1"), device),
+                (.string("org.freedesktop.DBus.Properties"), .properties([])),
+            ], key: "s", value: "a{sv}")
+        let devices = (0..<4_096).map {
+            (key: DBusValue.objectPath("/org/bluez/hci0/dev_F0_00_00_00_\($0)"), value: interfaces)
+        }
+        let message = DBusMessage.call(
+            to: "org.bluez", "/", "a.b", "Objects", [.dictionary(devices, key: "o", value: "a{sa{sv}}")])
+        var bytes: UnsafeMutablePointer<CChar>?
+        var length: CInt = 0
+        // libdbus marshals only messages with a serial number.
+        dbus_message_set_serial(message.pointer, 1)
+        try #require(dbus_message_marshal(message.pointer, &bytes, &length) != 0)
+        dbus_free(bytes)
+        print("measured: 4,096 devices take \(length) bytes")
+        #expect((4 << 20..<DBusConnection.mostMessageBytes / 2).contains(Int(length)))
+    }
+
     @Test("refuses calls while the bus does not read, and completes all accepted ones")
     func congestion() async throws {
         try await onLoop {
@@ -174,6 +233,53 @@ struct DBusConnectionTests {
             #expect(failures == Array(repeating: .disconnected, count: 3))
             await #expect(throws: DBusError.disconnected) { try await pair.client.call(pair.call("More")) }
             #expect(ends == 1)
+        }
+    }
+
+    @Test("does not wait for a bus that accepts no connections, and closes one that it accepts later")
+    func hangingBus() async throws {
+        try await onLoop {
+            let folder = try ScratchFolder()
+            let path = folder.path + "/bus"
+            let listener = unixSocket()
+            #expect(unixAddress(path) { bind(listener, $0, $1) } == 0 && listen(listener, 0) == 0)
+            let first = unixSocket()
+            #expect(unixAddress(path) { connect(first, $0, $1) } == 0)
+            let second = unixSocket()
+            #expect(unixAddress(path) { connect(second, $0, $1) } == -1 && errno == EAGAIN)
+            close(second)
+            let error = await #expect(throws: DBusError.self) {
+                try await DBusConnection.open(
+                    "unix:path=\(path)", within: .milliseconds(50), log: Logger("x", to: MemorySink()))
+            }
+            #expect(error?.code == .disconnected)
+            close(accept(listener, nil, nil))
+            close(first)
+            var accepted: CInt = -1
+            try await until("the connection") {
+                accepted = accept(listener, nil, nil)
+                return accepted >= 0
+            }
+            var byte: UInt8 = 0
+            try await until("its end") { recv(accepted, &byte, 1, CInt(MSG_DONTWAIT)) == 0 }
+            close(accepted)
+            close(listener)
+        }
+    }
+
+    private func unixSocket() -> CInt {
+        socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    }
+
+    /// Calls a function with the address of a socket.
+    private func unixAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        return withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
         }
     }
 

@@ -1,0 +1,72 @@
+internal import CDBus
+internal import EventLoop
+
+/// A connection that libdbus has made and nothing uses yet.
+struct NewConnection: Sendable {
+    /// `nonisolated(unsafe)`: only one thread uses it at a time, first the helper thread and then the loop.
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    /// Connects to a bus. Blocks: `connect` waits while a bus that hangs has a full backlog, and an address can name a host
+    /// or a program.
+    static func open(_ address: String) -> Result<NewConnection, DBusError> {
+        var error = CDBus.DBusError()
+        dbus_error_init(&error)
+        defer { dbus_error_free(&error) }
+        guard let pointer = dbus_connection_open_private(address, &error) else {
+            return .failure(
+                DBusError(.disconnected, name: DBusMessage.text(error.name), text: DBusMessage.text(error.message)))
+        }
+        return .success(NewConnection(pointer: pointer))
+    }
+
+    func close() {
+        dbus_connection_close(pointer)
+        dbus_connection_unref(pointer)
+    }
+}
+
+/// A connection that is being made on the helper thread, with a time limit.
+@LoopActor
+final class PendingOpening {
+    private var waiting: CheckedContinuation<Result<NewConnection, DBusError>, Never>?
+    private lazy var timer = LoopTimer { [weak self] in
+        self?.end(.failure(.unavailable("the bus has not accepted the connection in time")))
+    }
+
+    /// Connects to a bus.
+    func connection(to address: String, within limit: Duration) async throws(DBusError) -> NewConnection {
+        let result = await withCheckedContinuation { continuation in
+            waiting = continuation
+            timer.arm(after: limit)
+            // Not awaited: it may take longer than the limit.
+            EventLoop.shared.begin { self.end(await Self.opened(address)) }
+        }
+        return try result.get()
+    }
+
+    private func end(_ result: Result<NewConnection, DBusError>) {
+        timer.disarm()
+        guard let waiting else {
+            if case .success(let connection) = result { connection.close() }
+            return
+        }
+        self.waiting = nil
+        waiting.resume(returning: result)
+    }
+
+    private static func opened(_ address: String) async -> Result<NewConnection, DBusError> {
+        let refusal = DBusError.unavailable("earlier attempts to connect have not ended yet")
+        return await HelperThread.shared.run(.bus, orIfFull: .failure(refusal)) { NewConnection.open(address) }
+    }
+}
+
+extension DBusError {
+    fileprivate static func unavailable(_ text: String) -> DBusError {
+        DBusError(.disconnected, name: "org.freedesktop.DBus.Error.NoServer", text: text)
+    }
+}
+
+extension HelperThread.Concern {
+    /// Connecting to a bus.
+    fileprivate static let bus = HelperThread.Concern("bus")
+}
