@@ -10,23 +10,40 @@ public enum Subprocess {
     ///   - name: searched in `PATH`.
     ///   - arguments: the arguments after the program's name.
     ///   - limit: the time limit, after which the program is killed.
-    /// - Returns: its standard output without trailing newlines, at most 64 KiB; nil if it could not be started, was killed or
-    ///   failed.
+    /// - Returns: its standard output without trailing newlines, of more than 64 KiB the last lines; nil if it could not be
+    ///   started, was killed or failed.
     public static func output(of name: String, _ arguments: [String], within limit: Duration) -> String? {
         var ends: [Int32] = [-1, -1]
         // A socket pair can be created with close-on-exec in one step.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             return nil
         }
-        defer { close(ends[0]) }
         let process = try? spawn(name, arguments, descriptors: [STDOUT_FILENO: ends[1]])
         close(ends[1])
+        let deadline = Instant.now + limit
+        let text = process == nil ? nil : read(ends[0], until: deadline)
+        // Before the wait: a program that is still writing could not end.
+        close(ends[0])
         guard let process else { return nil }
-        let text = read(ends[0], until: .now + limit)
-        if text == nil { kill(process, SIGKILL) }
+        let hasSucceeded = end(process, by: text == nil ? .now : deadline)
+        return hasSucceeded ? text : nil
+    }
+
+    /// Waits for the end of a program, and kills it at the deadline. It may have closed its output long before its end.
+    ///
+    /// - Returns: whether it succeeded.
+    private static func end(_ process: Int32, by deadline: Instant) -> Bool {
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        return status == 0 ? text : nil
+        while true {
+            let isOverdue = .now >= deadline
+            if isOverdue { kill(process, SIGKILL) }
+            switch waitpid(process, &status, isOverdue ? 0 : WNOHANG) {
+            case process: return status == 0
+            // Almost always, it has ended with its output.
+            case 0: poll(nil, 0, 1)
+            default: guard errno == EINTR else { return false }
+            }
+        }
     }
 
     /// Starts a program. It inherits no blocked or ignored signal, and of the descriptors only those that are given.
@@ -78,20 +95,36 @@ public enum Subprocess {
         return process
     }
 
-    /// Reads up to the end of the stream; returns nil at the deadline.
+    /// Upper bound on the output that is kept, in bytes.
+    private static let mostOutput = 65_536
+
+    /// Reads up to the end of the stream and keeps the last lines; returns nil at the deadline.
     private static func read(_ descriptor: Int32, until deadline: Instant) -> String? {
         var bytes: [UInt8] = []
+        var isCut = false
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while bytes.count < 65_536 {
+        while true {
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let wait = (deadline - .now).milliseconds
-            guard wait > 0, poll(&request, 1, Int32(clamping: wait)) > 0 else { return nil }
+            guard wait > 0 else { return nil }
+            let ready = poll(&request, 1, Int32(clamping: wait))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { return nil }
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             guard count >= 0 else { return nil }
             if count == 0 { break }
             bytes += buffer.prefix(count)
+            // Twice the bound, so that few bytes are moved.
+            guard bytes.count > 2 * mostOutput else { continue }
+            bytes.removeFirst(bytes.count - mostOutput)
+            isCut = true
+        }
+        if bytes.count > mostOutput {
+            bytes.removeFirst(bytes.count - mostOutput)
+            isCut = true
         }
         while bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if isCut, let end = bytes.firstIndex(of: UInt8(ascii: "\n")) { bytes.removeFirst(end + 1) }
         return String(decoding: bytes, as: UTF8.self)
     }
 }
