@@ -4,13 +4,11 @@ import JSON
 
 /// The folder of `--state`, with a file for each kind of state. Called on the helper thread: everything here may block.
 struct StateFolder: Sendable {
-    /// The greatest size that is read, in bytes; a hundred tags take twenty thousand.
-    private static let sizeLimit = 1 << 20
+    /// The largest file that is read or written, in bytes. A tag takes at most 1 kB, and 4 kB for its battery.
+    static let sizeLimit = 16 << 20
     private static let fileName = "tags.json"
     private static let runsFileName = "runs.json"
     private static let batteryFileName = "batteries.json"
-    /// The greatest size of the batteries' file that is read; a tag takes at most 4 kB.
-    private static let batterySizeLimit = 16 << 20
 
     /// Where it is.
     let path: String
@@ -115,7 +113,7 @@ struct StateFolder: Sendable {
         let file = path + "/" + Self.batteryFileName
         let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try FileContents(path: file, limit: Self.batterySizeLimit, followsLinks: false).bytes
+            bytes = try FileContents(path: file, limit: Self.sizeLimit, followsLinks: false).bytes
         } catch {
             return error.isMissing ? .batteries([]) : .unreadable(reason: error.reason)
         }
@@ -134,16 +132,18 @@ struct StateFolder: Sendable {
     ///
     /// - Throws: ``FileError``; the file is then as it was.
     func saveBatteries(_ batteries: [StoredBattery]) throws(FileError) {
-        try create()
         let document = StoredBatteries(batteries: batteries.sorted { $0.id < $1.id })
-        try AtomicFile.write(
-            JSONText.bytes(of: document) + [UInt8(ascii: "\n")], to: path + "/" + Self.batteryFileName, mode: 0o600,
-            isDurable: true)
+        try write(JSONText.bytes(of: document), to: path + "/" + Self.batteryFileName)
     }
 
     private func write(_ document: some Encodable, to file: String) throws(FileError) {
+        try write(JSONText.indentedBytes(of: document), to: file)
+    }
+
+    /// Refuses a file that ``load()`` could not read: the old one is of more use.
+    private func write(_ bytes: [UInt8], to file: String) throws(FileError) {
+        guard bytes.count < Self.sizeLimit else { throw FileError(EFBIG) }
         try create()
-        try AtomicFile.write(
-            JSONText.indentedBytes(of: document) + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
+        try AtomicFile.write(bytes + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
     }
 }

@@ -1,6 +1,7 @@
 import Bridge
 import EventLoop
 import FoundationEssentials
+import Glibc
 import JacquardProtocol
 import Logging
 import TestSupport
@@ -39,6 +40,29 @@ struct StateFolderTests {
         let tags = [StoredTag.sample("a"), .sample("b", held: true)]
         try folder(scratch).save(tags.reversed())
         #expect(folder(scratch).load() == .tags(tags))
+    }
+
+    @Test("reads everything that it has written, and writes no file that it could not read")
+    func sizes() throws {
+        let scratch = try ScratchFolder()
+        let state = folder(scratch)
+        let many = (10_001...14_000).map { StoredTag.sample("tag-\($0)") }
+        try state.save(many)
+        #expect(state.load() == .tags(many))
+        var long = StoredTag.sample("a")
+        long.name = ExactText(String(repeating: "n", count: StateFolder.sizeLimit))
+        let tooMany = [long]
+        let error = #expect(throws: FileError.self) { try state.save(tooMany) }
+        #expect(error?.code == EFBIG)
+        #expect(state.load() == .tags(many))
+        // Exactly as long as may be read.
+        let file = scratch.path + "/tags.json"
+        long.name = "n"
+        try state.save([long])
+        let rest = try FileContents(path: file, limit: StateFolder.sizeLimit).bytes.count - 1
+        long.name = ExactText(String(repeating: "n", count: StateFolder.sizeLimit - rest))
+        try state.save([long])
+        #expect(state.load() == .tags([long]))
     }
 
     @Test("holds two tags whose ids differ only in their bytes, and every change of a name")
