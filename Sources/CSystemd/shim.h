@@ -1,5 +1,5 @@
 // What of libsystemd the project uses, and the things that Swift cannot import: a variadic function, headers and a
-// function that the Glibc module lacks, and a global variable that any thread could change.
+// function that the Glibc module lacks, and global variables that any thread could change.
 #pragma once
 
 #include <malloc.h>
@@ -7,13 +7,17 @@
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
-#include <systemd/sd-journal.h>
 #include <wchar.h>
 
 // POSIX has the program declare it.
 extern char **environ;
 
 static inline char **process_environment(void) { return environ; }
+
+// errno.h declares it for GNU sources only.
+extern char *program_invocation_short_name;
+
+static inline const char *process_name(void) { return program_invocation_short_name; }
 
 // wchar.h declares it for X/Open only.
 extern int wcwidth(wchar_t character);

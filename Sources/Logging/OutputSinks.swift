@@ -8,6 +8,8 @@ internal import Synchronization
 /// Text: `time level label: message key=value`. For the journal, a syslog priority replaces time and level. JSON: one
 /// object per line with `time`, `level`, `label`, `message` and the variables. Control characters and bidirectional
 /// formatting characters are escaped.
+///
+/// Never blocks. While the descriptor accepts nothing, lines are dropped; a line with their number follows.
 public final class StreamSink: LogSink {
     /// The format of a line.
     public enum Format: Sendable {
@@ -19,7 +21,8 @@ public final class StreamSink: LogSink {
         case json
     }
 
-    private let descriptor: CInt
+    private let descriptor: NonBlockingDescriptor
+    private let output = Mutex(LossyOutput())
     private let format: Format
     private let timeStamp: (@Sendable () -> String)?
     private let threshold: Mutex<LogLevel>
@@ -31,8 +34,16 @@ public final class StreamSink: LogSink {
     ///   - format: the format of a line.
     ///   - level: the threshold.
     ///   - timeStamp: returns the current time in the format of RFC 3339; nil for lines without a time.
-    public init(
+    public convenience init(
         descriptor: CInt = 2, format: Format = .text, level: LogLevel = .info,
+        timeStamp: (@Sendable () -> String)? = nil
+    ) {
+        self.init(NonBlockingDescriptor(descriptor), format: format, level: level, timeStamp: timeStamp)
+    }
+
+    /// Creates a sink for a descriptor that does not block.
+    init(
+        _ descriptor: NonBlockingDescriptor, format: Format = .text, level: LogLevel = .info,
         timeStamp: (@Sendable () -> String)? = nil
     ) {
         self.descriptor = descriptor
@@ -47,12 +58,15 @@ public final class StreamSink: LogSink {
         set { threshold.withLock { $0 = newValue } }
     }
 
-    /// Writes the line with one system call, so that lines of several threads do not mix.
+    /// Writes the line with one system call, so that lines of several processes do not mix.
     public func write(_ record: LogRecord) {
-        var line = text(of: record) + "\n"
-        // Ignored: there is no other place to report the error.
-        line.withUTF8 { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        let line = line(of: record)
+        output.withLock { output in
+            output.write(line, note: { self.line(of: .dropped($0)) }, send: { descriptor.write($0) })
+        }
     }
+
+    private func line(of record: LogRecord) -> [UInt8] { Array((text(of: record) + "\n").utf8) }
 
     private func text(of record: LogRecord) -> String {
         switch format {
@@ -71,12 +85,22 @@ public final class StreamSink: LogSink {
 }
 
 /// Writes records to the systemd journal with a field for each variable (`journalctl JACQUARD_TAG=003R`).
+///
+/// Never blocks. While the journal accepts nothing, records are dropped; a record with their number follows.
 public final class JournalSink: LogSink {
     private let threshold: Mutex<LogLevel>
+    private let socket: JournalSocket
+    private let output = Mutex(LossyOutput())
 
     /// Creates a sink for the journal of this machine.
-    public init(level: LogLevel = .info) {
+    public convenience init(level: LogLevel = .info) {
+        self.init(level: level, path: "/run/systemd/journal/socket")
+    }
+
+    /// Creates a sink for the socket of a journal.
+    init(level: LogLevel, path: String) {
         threshold = Mutex(level)
+        socket = JournalSocket(path: path)
     }
 
     /// Whether standard error is connected to the journal (systemd.exec(5)), so that this sink can replace it.
@@ -97,7 +121,10 @@ public final class JournalSink: LogSink {
 
     /// Sends the record with its variables as fields.
     public func write(_ record: LogRecord) {
-        send(Self.fields(of: record).map { Array($0.utf8) })
+        let bytes = Self.message(of: record)
+        output.withLock { output in
+            output.write(bytes, note: { Self.message(of: .dropped($0)) }, send: { socket.send($0) })
+        }
     }
 
     /// The fields of a record, each `NAME=value`. Escaped, because `journalctl` prints them unchanged.
@@ -106,18 +133,9 @@ public final class JournalSink: LogSink {
             + record.metadata.map { "JACQUARD_\($0.key.name.uppercased())=\(TerminalText.escaped($0.value))" }
     }
 
-    private func send(_ fields: [[UInt8]]) {
-        // The fields point into one buffer that outlives the call.
-        let bytes = Array(fields.joined())
-        bytes.withUnsafeBytes { bytes in
-            var offset = 0
-            let parts = fields.map { field in
-                defer { offset += field.count }
-                return iovec(
-                    iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress?.advanced(by: offset)),
-                    iov_len: field.count)
-            }
-            sd_journal_sendv(parts, CInt(parts.count))
-        }
+    /// A line for each field. No field contains a newline, which would require the binary form.
+    private static func message(of record: LogRecord) -> [UInt8] {
+        let identifier = "SYSLOG_IDENTIFIER=" + String(cString: process_name())
+        return Array((fields(of: record) + [identifier]).flatMap { Array(($0 + "\n").utf8) })
     }
 }

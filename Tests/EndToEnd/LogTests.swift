@@ -35,6 +35,37 @@ struct LogTests {
         }
     }
 
+    @Test("stops nothing while its output is not read, and reports the number of dropped lines afterwards")
+    func unread() async throws {
+        let folder = try ScratchFolder()
+        let path = folder.path + "/log"
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let filler = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        defer {
+            close(reader)
+            close(filler)
+        }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while write(filler, bytes, bytes.count) > 0 {}
+        try await inWorld(WorldPlan(runner: ["/bin/sh", "-c", #"exec "$0" "$@" 2>"# + path])) { world in
+            try await world.connected()
+            try await world.succeeds("jacquard/tag/0001/led/set", #"{"flash":1}"#)
+            var count = 1
+            while count > 0 { count = read(reader, &bytes, bytes.count) }
+            try await world.stopDaemon()
+            #expect(world.daemon.exitStatus == 0)
+            var text = ""
+            repeat {
+                count = read(reader, &bytes, bytes.count)
+                text += String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            } while count > 0
+            let lines = text.split(separator: "\n")
+            #expect(lines.first?.contains("log: lines dropped, the output was not read count=") == true)
+            #expect(lines.last?.hasSuffix("daemon: stopped") == true)
+        }
+    }
+
     @Test(
         "has a time stamp in each line, unless the journal adds it",
         arguments: [

@@ -22,12 +22,9 @@ public final class Program: Sendable {
     public init(_ name: String, _ arguments: [String] = [], environment: [String: String] = [:]) throws {
         var toProgram: [Int32] = [0, 0]
         var fromProgram: [Int32] = [0, 0]
-        // Socket pairs, because they can be kept from other programs in one step; index 0 is the program's end.
+        // Kept from other programs in one step. Index 0 is the program's end.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard
-            socketpair(AF_UNIX, kind, 0, &toProgram) == 0,
-            socketpair(AF_UNIX, kind, 0, &fromProgram) == 0
-        else {
+        guard socketpair(AF_UNIX, kind, 0, &toProgram) == 0, Self.openPipe(&fromProgram) else {
             throw Overdue(description: "no descriptors for \(name)")
         }
         let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -41,6 +38,20 @@ public final class Program: Sendable {
         input = Mutex(toProgram[1])
         let reader = fromProgram[1]
         Thread.detachNewThread { [self] in collect(reader) }
+    }
+
+    /// Opens a pipe with room for a burst: the daemon drops log lines that it cannot write at once. Index 0 is for writing.
+    private static func openPipe(_ ends: inout [Int32]) -> Bool {
+        // A FIFO, because its ends can be kept from other programs in one step.
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("j2m-" + UUID().uuidString).path
+        guard mkfifo(path, 0o600) == 0 else { return false }
+        defer { unlink(path) }
+        ends[1] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        ends[0] = open(path, O_WRONLY | O_CLOEXEC)
+        _ = fcntl(ends[1], F_SETFL, 0)
+        // F_SETPIPE_SZ, which Swift does not import.
+        _ = fcntl(ends[0], 1031, 1 << 20)
+        return ends[0] >= 0 && ends[1] >= 0
     }
 
     /// The folder in which this build put its programs.

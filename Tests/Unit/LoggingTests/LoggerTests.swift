@@ -103,6 +103,71 @@ struct StreamSinkTests {
         #expect(line.contains(#"\u009b2J\u202e\u007f\u2066\n"#))
     }
 
+    /// Where a sink writes to.
+    enum Destination: CaseIterable {
+        case pipe, pipeOfOtherUser, socket, terminal
+
+        /// Descriptors for reading and for writing.
+        func open() -> (reader: CInt, writer: CInt) {
+            var ends: [CInt] = [-1, -1]
+            switch self {
+            case .pipe, .pipeOfOtherUser: #expect(Glibc.pipe(&ends) == 0)
+            case .socket: #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            case .terminal:
+                ends[0] = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY)
+                var (lock, number): (CInt, CUnsignedInt) = (0, 0)
+                // TIOCSPTLCK and TIOCGPTN, which Swift does not import.
+                #expect(ioctl(ends[0], 0x4004_5431, &lock) == 0 && ioctl(ends[0], 0x8004_5430, &number) == 0)
+                ends[1] = Glibc.open("/dev/pts/\(number)", O_WRONLY | O_NOCTTY)
+                #expect(ends[1] >= 0)
+            }
+            return (ends[0], ends[1])
+        }
+    }
+
+    /// Reads what is there; waits until something is.
+    private func available(_ descriptor: CInt) -> String {
+        var text = ""
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&request, 1, text.isEmpty ? 10_000 : 20) == 1 {
+            let count = read(descriptor, &bytes, bytes.count)
+            guard count > 0 else { break }
+            text += String(decoding: bytes.prefix(count), as: UTF8.self)
+        }
+        return text.replacing("\r\n", with: "\n")
+    }
+
+    @Test("drops and counts lines that nothing reads, and does not block", arguments: Destination.allCases)
+    func unread(destination: Destination) {
+        let (reader, writer) = destination.open()
+        defer {
+            close(reader)
+            close(writer)
+        }
+        let sink = StreamSink(NonBlockingDescriptor(writer, opensAgain: destination != .pipeOfOtherUser))
+        let log = Logger("part", to: sink)
+        // Longer than the part of a pipe that is written at once.
+        let long = String(repeating: "x", count: 1_000)
+        let most = 2_000
+        for number in 1...most {
+            log.info("seen", [(.count, "\(number)"), (.reason, long), (.error, long), (.path, long), (.topic, long)])
+        }
+        let first = available(reader)
+        log.info("read again")
+        let lines = (first + available(reader)).split(separator: "\n")
+        let whole = lines.dropLast(2)
+        #expect(!whole.isEmpty)
+        #expect(
+            whole.enumerated().allSatisfy { $1.hasPrefix("info part: seen count=\($0 + 1) ") && $1.hasSuffix(long) })
+        #expect(
+            lines.suffix(2) == [
+                "warning log: lines dropped, the output was not read count=\(most - whole.count)",
+                "info part: read again",
+            ])
+        #expect(fcntl(writer, F_GETFL) & O_NONBLOCK == 0)
+    }
+
     @Test("accepts a new threshold at any time")
     func level() {
         let sink = StreamSink(level: .error)
@@ -134,6 +199,47 @@ struct JournalSinkTests {
                 #"MESSAGE=part: lost tag=003R retry_in_ms=500 error="a\u009b\nb""#, "PRIORITY=4", "JACQUARD_PART=part",
                 "JACQUARD_TAG=003R", "JACQUARD_RETRY_IN_MS=500", #"JACQUARD_ERROR=a\u{9b}\u{a}b"#,
             ])
+    }
+
+    @Test("sends datagrams that the journal accepts, drops and counts the others, and does not block")
+    func datagrams() throws {
+        let path = "/tmp/j2m-journal-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        let sink = JournalSink(level: .info, path: path)
+        let log = Logger("part", to: sink)
+        log.info("before the journal runs")
+        let journal = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        defer {
+            close(journal)
+            unlink(path)
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let isBound = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(journal, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        try #require(isBound)
+        func next() -> String? {
+            var bytes = [UInt8](repeating: 0, count: 4_096)
+            let count = recv(journal, &bytes, bytes.count, CInt(MSG_DONTWAIT))
+            return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+        }
+        let most = 20_000
+        for number in 1...most { log.warning("lost", [(.tag, "\(number)")]) }
+        #expect(next()?.contains("MESSAGE=log: lines dropped, the output was not read count=1\nPRIORITY=4\n") == true)
+        let first = try #require(next())
+        #expect(
+            first.hasPrefix(
+                "MESSAGE=part: lost tag=1\nPRIORITY=4\nJACQUARD_PART=part\nJACQUARD_TAG=1\nSYSLOG_IDENTIFIER="))
+        #expect(first.hasSuffix("\n"))
+        var read = 1
+        while next() != nil { read += 1 }
+        #expect(read < most)
+        log.info("read again")
+        #expect(next()?.contains("JACQUARD_COUNT=\(most - read)\n") == true)
+        #expect(next()?.hasPrefix("MESSAGE=part: read again\n") == true)
     }
 
     @Test("is used for standard error only if the service manager names this stream")
