@@ -1,7 +1,7 @@
 // The page: session, header, and the part after # that selects what is shown.
 
 import {Connection} from "./connection.js";
-import {make, setText, button, replace, resultLine} from "./elements.js";
+import {make, setText, button, replace, resultLine, attempt} from "./elements.js";
 import {Model, span} from "./model.js";
 import {tagsPage} from "./tags.js";
 import {tagPage} from "./tag.js";
@@ -71,9 +71,11 @@ function drawPages() {
 
 function update() {
   isScheduled = false;
-  drawHeader();
-  shown?.update?.();
-  model.changedTags.clear();
+  attempt(drawHeader);
+  attempt(() => {
+    shown?.update?.();
+    model.changedTags.clear();
+  });
   model.isNextSecond = false;
 }
 

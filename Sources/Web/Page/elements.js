@@ -35,8 +35,13 @@ export function setText(element, text) {
 // Replaces the children only if a key has changed. Keeps the focus and the selection in an unchanged table.
 export function replace(element, key, makeChildren) {
   if (element.dataset.key === key) return;
-  element.dataset.key = key;
   element.replaceChildren(...makeChildren());
+  element.dataset.key = key;
+}
+
+// Draws a part of the page. An error in it is reported in the console and does not stop the other parts.
+export function attempt(draw) {
+  try { return draw(); } catch (error) { console.error(error); return undefined; }
 }
 
 export function button(text, action, attributes = {}) {

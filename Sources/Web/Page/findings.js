@@ -38,9 +38,9 @@ function conclusion(tag, broken) {
 }
 
 // The links in order, then the problems outside of them; the titles of everything else. A remedy is listed once.
-function ofReport({chain = [], checks = []}) {
-  const titled = checks.map(check => ({...check, title: check.title ?? words(check.name), found: String(check.found ?? ""), remedies: check.remedies ?? []}));
-  const links = chain.map(name => titled.find(check => check.name === name)).filter(Boolean);
+function ofReport({chain, checks}) {
+  const titled = (checks ?? []).map(check => ({...check, title: check.title ?? words(check.name), found: String(check.found ?? ""), remedies: check.remedies ?? []}));
+  const links = (chain ?? []).map(name => titled.find(check => check.name === name)).filter(Boolean);
   const rest = titled.filter(check => !links.includes(check));
   const isProblem = check => check.verdict === "failed" || check.verdict === "warning";
   const titles = verdict => rest.filter(check => check.verdict === verdict).map(check => check.title);

@@ -1,6 +1,6 @@
 // A column per bridge: its health, adapters, tags and links.
 
-import {make, setText, isolated, replace} from "./elements.js";
+import {make, setText, isolated, replace, attempt} from "./elements.js";
 import {span} from "./model.js";
 
 export function fleetPage(root, {model}) {
@@ -9,10 +9,11 @@ export function fleetPage(root, {model}) {
   root.append(make("h1", {}, "Fleet"), count, make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Bridges"}, table));
 
   function update() {
-    const names = [...model.bridges.keys()].filter(name => model.bridges.get(name).state !== undefined).sort();
+    const known = [...model.bridges.keys()].filter(name => model.bridges.get(name).state !== undefined).sort();
+    const drawn = known.map(name => [name, attempt(() => column(name))]).filter(([, values]) => values);
+    const names = drawn.map(([name]) => name), columns = drawn.map(([, values]) => values);
     setText(count, names.length === 0 ? "No bridge has connected to this broker." : names.length === 1 ? "One bridge." : `${names.length} bridges.`);
-    const columns = names.map(column);
-    replace(table, JSON.stringify(columns), () => columns.length === 0 ? [] : [
+    replace(table, JSON.stringify(drawn), () => columns.length === 0 ? [] : [
       make("thead", {}, make("tr", {}, make("th", {scope: "col"}, make("span", {class: "quiet"}, "Bridge")), ...names.map(name => make("th", {scope: "col"}, name)))),
       make("tbody", {}, ...columns[0].map(([title], index) => make("tr", {}, make("th", {scope: "row"}, title),
         ...columns.map(values => make("td", {}, ...lines(values[index][1])))))),
@@ -27,7 +28,7 @@ export function fleetPage(root, {model}) {
     return [
       ["State", [online ? health.status ?? "online" : "offline"]],
       ["Problems", problems(health)],
-      ["Adapters", (Array.isArray(bridge.adapter) ? bridge.adapter : []).map(adapter => `${adapter.id} ${String(adapter.state).replaceAll("_", " ")}, ${adapter.connected} connected${adapter.discovering ? ", discovering" : ""}`)],
+      ["Adapters", (bridge.adapter ?? []).map(adapter => `${adapter.id} ${String(adapter.state).replaceAll("_", " ")}, ${adapter.connected} connected${adapter.discovering ? ", discovering" : ""}`)],
       ["Version", [[info.version, info.bluez ? `BlueZ ${info.bluez}` : "", info.mqtt ? `MQTT ${info.mqtt}` : ""].filter(Boolean).join(", ")]],
       ["Running for", [online && info.started ? span(Date.now() - Date.parse(info.started)) : ""]],
       ["Memory", [typeof health.rss_kb === "number" ? `${(health.rss_kb / 1000).toFixed(1)} MB` : ""]],

@@ -91,7 +91,7 @@ export function logPage(root, {model, connection}) {
 
 function messageText(record) {
   const known = ["time", "level", "label", "part", "message", "bridge", "omitted"];
-  const fields = {...record, ...(typeof record.fields === "object" ? record.fields : {})};
+  const fields = {...record, ...record.fields};
   delete fields.fields;
   const rest = Object.entries(fields).filter(([key, value]) => !known.includes(key) && value !== null).map(([key, value]) => `${key}=${value}`);
   const omitted = record.omitted > 0 ? ` (${record.omitted} records omitted before)` : "";

@@ -1,5 +1,7 @@
 // The facts of bridges and tags, made from messages.
 
+import {typed} from "./values.js";
+
 export class Model {
   constructor() {
     this.base = "jacquard";
@@ -28,20 +30,21 @@ export class Model {
   apply(message, isHistory = false) {
     const levels = message.topic.slice(this.base.length + 1).split("/");
     const [kind, id, name] = levels;
-    const value = parse(message.payload);
+    if (kind !== "tag" && kind !== "bridge") return null;
     const rest = levels.slice(2).join("/");
+    const value = typed(kind, name, rest, parse(message.payload));
     if (kind === "tag") {
       this.changedTags.add(id);
       if (message.retained) this.setFact(this.tags, id, name, message.payload, value);
       else if (name === "gesture") this.addGesture(id, value);
       if (rest.endsWith("/result") || name === "gesture") this.addEvent(message, value);
-    } else if (kind === "bridge") {
+    } else {
       if (name === "state") for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) this.changedTags.add(tag);
       if (message.retained) this.setFact(this.bridges, id, name, message.payload, value);
       else if (name === "log") this.addLog(id, value);
       else if (name === "advertisement") this.addAdvertisement(id, value);
       else this.addEvent(message, value);
-    } else return null;
+    }
     return {kind, id, name, rest, value, isHistory};
   }
 
@@ -57,7 +60,7 @@ export class Model {
   }
 
   addGesture(id, value) {
-    if (!value || typeof value !== "object") return;
+    if (!value) return;
     const list = this.gestures.get(id) ?? [];
     list.unshift(value);
     list.length = Math.min(list.length, 50);
@@ -70,13 +73,13 @@ export class Model {
   }
 
   addLog(bridge, value) {
-    if (!value || typeof value !== "object") return;
+    if (!value) return;
     this.log.unshift({bridge, ...value});
     if (this.log.length > 1000) this.log.length = 1000;
   }
 
   addAdvertisement(bridge, value) {
-    if (!value || typeof value !== "object") return;
+    if (!value) return;
     this.advertisements.set(`${bridge} ${value.serial ?? value.address}`, {bridge, ...value, at: Date.now()});
     if (this.advertisements.size > 200) this.advertisements.delete(this.advertisements.keys().next().value);
   }
@@ -147,7 +150,7 @@ export function localTimes(text, now = Date.now()) {
 export function stateText(tag, now = Date.now()) {
   const connection = tag.connection;
   const isOnline = tag.availability === "online";
-  if (!connection || typeof connection !== "object") return isOnline ? "connected" : "offline";
+  if (!connection) return isOnline ? "connected" : "offline";
   // A tag with connect: on_demand is online without a link.
   if (isOnline && connection.state === "preparing_to_connect") return "ready, connects on demand";
   if (isOnline && connection.state === "connected") return "connected";

@@ -1,6 +1,6 @@
 // All tags in one table.
 
-import {make, setText, isolated, replace} from "./elements.js";
+import {make, setText, isolated, replace, attempt} from "./elements.js";
 import {age, batteryText, isLow, words} from "./model.js";
 
 const columns = [
@@ -60,7 +60,7 @@ export function tagsPage(root, {model}) {
   }
 
   function update() {
-    for (const id of model.changedTags) if (model.tags.has(id)) setFacts(id);
+    for (const id of model.changedTags) if (model.tags.has(id)) attempt(() => setFacts(id));
     for (const id of facts.keys()) {
       if (model.tags.has(id)) continue;
       facts.delete(id);
@@ -69,7 +69,7 @@ export function tagsPage(root, {model}) {
     }
     sortRows();
     const now = Date.now();
-    for (const id of model.isNextSecond ? visible : model.changedTags) if (rows.has(id)) draw(rows.get(id), now);
+    for (const id of model.isNextSecond ? visible : model.changedTags) if (rows.has(id)) attempt(() => draw(rows.get(id), now));
     showRows();
   }
 
@@ -150,7 +150,7 @@ export function tagsPage(root, {model}) {
     const before = new Set(visible), now = Date.now();
     const elements = next.map(id => {
       if (!rows.has(id)) rows.set(id, makeRow(id));
-      if (!before.has(id)) draw(rows.get(id), now);
+      if (!before.has(id)) attempt(() => draw(rows.get(id), now));
       return rows.get(id).element;
     });
     place(elements);

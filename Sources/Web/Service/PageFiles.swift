@@ -25,6 +25,7 @@ enum PageFiles {
         "/app.js": script(PackageResources.app_js),
         "/connection.js": script(PackageResources.connection_js),
         "/model.js": script(PackageResources.model_js),
+        "/values.js": script(PackageResources.values_js),
         "/elements.js": script(PackageResources.elements_js),
         "/tags.js": script(PackageResources.tags_js),
         "/tag.js": script(PackageResources.tag_js),
