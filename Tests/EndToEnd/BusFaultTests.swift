@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import TestSupport
 import Testing
+import Time
 
 @Suite("The system bus")
 struct BusFaultTests {
@@ -44,6 +45,39 @@ struct BusFaultTests {
                 try await world.restartSimulator()
                 try await world.tagReturns(after: "no system bus at the start")
             }
+        }
+    }
+
+    @Test("that hangs and accepts no connections delays neither the broker nor the end of the process")
+    func hanging() async throws {
+        let folder = try ScratchFolder()
+        let path = folder.path + "/bus"
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer {
+            close(listener)
+            close(client)
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let isFull = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+                // One connection fills the backlog.
+                return bind(listener, $0, length) == 0 && listen(listener, 0) == 0 && connect(client, $0, length) == 0
+            }
+        }
+        #expect(isFull)
+        try await inWorld { world in
+            try await world.stopDaemon()
+            try world.restartDaemon(with: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(path)"])
+            try await until("online") { world.observer.latest(World.bridge + "/state") == "online" }
+            let start = Instant.now
+            try await world.stopDaemon()
+            // Connecting to the bus alone would take 10 s.
+            #expect(.now - start < .seconds(6))
+            #expect(world.daemon.exitStatus == 0)
         }
     }
 

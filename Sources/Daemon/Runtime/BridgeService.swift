@@ -116,8 +116,8 @@ final class BridgeService {
         manager.expect(identity, at: address)
     }
 
-    /// Starts the service; returns after the first request to the bus.
-    func start() async {
+    /// Starts the service. Does not wait for the bus: one that hangs would delay the end of the process.
+    func start() {
         manager.onEvent = { [unowned self] in radioReported($0) }
         follow(client)
         store.onChange = { [unowned self] in measureFiles() }
@@ -127,8 +127,10 @@ final class BridgeService {
         measure()
         metrics.follow(configuration.metrics)
         EventLoop.shared.begin { await self.askVersion() }
-        await central.start()
-        memoryIsUnused(after: Self.settling)
+        EventLoop.shared.begin {
+            await self.central.start()
+            self.memoryIsUnused(after: Self.settling)
+        }
     }
 
     /// Passes the version of BlueZ to the bridge.

@@ -106,7 +106,7 @@ struct RunCommand: CommandAction, Hashable {
         let service = BridgeService(
             loaded.configuration, store: store, batteries: batteries, recorder: recorder, runs: runs, former: former,
             doctor: doctor, busAddress: bus, boot: boot, sink: sink)
-        await service.start()
+        service.start()
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()
         reload.begin(for: service)
