@@ -61,8 +61,7 @@ final class Exchange {
         guard !isTooLarge else { return refuse(413) }
         if !isHandled {
             isHandled = true
-            // The server is released: nothing can reply.
-            guard let server else { return .NO }
+            guard let server, server.isServing else { return .NO }
             server.table.received(id)
             server.handler(request(), reply)
         }

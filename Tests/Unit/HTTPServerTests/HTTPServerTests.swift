@@ -149,8 +149,10 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("may be released without being stopped, while a reply is pending, a stream waits, and a request arrives")
-    func releaseOnly() async throws {
+    @Test(
+        "ends while a reply is pending, a stream waits, and a request arrives: by being stopped, or only released",
+        arguments: [false, true])
+    func busyEnd(isStopped: Bool) async throws {
         try await onLoop {
             var pending: HTTPReply?
             var requests = 0
@@ -160,15 +162,17 @@ struct HTTPServerTests {
                 requests += 1
                 if request.path == "/stream" { reply.send(stream, headers: []) } else { pending = reply }
             }
-            let connections = try (0..<3).map { _ in try RawConnection(bench.port) }
+            let connections = try (0..<4).map { _ in try RawConnection(bench.port) }
+            connections[3].send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbo")
             connections[0].send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
             connections[1].send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
             try await until("both requests") { requests == 2 && connections[1].text.contains("begun") }
-            try await until("the connections") { bench.connections == 3 }
+            try await until("the connections") { bench.connections == 4 }
             connections[2].send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            connections[3].send("dy")
             let late = try RawConnection(bench.port)
             late.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            bench.release()
+            if isStopped { bench.stop() } else { bench.release() }
             #expect(stream.hasEnded)
             #expect(pending?.isPending == false)
             for connection in connections + [late] {
