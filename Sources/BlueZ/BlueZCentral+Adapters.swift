@@ -55,6 +55,7 @@ extension BlueZCentral {
         use(
             chosen, object.map { $0.isPowered ? .poweredOn : .poweredOff } ?? .unsupported,
             BluetoothError(.poweredOff, text: gone ? "the adapter has gone" : "the adapter is switched off"))
+        resumeReset()
         if let object, discovery.report(object.isDiscovering) { discoveryHasEnded() }
         updateDiscovery()
         connectNext()
@@ -133,7 +134,38 @@ extension BlueZCentral {
         guard let adapter else { return }
         log.warning("nothing received, switching the adapter off and on", [(.path, adapter)])
         resetting = adapter
-        setPowered(adapter, false) { [weak self] _ in self?.finishReset() }
+        switchedOff = tree.adapters[adapter]?.address
+        guard let onReset else { return switchOff(adapter) }
+        EventLoop.shared.begin {
+            await onReset(self.switchedOff)
+            self.switchOff(adapter)
+        }
+    }
+
+    /// Switches the adapter off, unless it is in use meanwhile.
+    private func switchOff(_ path: String) {
+        guard resetting == path, !isStopped, attempt == nil, connectedCount(of: path) == 0 else {
+            resetting = nil
+            return forgetReset()
+        }
+        setPowered(path, false) { [weak self] _ in self?.finishReset() }
+    }
+
+    /// Switches on an adapter that bluetoothd, or a process that was killed, has left switched off during a reset.
+    private func resumeReset() {
+        guard resetting == nil, let switchedOff,
+            let (path, object) = tree.adapters.first(where: { $0.value.address == switchedOff })
+        else { return }
+        guard !object.isPowered else { return forgetReset() }
+        log.notice("switching the adapter on after a reset that was interrupted", [(.path, path)])
+        resetting = path
+        finishReset()
+    }
+
+    private func forgetReset() {
+        switchedOff = nil
+        guard let onReset else { return }
+        EventLoop.shared.begin { await onReset(nil) }
     }
 
     /// Switches the adapter on again, and retries until it succeeds.
@@ -143,6 +175,7 @@ extension BlueZCentral {
             guard let self, resetting == path else { return }
             guard case .failure(let error) = result, bus != nil, tree.adapters[path] != nil, !isStopped else {
                 resetting = nil
+                if case .success = result { forgetReset() }
                 return resettings.reset()
             }
             if resettings.isFresh {

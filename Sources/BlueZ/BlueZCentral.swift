@@ -45,6 +45,11 @@ public final class BlueZCentral: Central {
     var state = CentralState.unknown
     /// The adapter that this central has switched off, until it is on again.
     var resetting: String?
+    /// The address of the adapter that this central, or one of an earlier process, has switched off to reset it. Set it
+    /// before ``start()`` to the last value of ``onReset``: the adapter is then switched on.
+    public var switchedOff: BluetoothAddress?
+    /// Called and awaited before an adapter is switched off to reset it, and called with nil when it is on again.
+    public var onReset: (@LoopActor (BluetoothAddress?) async -> Void)?
     var resettings: Backoff
     lazy var resetTimer = LoopTimer { [unowned self] in finishReset() }
 

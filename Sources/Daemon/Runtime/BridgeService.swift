@@ -95,6 +95,8 @@ final class BridgeService {
         central = BlueZCentral(
             busAddress: busAddress, adapter: .init(configuration.bluetooth.adapter.text),
             resetAdapter: configuration.bluetooth.resetAdapter, log: log.labelled("bluez"))
+        central.switchedOff = runs.switchedOff.flatMap { BluetoothAddress($0) }
+        central.onReset = { [runs] in await runs.reset($0?.description) }
         manager = JacquardManager(
             central: central, timing: configuration.timing, catalogue: configuration.catalogue,
             log: log.labelled("jacquard"))

@@ -3,7 +3,8 @@ import Configuration
 import EventLoop
 import Logging
 
-/// Stores the instance names under which this bridge has run, so that the topics of former ones can be cleared.
+/// Stores the instance names under which this bridge has run, so that the topics of former ones can be cleared, and the
+/// adapter that is being reset, so that the next process switches it on if this one is killed.
 @LoopActor
 final class RunStore {
     private let folder: StateFolder
@@ -30,6 +31,16 @@ final class RunStore {
     func forget(_ instance: String) {
         runs.instances.removeAll { $0.name == instance }
         EventLoop.shared.begin { await self.save() }
+    }
+
+    /// The address of the adapter whose reset was interrupted.
+    var switchedOff: String? { runs.switchedOff }
+
+    /// Stores the adapter that is being reset; nil when it is on again.
+    func reset(_ address: String?) async {
+        guard address != runs.switchedOff else { return }
+        runs.switchedOff = address
+        await save()
     }
 
     private func save() async {

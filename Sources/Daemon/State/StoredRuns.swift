@@ -17,6 +17,13 @@ struct StoredRuns: Encodable, Hashable, Sendable {
     var version = Self.version
     /// The current name first, then former ones whose topics may still be retained.
     var instances: [Instance] = []
+    /// The address of an adapter that is being reset (`bluetooth.reset_adapter`).
+    var switchedOff: String?
+
+    enum CodingKeys: String, CodingKey {
+        case version, instances
+        case switchedOff = "switched_off"
+    }
 
     /// Adds a start under a name.
     mutating func started(_ name: String, boot: String) {
@@ -32,7 +39,9 @@ extension StoredRuns {
         guard document["version"]?.integer == Int64(Self.version), let elements = document["instances"]?.elements else {
             return nil
         }
-        self.init(instances: elements.prefix(Self.most).compactMap { Instance($0) })
+        self.init(
+            instances: elements.prefix(Self.most).compactMap { Instance($0) },
+            switchedOff: document["switched_off"]?.string)
     }
 }
 

@@ -207,12 +207,43 @@ struct ScanningTests {
             var timing = Timing.quick
             timing.silence = .milliseconds(30)
             let bench = try await CentralBench(resetAdapter: true, timing: timing)
+            let address = try #require(bench.adapters.last?.first?.address)
+            var resets: [BluetoothAddress?] = []
+            bench.central.onReset = { [unowned bench] in
+                if $0 != nil { #expect(!bench.calls.contains("Set hci0")) }
+                resets.append($0)
+            }
             for tag in bench.tags { tag.setInRange(false) }
             bench.scan()
             try await bench.wait("state poweredOn", 2)
             #expect(bench.events.contains("state poweredOff"))
             try await bench.wait("scanning true", 2)
             #expect(bench.complaints == ["nothing received, switching the adapter off and on"])
+            #expect(resets.prefix(2) == [address, nil])
+        }
+    }
+
+    @Test("switches an adapter on that an earlier process has switched off to reset it")
+    func interruptedReset() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            let address = try #require(bench.adapters.last?.first?.address)
+            bench.blueZ.setPowered(false)
+            try await bench.wait("state poweredOff")
+            for isNoted in [false, true] {
+                let next = BlueZCentral(
+                    busAddress: bench.bus.address, adapter: .automatic, resetAdapter: false, timing: .quick,
+                    log: Logger("next", to: MemorySink()))
+                var states: [CentralState] = []
+                var resets: [BluetoothAddress?] = []
+                next.switchedOff = isNoted ? address : nil
+                next.onReset = { resets.append($0) }
+                next.onEvent = { if case .stateChanged(let state) = $0 { states.append(state) } }
+                await next.start()
+                try await until("the state") { states.last == (isNoted ? .poweredOn : .poweredOff) }
+                try await until("the end of the reset") { resets == (isNoted ? [nil] : []) }
+                await next.stop()
+            }
         }
     }
 

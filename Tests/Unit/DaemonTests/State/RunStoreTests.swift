@@ -31,6 +31,23 @@ struct RunStoreTests {
         }
     }
 
+    @Test("are stored with the adapter that is being reset")
+    func reset() async throws {
+        let temporary = try ScratchFolder()
+        let folder = StateFolder(option: temporary.path + "/state", environment: [:])
+        try await onLoop {
+            let store = RunStore(folder, log: Logger("state", to: MemorySink()))
+            _ = await store.begin("a", boot: "1")
+            await store.reset("F0:00:00:00:00:01")
+            let next = RunStore(folder, log: Logger("state", to: MemorySink()))
+            _ = await next.begin("a", boot: "2")
+            #expect(next.switchedOff == "F0:00:00:00:00:01")
+            await next.reset(nil)
+            #expect(folder.loadRuns().switchedOff == nil)
+            #expect(folder.loadRuns().instances.map(\.boots) == [["2", "1"]])
+        }
+    }
+
     @Test("are at most 8, with 8 boots each")
     func bounds() {
         var runs = StoredRuns()
