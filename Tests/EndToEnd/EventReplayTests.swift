@@ -205,5 +205,6 @@ extension World {
         let (status, printed) = try await run(
             Program.buildFolder + "/jacquard2mqtt", ["replay", file, "--to", base] + options)
         #expect(status == 0, "\(printed)")
+        try await observer.catchUp()
     }
 }

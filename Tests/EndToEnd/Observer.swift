@@ -13,6 +13,8 @@ final class Observer {
     private var tickets: UInt64 = 0
     /// Whether the broker sends all topics on the current connection.
     private(set) var isSubscribed = false
+    /// How many messages to itself have come back.
+    private var echoes = 0
     private let name = "observer-\(UUID().uuidString)"
 
     /// Connects and subscribes, by default to all topics.
@@ -30,7 +32,9 @@ final class Observer {
                 // The broker handles it after the subscription, and returns it.
                 try? publish(name, "")
             case .message(let message) where message.topic.hasPrefix("observer-"):
-                if message.topic == name { isSubscribed = true }
+                guard message.topic == name else { return }
+                isSubscribed = true
+                echoes += 1
             case .message(let message): messages.append(message)
             case .disconnected: isSubscribed = false
             case .acknowledged, .rejected, .subscriptionRefused, .subscriptionGranted: break
@@ -86,6 +90,13 @@ final class Observer {
             guard error.code == .backlogFull else { throw error }
             try await until("room for a message") { (try? publish(message)) != nil }
         }
+    }
+
+    /// Waits until everything has come that the broker has received before.
+    func catchUp() async throws {
+        let before = echoes
+        try publish(name, "")
+        try await until("the observer has everything", within: .seconds(60)) { echoes > before }
     }
 
     /// Forgets what has come so far.
