@@ -76,6 +76,17 @@ private final class RawConnection {
 
 @Suite("HTTP server")
 struct HTTPServerTests {
+    /// A server with a request that waits for its reply.
+    @LoopActor
+    private static func pendingRequest() async throws -> (Bench, RawConnection, HTTPReply) {
+        var pending: HTTPReply?
+        let bench = try Bench { _, reply in pending = reply }
+        let connection = try RawConnection(bench.port)
+        connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        try await until("the request") { pending != nil }
+        return (bench, connection, try #require(pending))
+    }
+
     @Test("passes on method, path, arguments, headers and body")
     func request() async throws {
         try await onLoop {
@@ -106,12 +117,8 @@ struct HTTPServerTests {
     @Test("sends a reply that comes after the handler has returned")
     func laterReply() async throws {
         try await onLoop {
-            var pending: HTTPReply?
-            let bench = try Bench { _, reply in pending = reply }
-            let connection = try RawConnection(bench.port)
-            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            try await until("the request") { pending != nil }
-            pending?.send(HTTPResponse(status: 200, body: Array("late".utf8)))
+            let (bench, connection, pending) = try await Self.pendingRequest()
+            pending.send(HTTPResponse(status: 200, body: Array("late".utf8)))
             try await until("the response") { connection.text.hasSuffix("late") }
             connection.close()
             bench.stop()
@@ -121,15 +128,11 @@ struct HTTPServerTests {
     @Test("ignores a reply to a peer that has disconnected")
     func replyWithoutPeer() async throws {
         try await onLoop {
-            var pending: HTTPReply?
-            let bench = try Bench { _, reply in pending = reply }
-            let connection = try RawConnection(bench.port)
-            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            try await until("the request") { pending != nil }
+            let (bench, connection, pending) = try await Self.pendingRequest()
             connection.close()
             try await until("the end of the connection") { bench.connections == 0 }
-            #expect(pending?.isPending == false)
-            pending?.send(HTTPResponse(status: 200))
+            #expect(!pending.isPending)
+            pending.send(HTTPResponse(status: 200))
             bench.stop()
         }
     }
@@ -137,12 +140,8 @@ struct HTTPServerTests {
     @Test("may be released in the turn in which a reply is sent")
     func release() async throws {
         try await onLoop {
-            var pending: HTTPReply?
-            let bench = try Bench { _, reply in pending = reply }
-            let connection = try RawConnection(bench.port)
-            connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            try await until("the request") { pending != nil }
-            pending?.send(HTTPResponse(status: 200))
+            let (bench, connection, pending) = try await Self.pendingRequest()
+            pending.send(HTTPResponse(status: 200))
             bench.stop()
             try await until("the end of the connection") { connection.hasEnded }
             connection.close()
