@@ -62,23 +62,31 @@ struct CheckupReport: Sendable {
 
     /// Replaces the values of these keys in a log, ` key=value` or `"key":"value"`, by X.
     static func withoutIdentities(_ log: String) -> String {
-        var result = log
-        for start in identifyingKeys.flatMap({ [" \($0)=", "\"\($0)\":"] }) {
-            let parts = result.split(separator: start, omittingEmptySubsequences: false)
-            result = parts[0] + parts.dropFirst().map { start + "X" + $0.dropFirst(valueLength($0)) }.joined()
+        let starts = identifyingKeys.flatMap { [Array(" \($0)=".utf8), Array("\"\($0)\":".utf8)] }
+        var result: [UInt8] = []
+        var rest = Array(log.utf8)[...]
+        while let first = rest.first {
+            guard let start = starts.first(where: rest.starts) else {
+                result.append(first)
+                rest = rest.dropFirst()
+                continue
+            }
+            result += start + [UInt8(ascii: "X")]
+            rest = afterValue(rest.dropFirst(start.count))
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 
-    /// The length of the value at the beginning of a text: a quoted text, or everything up to a space, comma or bracket.
-    private static func valueLength(_ text: Substring) -> Int {
-        guard text.first == "\"" else { return text.prefix { !" ,}]\n".contains($0) }.count }
+    /// Returns what follows a value: a quoted text, or everything up to a space, comma or bracket.
+    private static func afterValue(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let quote = UInt8(ascii: "\"")
+        guard text.first == quote else { return text.drop { !" ,}]\n".utf8.contains($0) } }
         var isEscaped = false
-        for (position, character) in text.enumerated().dropFirst() {
-            if character == "\"", !isEscaped { return position + 1 }
-            isEscaped = character == "\\" && !isEscaped
+        for (position, byte) in zip(text.indices, text).dropFirst() {
+            if byte == quote, !isEscaped { return text[(position + 1)...] }
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
         }
-        return text.count
+        return []
     }
 
     private var versions: String {

@@ -179,7 +179,7 @@ final class CheckupRun {
         var words = ["time", "level", "label", "message"].compactMap { members[$0]?.word }
         if case .object(let fields)? = members["fields"] {
             words += fields.sorted { $0.key < $1.key }.map { key, value in
-                let word = value.word.flatMap { $0.contains(" ") ? nil : $0 }
+                let word = value.word.flatMap { $0.utf8.contains(UInt8(ascii: " ")) ? nil : $0 }
                 return "\(key)=\(word ?? value.text)"
             }
         }
