@@ -57,15 +57,16 @@ struct ExplainTests {
 
     @Test("the broker acknowledged late")
     func brokerSlow() async throws {
-        try await inWorld(WorldPlan(isBehindProxy: true)) { world in
+        try await inWorld { world in
             try await world.connected()
-            // Eight bytes in two milliseconds: all of them take half a second.
-            world.proxy?.set(.trickles)
-            try await world.simulate("gesture 0001 cycle 20")
-            try await until("all gestures") { world.observer.payloads(of: Self.gesture).count == 20 }
-            world.proxy?.set(.passes)
+            world.broker.daemon.signal(SIGSTOP)
+            try await world.simulate("gesture 0001 cover")
+            let begin = ContinuousClock.now
+            try await until("the broker is late") { .now - begin > .milliseconds(300) }
+            world.broker.daemon.signal(SIGCONT)
+            try await until("the gesture") { world.observer.payloads(of: Self.gesture).count == 1 }
             try await world.settled()
-            let lines = try await world.explain("0001", "20")
+            let lines = try await world.explain("0001", "1")
             #expect(lines.count == 1)
             #expect(
                 lines.contains { $0.contains(/written after .*, acknowledged after .*: the broker was slow, it took/) },
