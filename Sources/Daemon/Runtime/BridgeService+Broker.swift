@@ -98,7 +98,8 @@ extension BridgeService {
     /// Subscribes, then publishes `online` and all facts, then the queued messages: the order of the contract.
     private func connected(_ session: MQTTSession) {
         reconnects += 1
-        measureConnection()
+        // Before the facts, so that the health document has this connection.
+        updateHealth()
         subscribe(to: bridge.subscriptions)
         handle(.brokerConnected)
         handle(.brokerProtocol(session.version == .v5 ? 5 : 4, node: session.node?.description))

@@ -122,8 +122,8 @@ final class BridgeService {
     func start() {
         manager.onEvent = { [unowned self] in radioReported($0) }
         follow(client)
-        store.onChange = { [unowned self] in measureFiles() }
-        metrics.onChange = { [unowned self] in measureFiles() }
+        store.onChange = { [unowned self] in updateHealth() }
+        metrics.onChange = { [unowned self] in updateHealth() }
         handle(.started)
         client.start()
         measure()
@@ -195,18 +195,14 @@ final class BridgeService {
             unwritable: [store.failure, metrics.failure].compactMap(\.self))
     }
 
-    /// Writing a file has begun to fail, or works again.
-    private func measureFiles() {
-        handle(.measured(measurement))
-    }
-
-    /// The broker is connected: the health document, which is published with the other facts, has this connection.
-    func measureConnection() {
+    /// Reports a measurement between two regular ones: a file cannot be written or can be again, or there is a new connection
+    /// to the broker.
+    func updateHealth() {
         handle(.measured(measurement))
     }
 
     private func measure() {
-        handle(.measured(measurement))
+        updateHealth()
         reportLosses()
         healthTimer.arm(at: .now + Self.healthInterval, accuracy: .seconds(5))
     }
