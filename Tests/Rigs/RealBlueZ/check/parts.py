@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import dbus
+import dbus.bus
 from watch import Failure, Watch
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "Support"))
@@ -194,32 +196,32 @@ class BlueZ:
 
     @contextlib.contextmanager
     def other_listener(self, serial: str) -> Iterator[None]:
-        """Another program that is notified, by signals, of everything that a connected tag says."""
-        program = subprocess.Popen(["bluetoothctl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-        stdin, stdout = program.stdin, program.stdout
-        assert stdin is not None and stdout is not None
-        self.watch.follow(stdout, lambda line: self.watch.add("bluetoothctl", line))
-        mark = len(self.watch)
-
-        def expect(pattern: str) -> str:
-            def find() -> re.Match[str] | None:
-                return re.search(pattern, "\n".join(self.watch.since(mark, "bluetoothctl")))
-
-            self.watch.wait(f"{pattern} of bluetoothctl", lambda: find() is not None)
-            match = find()
-            return match[match.lastindex or 0] if match else ""
-
-        expect("Agent registered")
-        stdin.write(f"gatt.list-attributes {address(serial)}\n".encode())
-        for uuid in NOTIFYING:
-            path = expect(rf"(/org/bluez/\S+)\s+{uuid}")
-            stdin.write(f"gatt.select-attribute {path}\ngatt.notify on\n".encode())
-        expect("(Notify started(.|\n)*){3}")
+        """Another program that is notified, by signals, of everything that a tag says. It connects the tag if BlueZ has not
+        kept the link; BlueZ lists the characteristics only while there is one."""
+        bus = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SYSTEM)
+        device = "/org/bluez/hci0/dev_" + address(serial).replace(":", "_")
+        manager = dbus.Interface(bus.get_object("org.bluez", "/"), "org.freedesktop.DBus.ObjectManager")
         try:
+            tag = bus.get_object("org.bluez", device)
+            if not dbus.Interface(tag, "org.freedesktop.DBus.Properties").Get("org.bluez.Device1", "Connected"):
+                dbus.Interface(tag, "org.bluez.Device1").Connect(timeout=60)
+            characteristics = {}
+            deadline = time.monotonic() + 60
+            while set(NOTIFYING) - set(characteristics):
+                if time.monotonic() > deadline:
+                    raise Failure(f"BlueZ lists only {sorted(characteristics)} of tag {serial}")
+                time.sleep(0.1)
+                for path, interfaces in manager.GetManagedObjects().items():
+                    if path.startswith(device + "/") and (found := interfaces.get("org.bluez.GattCharacteristic1")):
+                        characteristics[str(found["UUID"])] = path
+            for uuid in NOTIFYING:
+                characteristic = bus.get_object("org.bluez", characteristics[uuid])
+                dbus.Interface(characteristic, "org.bluez.GattCharacteristic1").StartNotify(timeout=30)
             yield
+        except dbus.DBusException as error:
+            raise Failure(f"BlueZ refuses another program what it asks of tag {serial}: {error}") from error
         finally:
-            program.kill()
-            program.wait()
+            bus.close()
 
 
 class Tags:
