@@ -12,6 +12,10 @@ public final class LoopTimer {
     private let handler: @LoopActor () -> Void
     /// When the timer fires; nil if it is not armed.
     private var due: Instant?
+    /// What the event source is set to, if it is: not later than ``due``.
+    private var wakeUp: Instant?
+    /// How late the call may be, in microseconds.
+    private var accuracy: UInt64 = 0
 
     /// Creates a timer that is not armed.
     public init(handler: @escaping @LoopActor () -> Void) {
@@ -21,17 +25,25 @@ public final class LoopTimer {
     /// Whether the timer is armed.
     public var isArmed: Bool { due != nil }
 
-    /// Arms the timer, or moves it.
+    /// Arms the timer, or moves it. Moving it to a later time has no cost until the earlier time: the loop then wakes up
+    /// once, and the event source is set to the later time. A deadline moves with each request, and is hardly ever reached.
     ///
     /// - Parameters:
     ///   - instant: when to call. If it has passed, the handler is called in a later turn.
     ///   - accuracy: how late the call may be, so that several timers can share one wake-up.
     public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
         due = instant
+        if let wakeUp, wakeUp <= instant { return }
+        self.accuracy = UInt64(max(1, accuracy.microseconds))
+        set(instant)
+    }
+
+    private func set(_ instant: Instant) {
+        wakeUp = instant
         // Rounded up, so that the timer never fires early. sd_event counts relative times from when the loop woke up.
         let time = UInt64(max(0, (instant.sinceBoot + .nanoseconds(999)).microseconds))
-        guard let source else { return add(time, accuracy) }
-        sd_event_source_set_time_accuracy(source, UInt64(max(1, accuracy.microseconds)))
+        guard let source else { return add(time) }
+        sd_event_source_set_time_accuracy(source, accuracy)
         sd_event_source_set_time(source, time)
         sd_event_source_set_enabled(source, CInt(SD_EVENT_ONESHOT))
     }
@@ -52,18 +64,21 @@ public final class LoopTimer {
     public func disarm() {
         guard isArmed else { return }
         due = nil
+        wakeUp = nil
         source = sd_event_source_disable_unref(source)
     }
 
-    private func add(_ time: UInt64, _ accuracy: Duration) {
+    private func add(_ time: UInt64) {
         let status = sd_event_add_time(
-            EventLoop.shared.event, &source, CLOCK_BOOTTIME, time, UInt64(max(1, accuracy.microseconds)), isDue,
+            EventLoop.shared.event, &source, CLOCK_BOOTTIME, time, accuracy, isDue,
             Unmanaged.passUnretained(self).toOpaque())
         // All timers of a clock share one timerfd, so only a lack of memory can make this fail.
         precondition(status >= 0, "sd_event_add_time failed: \(status)")
     }
 
     fileprivate func fire() {
+        if let due, due != wakeUp { return set(due) }
+        wakeUp = nil
         due = nil
         handler()
     }

@@ -168,6 +168,37 @@ struct LoopTimerTests {
         }
     }
 
+    @Test("fires once at the time that it was moved to, earlier or later")
+    func moved() async throws {
+        try await onLoop {
+            var fired: [Instant] = []
+            let timer = LoopTimer { fired.append(.now) }
+            let begin = Instant.now
+            for milliseconds in [60_000, 2, 5, 4, 20] { timer.arm(at: begin + .milliseconds(milliseconds)) }
+            try await until("the timer") { !fired.isEmpty }
+            #expect(try #require(fired.first) >= begin + .milliseconds(20))
+            #expect(!timer.isArmed)
+            timer.arm(after: .milliseconds(1))
+            try await until("the next call") { fired.count == 2 }
+        }
+    }
+
+    @Test("stays disarmed after it was moved to a later time")
+    func movedAndDisarmed() async throws {
+        try await onLoop {
+            var fired: [String] = []
+            let disarmed = LoopTimer { fired.append("disarmed") }
+            let other = LoopTimer { fired.append("other") }
+            let begin = Instant.now
+            disarmed.arm(at: begin + .milliseconds(1))
+            disarmed.arm(at: begin + .milliseconds(2))
+            disarmed.disarm()
+            other.arm(at: begin + .milliseconds(10))
+            try await until("the other timer") { !fired.isEmpty }
+            #expect(fired == ["other"])
+        }
+    }
+
     @Test("can be disarmed, armed and released in its own call")
     func ownCall() async throws {
         try await onLoop {
