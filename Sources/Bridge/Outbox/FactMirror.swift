@@ -23,7 +23,7 @@ struct FactMirror: Sendable {
         var place: Int
 
         func equals(_ publication: Publication) -> Bool {
-            qos == publication.qos && payload == publication.payload
+            qos == publication.qos && payload.isEqual(to: publication.payload)
         }
     }
 

@@ -26,13 +26,8 @@ public struct ExactText: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// Returns whether both have the same bytes.
     public static func == (left: ExactText, right: ExactText) -> Bool {
-        // Element by element, views of UTF-8 take ten times as long, and `elementsEqual` three times.
-        var (left, right) = (left.text, right.text)
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
-                left.count == right.count && left.indices.allSatisfy { left[$0] == right[$0] }
-            }
-        }
+        let (left, right) = (left.text.utf8Span.span.bytes, right.text.utf8Span.span.bytes)
+        return left.isEqual(to: right)
     }
 
     /// Orders texts by their bytes.
@@ -53,5 +48,33 @@ extension ExactText: Encodable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
+    }
+}
+
+extension [UInt8] {
+    /// Returns whether both have the same bytes. `==` compares them one by one.
+    public func isEqual(to other: [UInt8]) -> Bool { span.bytes.isEqual(to: other.span.bytes) }
+}
+
+extension RawSpan {
+    /// Compares eight bytes at a time.
+    fileprivate func isEqual(to other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
+        var place = 0
+        while place + 8 <= byteCount {
+            guard
+                unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+                    == other.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+            else { return false }
+            place += 8
+        }
+        while place < byteCount {
+            guard
+                unsafeLoadUnaligned(fromByteOffset: place, as: UInt8.self)
+                    == other.unsafeLoadUnaligned(fromByteOffset: place, as: UInt8.self)
+            else { return false }
+            place += 1
+        }
+        return true
     }
 }

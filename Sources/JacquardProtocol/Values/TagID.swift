@@ -13,9 +13,9 @@ public struct TagID: Hashable, Comparable, Sendable, CustomStringConvertible, Ex
     ///
     /// - Returns: nil for anything else.
     public init?(_ text: String) {
-        guard (1...Self.longest).contains(text.utf8.count), !text.utf8.contains(where: Self.isForbidden) else {
-            return nil
-        }
+        guard (1...Self.longest).contains(text.utf8.count) else { return nil }
+        let bytes = text.utf8Span.span
+        for index in bytes.indices where Self.isForbidden(bytes[index]) { return nil }
         exact = ExactText(text)
     }
 

@@ -19,6 +19,19 @@ struct TagIDTests {
         #expect(ids.map { Array($0.text.utf8) } == [[0xC3, 0xA9], [0x65, 0xCC, 0x81]])
     }
 
+    @Test("are compared to the last byte", arguments: 0...33)
+    func everyByte(count: Int) {
+        let bytes = (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(bytes.isEqual(to: Array(bytes)) && ExactText(text) == ExactText(String(decoding: bytes, as: UTF8.self)))
+        #expect(!bytes.isEqual(to: bytes + [0]))
+        for place in bytes.indices {
+            var other = bytes
+            other[place] = UInt8(ascii: "~")
+            #expect(!bytes.isEqual(to: other) && ExactText(text) != ExactText(String(decoding: other, as: UTF8.self)))
+        }
+    }
+
     @Test("are ordered by their bytes")
     func order() throws {
         let texts = ["b", "a", Self.composed, Self.decomposed, "ab", "B"]
