@@ -110,36 +110,26 @@ public struct BridgeTopics: Hashable, Sendable {
 
     /// Parses a topic; returns nil if it does not concern the bridge.
     func subject(of topic: String) -> TopicSubject? {
-        guard topic.utf8.count <= TopicSubject.longestTopic, let rest = topic.topic(below: base) else { return nil }
-        let levels = rest.topicLevels
-        switch levels.first {
-        case "tag" where levels.count == 4:
-            return tagSubject(topic, tag: levels[1], command: levels[2], verb: levels[3])
-        case "tag" where levels.count == 3 && levels[2] == "info":
-            return .tagInfo(levels[1])
-        case "group" where levels.count == 4 && (levels[3] == "set" || levels[3] == "get"):
-            return .groupCommand(group: ExactText(levels[1]), name: "\(levels[2])/\(levels[3])")
-        case "bridge" where levels.count == 4 && levels[2] == "request" && topic.topic(below: bridge) != nil:
-            return .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
-        case "bridge" where levels.count == 3 && levels[2] == "info":
-            return .peerInfo(instance: String(levels[1]))
-        case "bridge" where levels.count == 3 && levels[2] == "state":
-            return .peerState(instance: String(levels[1]))
-        case "bridge" where levels.count == 3 && levels[2] == "beat":
-            return .beat(instance: String(levels[1]))
-        default:
+        guard topic.utf8.count <= TopicSubject.longestTopic, let levels = TopicLevels(topic, below: base) else {
             return nil
+        }
+        return switch levels.count {
+        case 4 where levels.has("tag", at: 0) && levels.isCommand: .command(CommandAddress(ofTag: levels))
+        case 4 where levels.has("group", at: 0) && levels.isCommand:
+            .groupCommand(group: ExactText(levels[1]), name: String(levels.text(from: 2)))
+        case 4 where levels.has("bridge", at: 0) && levels.has("request", at: 2) && topic.isTopic(below: bridge):
+            .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
+        case 3 where levels.has("tag", at: 0) && levels.has("info", at: 2): .tagInfo(levels[1])
+        case 3 where levels.has("bridge", at: 0): bridgeFact(levels)
+        default: nil
         }
     }
 
-    private func tagSubject(
-        _ topic: String, tag: Substring, command: Substring, verb: Substring
-    ) -> TopicSubject? {
-        guard verb == "set" || verb == "get" else { return nil }
-        return .command(
-            CommandAddress(
-                tag: tag, name: String(topic[command.startIndex...]),
-                resultTopic: String(topic[..<command.endIndex]) + "/result"))
+    private func bridgeFact(_ levels: TopicLevels) -> TopicSubject? {
+        let instance = String(levels[1])
+        if levels.has("info", at: 2) { return .peerInfo(instance: instance) }
+        if levels.has("state", at: 2) { return .peerState(instance: instance) }
+        return levels.has("beat", at: 2) ? .beat(instance: instance) : nil
     }
 
     /// Returns the topics of a tag.
@@ -176,10 +166,11 @@ struct CommandAddress: Hashable, Sendable {
     /// `T/<command>/result` or `G/response/<verb>`.
     let resultTopic: String
 
-    init(tag: Substring, name: String, resultTopic: String) {
-        self.tag = String(tag)
-        self.name = name
-        self.resultTopic = resultTopic
+    /// - Parameter levels: `tag`, the tag's id, and the two of the command.
+    init(ofTag levels: TopicLevels) {
+        tag = String(levels[1])
+        name = String(levels.text(from: 2))
+        resultTopic = String(levels.topic(through: 2)) + "/result"
     }
 
     init(request: Substring, resultTopic: String) {
@@ -235,4 +226,9 @@ public struct TagTopics: Hashable, Sendable {
     func command(_ name: String) -> String {
         prefix + name
     }
+}
+
+extension TopicLevels {
+    /// Whether the last level is that of a command.
+    fileprivate var isCommand: Bool { has("set", at: 3) || has("get", at: 3) }
 }

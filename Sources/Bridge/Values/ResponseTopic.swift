@@ -59,14 +59,14 @@ struct ProtectedTopics: Hashable, Sendable {
         let clients = base + "/client"
         let isPrivate = topic.topic(below: clients).map(Self.isOfClient) ?? false
         let rules = [(base, false), (discoveryPrefix, false), (clients, isPrivate)]
-        let deciding = rules.filter { ExactText(topic) == ExactText($0.0) || topic.topic(below: $0.0) != nil }
+        let deciding = rules.filter { ExactText(topic) == ExactText($0.0) || topic.isTopic(below: $0.0) }
             .max { $0.0.utf8.count < $1.0.utf8.count }
         return deciding.map { !$0.1 } ?? false
     }
 
     /// Returns whether the rest of a topic has the form `<name>/...`.
     private static func isOfClient(_ rest: Substring) -> Bool {
-        let levels = rest.topicLevels
+        let levels = rest.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return levels.count >= 2 && levels.allSatisfy { !$0.isEmpty }
     }
 }

@@ -1,25 +1,63 @@
-extension Substring {
-    /// The levels of a topic: the text between the bytes of `/`. A combining character behind a slash belongs to its level.
-    var topicLevels: [Substring] {
-        var levels: [Substring] = []
-        levels.reserveCapacity(4)
-        var rest = utf8
-        while let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
-            levels.append(Substring(rest[..<slash]))
-            rest = rest[rest.index(after: slash)...]
+/// The levels of a topic below a prefix: the texts between its slashes, by their places in its UTF-8. A topic is compared
+/// before any level is needed as text, and a list of substrings takes longer than all else about it.
+///
+/// A combining character behind a slash belongs to its level.
+struct TopicLevels {
+    /// The most levels that a topic of the bridge has below the base topic.
+    private static let most = 4
+
+    private let topic: String
+    /// Where each level begins, and where another one behind the last would begin.
+    private var starts = InlineArray<5, Int>(repeating: 0)
+    /// The number of levels.
+    private(set) var count = 0
+
+    /// Splits a topic.
+    ///
+    /// - Returns: nil for a topic that does not lie below the prefix, or has too many levels.
+    init?(_ topic: String, below prefix: String) {
+        guard topic.isTopic(below: prefix) else { return nil }
+        self.topic = topic
+        let bytes = topic.utf8Span.span
+        starts[0] = prefix.utf8.count + 1
+        for index in starts[0]...bytes.count where index == bytes.count || bytes[index] == UInt8(ascii: "/") {
+            guard count < Self.most else { return nil }
+            count += 1
+            starts[count] = index + 1
         }
-        levels.append(Substring(rest))
-        return levels
     }
+
+    /// The text of a level.
+    subscript(level: Int) -> Substring { topic[place(starts[level])..<place(starts[level + 1] - 1)] }
+
+    /// The text from a level to the end, with the slashes.
+    func text(from level: Int) -> Substring { topic[place(starts[level])...] }
+
+    /// The topic up to a level, which is its last.
+    func topic(through level: Int) -> Substring { topic[..<place(starts[level + 1] - 1)] }
+
+    /// Returns whether a level is a word.
+    func has(_ word: StaticString, at level: Int) -> Bool {
+        let start = starts[level]
+        guard starts[level + 1] - 1 - start == word.utf8CodeUnitCount else { return false }
+        let bytes = topic.utf8Span.span
+        return word.withUTF8Buffer { word in word.indices.allSatisfy { bytes[start + $0] == word[$0] } }
+    }
+
+    private func place(_ offset: Int) -> String.Index { topic.utf8.index(topic.startIndex, offsetBy: offset) }
 }
 
 extension String {
+    /// Whether it is a topic below a level, or several.
+    func isTopic(below levels: String) -> Bool {
+        let (bytes, prefix) = (utf8Span.span, levels.utf8Span.span)
+        guard bytes.count > prefix.count, bytes[prefix.count] == UInt8(ascii: "/") else { return false }
+        return prefix.indices.allSatisfy { bytes[$0] == prefix[$0] }
+    }
+
     /// What follows a level of a topic, or several; nil for a topic elsewhere.
     func topic(below levels: String) -> Substring? {
-        let (bytes, prefix) = (utf8, levels.utf8)
-        guard bytes.starts(with: prefix) else { return nil }
-        let rest = bytes.dropFirst(prefix.count)
-        guard rest.first == UInt8(ascii: "/") else { return nil }
-        return Substring(rest.dropFirst())
+        guard isTopic(below: levels) else { return nil }
+        return self[utf8.index(startIndex, offsetBy: levels.utf8.count + 1)...]
     }
 }
