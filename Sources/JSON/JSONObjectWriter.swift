@@ -27,6 +27,19 @@ public struct JSONObjectWriter {
         bytes.append(decimal: number.magnitude)
     }
 
+    /// Adds a time.
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - unixMilliseconds: milliseconds since 1970-01-01T00:00:00Z.
+    ///   - text: formats it.
+    public mutating func add(_ key: StaticString, time unixMilliseconds: Int64, _ text: inout TimeText) {
+        begin(key)
+        bytes.append(UInt8(ascii: "\""))
+        text.append(unixMilliseconds, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
     /// Adds `true` or `false`.
     public mutating func add(_ key: StaticString, _ flag: Bool) {
         begin(key)

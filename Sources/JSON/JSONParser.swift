@@ -14,6 +14,19 @@ struct JSONParser {
         return value
     }
 
+    /// The members of the only value of a text, which must be an object.
+    static func members(_ text: UnsafeBufferPointer<UInt8>) -> [JSONMember]? {
+        var parser = JSONParser(text: text)
+        var members: [JSONMember] = []
+        // Room for a common object at once.
+        members.reserveCapacity(6)
+        parser.depth = 1
+        guard parser.take("{"), parser.members(add: { members.append(JSONMember(key: $0, value: $1)) }),
+            parser.next() == nil
+        else { return nil }
+        return members
+    }
+
     private init(text: UnsafeBufferPointer<UInt8>) {
         self.text = text
     }
@@ -77,15 +90,27 @@ struct JSONParser {
     }
 
     private mutating func object() -> JSONValue? {
-        if take("}") { return .object([:]) }
         // Room for a common object at once: growing member by member hashes all keys again each time.
         var members = [String: JSONValue](minimumCapacity: 6)
-        repeat {
-            guard next() == UInt8(ascii: "\""), let key = string(), take(":"), let member = value() else { return nil }
+        let isComplete = self.members { key, value in
             // The first value counts.
-            if let first = members.updateValue(member, forKey: key) { members[key] = first }
+            if let first = members.updateValue(value, forKey: key) { members[key] = first }
+        }
+        return isComplete ? .object(members) : nil
+    }
+
+    /// The rest of an object.
+    ///
+    /// - Returns: whether it has its end.
+    private mutating func members(add: (String, JSONValue) -> Void) -> Bool {
+        if take("}") { return true }
+        repeat {
+            guard next() == UInt8(ascii: "\""), let key = string(), take(":"), let member = value() else {
+                return false
+            }
+            add(key, member)
         } while take(",")
-        return take("}") ? .object(members) : nil
+        return take("}")
     }
 }
 

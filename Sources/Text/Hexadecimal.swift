@@ -11,7 +11,7 @@ extension Sequence<UInt8> {
 extension [UInt8] {
     /// Reads two hexadecimal digits for each byte; nil for any other text.
     public init?(hex: String) {
-        let digits = hex.utf8.map(Self.digit)
+        let digits = hex.utf8.map(ASCII.hexadecimalDigit)
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)
@@ -20,14 +20,5 @@ extension [UInt8] {
             bytes.append(high << 4 | low)
         }
         self = bytes
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -2,21 +2,17 @@ import JSON
 import JacquardProtocol
 
 /// The keys of a command, with one set of validation errors. `null` counts as absent.
-struct CommandArguments: Hashable, Sendable {
-    private struct Argument: Hashable {
-        let key: String
-        let value: JSONValue
+struct CommandArguments: Sendable {
+    /// Of members with the same key, the first one counts. A command has few of them and is asked for many: comparing takes
+    /// less than hashing.
+    private let members: [JSONMember]
+
+    init(_ members: [JSONMember]) {
+        self.members = members
     }
 
-    /// In the order of their keys. A command has few of them and is asked for many: comparing takes less than hashing.
-    private let arguments: [Argument]
-
     init(_ values: [String: JSONValue]) {
-        var arguments: [Argument] = []
-        arguments.reserveCapacity(values.count)
-        for (key, value) in values where value != .null { arguments.append(Argument(key: key, value: value)) }
-        arguments.sort { $0.key < $1.key }
-        self.arguments = arguments
+        members = values.map { JSONMember(key: $0.key, value: $0.value) }
     }
 
     /// Creates the single argument of a command that is a bare word; errors call it `payload`.
@@ -46,8 +42,9 @@ struct CommandArguments: Hashable, Sendable {
     subscript(key: String) -> JSONValue? {
         // The counts differ for most keys, and take less to compare.
         let count = key.utf8.count
-        for index in arguments.indices where arguments[index].key.utf8.count == count && arguments[index].key == key {
-            return arguments[index].value
+        for index in members.indices where members[index].key.utf8.count == count && members[index].key == key {
+            if case .null = members[index].value { return nil }
+            return members[index].value
         }
         return nil
     }

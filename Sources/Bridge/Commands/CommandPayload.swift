@@ -1,7 +1,7 @@
 import JSON
 
 /// The payload of a command: empty, text, or a JSON object.
-enum CommandPayload: Hashable, Sendable {
+enum CommandPayload: Sendable {
     case empty
     /// A bare word or a JSON string.
     case text(String)
@@ -21,7 +21,10 @@ enum CommandPayload: Hashable, Sendable {
                 .payloadTooLarge, "The payload has \(bytes.count) bytes; a command has at most \(Self.longest)")
         }
         switch bytes.first(where: { !$0.isSpace }) {
-        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): self = try Self.json(bytes)
+        case UInt8(ascii: "{"):
+            guard let members = JSONMember.list(parsing: bytes) else { throw try Self.notJSON(bytes) }
+            self = .object(CommandArguments(members))
+        case UInt8(ascii: "["), UInt8(ascii: "\""): self = try Self.json(bytes)
         default:
             let text = try Self.text(bytes)
             self = text.isEmpty ? .empty : .text(text)
@@ -30,13 +33,15 @@ enum CommandPayload: Hashable, Sendable {
 
     private static func json(_ bytes: [UInt8]) throws(CommandFailure) -> CommandPayload {
         switch JSONValue(parsing: bytes) {
-        case .object(let object): return .object(CommandArguments(object))
         case .string(let text): return .text(text)
-        case nil:
-            throw CommandFailure(.invalidJSON, "The payload \(try text(bytes).quoted) is not JSON")
+        case nil: throw try notJSON(bytes)
         default:
             throw CommandFailure(.invalidArgument, "The payload is a list; it may be an object or one word")
         }
+    }
+
+    private static func notJSON(_ bytes: [UInt8]) throws(CommandFailure) -> CommandFailure {
+        CommandFailure(.invalidJSON, "The payload \(try text(bytes).quoted) is not JSON")
     }
 
     /// Returns whether the payload is the word `stop`. No other word is allowed.

@@ -45,10 +45,15 @@ extension LEDPattern.Color {
     }
 
     private init?(hexadecimal text: String) {
-        guard text.utf8.count == 7, text.utf8.first == UInt8(ascii: "#"),
-            let parts = [UInt8](hex: String(Substring(text.utf8.dropFirst())))
-        else { return nil }
-        self.init(red: parts[0], green: parts[1], blue: parts[2])
+        guard text.utf8.count == 7, text.utf8.first == UInt8(ascii: "#") else { return nil }
+        var color: UInt32 = 0
+        for byte in text.utf8.dropFirst() {
+            guard let digit = ASCII.hexadecimalDigit(byte) else { return nil }
+            color = color << 4 | UInt32(digit)
+        }
+        self.init(
+            red: UInt8(truncatingIfNeeded: color >> 16), green: UInt8(truncatingIfNeeded: color >> 8),
+            blue: UInt8(truncatingIfNeeded: color))
     }
 
     private init?(parts: [String: JSONValue]) {

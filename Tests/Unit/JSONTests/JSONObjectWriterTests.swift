@@ -35,6 +35,13 @@ struct JSONObjectWriterTests {
         #expect(object.finished() == JSONText.bytes(of: sample))
     }
 
+    @Test("writes a time as text")
+    func time() {
+        var (object, text) = (JSONObjectWriter(), TimeText())
+        object.add("time", time: 1_795_342_202_114, &text)
+        #expect(object.finished() == Array(#"{"time":"\#(TimeText.utc(1_795_342_202_114))"}"#.utf8))
+    }
+
     @Test("writes an object without members, and null for no text")
     func empty() {
         #expect(JSONObjectWriter().finished() == Array("{}".utf8))

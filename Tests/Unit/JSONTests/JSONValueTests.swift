@@ -72,6 +72,38 @@ struct JSONValueTests {
         #expect(JSONValue(parsing: Array(#"{"a":1,"a":2}"#.utf8)) == ["a": 1])
     }
 
+    @Test("is an object as a list of its members, in the order of the text")
+    func members() {
+        let text = Array(#" {"b" : 1, "a": {"c":[null]}, "b":null} "#.utf8)
+        #expect(
+            JSONMember.list(parsing: text) == [
+                JSONMember(key: "b", value: 1), JSONMember(key: "a", value: ["c": [.null]]),
+                JSONMember(key: "b", value: .null),
+            ])
+        #expect(JSONMember.list(parsing: Array("{}".utf8)) == [])
+    }
+
+    @Test(
+        "has no members if it is no object, or not JSON",
+        arguments: [
+            "", "[]", #""a""#, "{", "{}{}", #"{"a":1,}"#, #"{"a":1"#, #"{"a"}"#, #"{a:1}"#, #"{"a":1}]"#, "null",
+        ])
+    func noMembers(text: String) {
+        #expect(JSONMember.list(parsing: Array(text.utf8)) == nil)
+    }
+
+    @Test("is nested as deep in a list of members")
+    func depthOfMembers() {
+        let deep = { (count: Int) in
+            Array(#"{"a":"#.utf8) + Array(repeating: UInt8(ascii: "["), count: count)
+                + Array(repeating: UInt8(ascii: "]"), count: count) + Array("}".utf8)
+        }
+        for count in [511, 512] {
+            #expect((JSONMember.list(parsing: deep(count)) == nil) == (JSONValue(parsing: deep(count)) == nil))
+        }
+        #expect(JSONMember.list(parsing: deep(511)) != nil)
+    }
+
     @Test("is nested 512 deep at most")
     func depth() {
         let deep = { (count: Int) in
