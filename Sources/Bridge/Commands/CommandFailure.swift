@@ -131,14 +131,16 @@ extension CommandFailure {
     }
 }
 
-extension TagMirror {
+extension TagEntry {
     /// The configuration forbids commands to the tag.
     var switchedOffFailure: CommandFailure {
         CommandFailure(
-            .notPermitted, "Tag \(entry.id) is disabled in the configuration",
+            .notPermitted, "Tag \(id) is disabled in the configuration",
             hint: "Set the tag's connect to always or on_demand")
     }
+}
 
+extension TagMirror {
     /// The user has disconnected the tag.
     var heldFailure: CommandFailure {
         CommandFailure(

@@ -11,7 +11,7 @@ struct ConfigGet: TagRequest {
         .configGet(key: entry.key, vendor: entry.vendor, product: entry.product)
     }
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         entry = try ConfigEntry(CommandArguments(objectOnly: payload))
     }
 
@@ -32,7 +32,7 @@ struct ConfigSet: TagRequest {
         .configSet(key: entry.key, value, vendor: entry.vendor, product: entry.product)
     }
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let arguments = try CommandArguments(objectOnly: payload)
         entry = try ConfigEntry(arguments)
         let type = try CommandArguments.required(

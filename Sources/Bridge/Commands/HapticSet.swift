@@ -31,7 +31,7 @@ struct HapticSet: TagRequest {
             repeatNMinusOne: 0)
     }
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         switch payload {
         case .empty: pattern = try Self.required(nil)
         case .text(let text):

@@ -7,14 +7,14 @@ struct LEDSet: TagRequest {
 
     private let arguments: LEDArguments
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let arguments: CommandArguments =
             switch payload {
             case .empty: CommandArguments([:])
             case .text(let text): CommandArguments(try Self.object(for: try CommandPayload.singleWord(text)))
             case .object(let arguments): arguments
             }
-        self.arguments = try LEDArguments(arguments, for: tag, defaults: defaults)
+        self.arguments = try LEDArguments(arguments, in: context)
     }
 
     /// Returns the object that a bare word is short for.
@@ -80,9 +80,7 @@ struct LEDArguments: Sendable {
     private static let states = [Word("ON", true), Word("OFF", false)]
     private static let stateSynonyms = [Word("on", true), Word("off", false)]
 
-    init(
-        _ arguments: CommandArguments, for tag: TagMirror, defaults: BridgeConfiguration
-    ) throws(CommandFailure) {
+    init(_ arguments: CommandArguments, in context: TagRequestContext) throws(CommandFailure) {
         let haltsAll = try arguments.flag("halt_all") ?? false
         guard haltsAll || arguments.containsAny(of: Self.keys) else {
             let keys = Self.keys.joined(separator: ", ")
@@ -96,6 +94,7 @@ struct LEDArguments: Sendable {
             intent = .off
             return
         }
-        intent = light.intent(remembered: isOn == true ? tag[led: target].expected : .initial, ledOn: defaults.ledOn)
+        let last = target == .tag ? context.lights.tag : context.lights.gear
+        intent = light.intent(remembered: isOn == true ? last : .initial, ledOn: context.ledOn)
     }
 }

@@ -12,6 +12,8 @@ struct PendingCommand: Sendable {
 
     /// Identifies the command to the driver.
     let token: UInt64
+    /// The target tag; nil for a request to the bridge.
+    let tag: TagID?
     let work: Work
     /// Whether this bridge publishes the results. Another bridge that knows the tag publishes them until this bridge
     /// sends the command.
@@ -27,6 +29,18 @@ struct PendingCommand: Sendable {
     /// When the command is retried, after a connected tag did not accept it.
     var retryAt: Instant?
 
+    init(
+        token: UInt64, work: Work, publishesResult: Bool, requester: Requester, timeToLive: Duration, at now: Instant
+    ) {
+        self.token = token
+        tag = if case .tag(let tag, _) = work { tag } else { nil }
+        self.work = work
+        self.publishesResult = publishesResult
+        requesters = [requester]
+        self.timeToLive = timeToLive
+        reachableUntil = now + timeToLive
+    }
+
     /// Whether the command was sent.
     var isSent: Bool { responseDeadline != nil }
 
@@ -35,11 +49,6 @@ struct PendingCommand: Sendable {
 
     /// Whether a reflex has given it.
     var isReflex: Bool { requesters.first?.isReflex ?? false }
-
-    /// The target tag; nil for a request to the bridge.
-    var tag: TagID? {
-        if case .tag(let tag, _) = work { tag } else { nil }
-    }
 }
 
 /// The sender of a command: where its result is published, and what the result must contain.
@@ -131,11 +140,12 @@ extension Requester {
         data: CommandData = .none,
         error: CommandFailure? = nil,
         bridge: String,
-        at now: Timestamp
+        at now: Timestamp,
+        _ timeText: inout TimeText
     ) -> [UInt8] {
         ResultDocument(
             id: id, status: status, data: data, error: error, tag: member?.tag.text,
-            tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds), time: now.text, bridge: bridge
-        ).bytes
+            tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds), time: now, bridge: bridge
+        ).bytes(&timeText)
     }
 }

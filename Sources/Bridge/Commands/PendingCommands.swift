@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -21,6 +22,7 @@ struct PendingCommands: Sendable {
     private(set) var answerDurations = DurationHistogram.commands
     private(set) var failureDurations = DurationHistogram.commands
     private var lastToken: UInt64 = 0
+    private var timeText = TimeText()
 
     init(bridge: String, commandsPerTag: Int) {
         self.bridge = bridge
@@ -30,10 +32,10 @@ struct PendingCommands: Sendable {
     /// When the next timeout is due.
     var deadline: Instant? {
         var earliest: Instant?
-        // Iterates by index: iterating over elements copies each command.
+        // Iterates by index, and reads stored properties: an element, and a computed property, copies each command.
         for index in pending.indices {
             earliest.lower(to: pending[index].retryAt)
-            earliest.lower(to: pending[index].expiresAt)
+            earliest.lower(to: pending[index].responseDeadline ?? pending[index].reachableUntil)
             for requester in pending[index].requesters.indices {
                 earliest.lower(to: pending[index].requesters[requester].acceptedAt)
             }
@@ -136,8 +138,8 @@ extension PendingCommands {
         traces.accepted(requester.trace)
         pending.append(
             PendingCommand(
-                token: lastToken, work: .tag(tag, request), publishesResult: publishesResult, requesters: [requester],
-                timeToLive: timeToLive, reachableUntil: now.instant + timeToLive))
+                token: lastToken, work: .tag(tag, request), publishesResult: publishesResult, requester: requester,
+                timeToLive: timeToLive, at: now.instant))
     }
 
     /// Adds a request to the bridge, which waits until ``sent(_:respondedWithin:at:)``.
@@ -149,9 +151,8 @@ extension PendingCommands {
         lastToken += 1
         pending.append(
             PendingCommand(
-                token: lastToken, work: .bridge(request), publishesResult: true, requesters: [requester],
-                timeToLive: timeToLive,
-                reachableUntil: now.instant + timeToLive))
+                token: lastToken, work: .bridge(request), publishesResult: true, requester: requester,
+                timeToLive: timeToLive, at: now.instant))
         return lastToken
     }
 
@@ -170,12 +171,14 @@ extension PendingCommands {
     /// Delay before retrying a command that a connected tag did not accept.
     private static let pause = Duration.milliseconds(100)
 
-    /// The commands that wait for a tag, in order, and whether a reflex has given each.
-    func waiting(for tag: TagID) -> [(token: UInt64, request: any TagRequest, isReflex: Bool)] {
-        pending.indices.compactMap { index in
-            guard !pending[index].isSent, case .tag(tag, let request) = pending[index].work else { return nil }
-            return (pending[index].token, request, pending[index].isReflex)
+    /// The commands that wait for a tag and a state of it, in order.
+    func waiting(for tag: TagID, _ goal: TagGoal) -> [UInt64] {
+        var tokens: [UInt64] = []
+        for index in pending.indices where pending[index].responseDeadline == nil && pending[index].tag == tag {
+            guard case .tag(_, let request) = pending[index].work, request.goal == goal else { continue }
+            tokens.append(pending[index].token)
         }
+        return tokens
     }
 
     /// The requests that wait for Bluetooth, in order.
@@ -235,7 +238,7 @@ extension PendingCommands {
                 guard let acceptedAt = requester.acceptedAt, acceptedAt <= now.instant else { continue }
                 pending[index].requesters[position].acceptedAt = nil
                 guard pending[index].publishesResult else { continue }
-                publications += requester.publications(requester.payload(.accepted, bridge: bridge, at: now))
+                publications += requester.publications(requester.payload(.accepted, bridge: bridge, at: now, &timeText))
             }
         }
         return publications
@@ -250,8 +253,14 @@ extension PendingCommands {
         index(of: token).map { pending[$0] }
     }
 
+    /// Returns the tag of a command; nil for an unknown command and a request to the bridge.
+    func tag(of token: UInt64) -> TagID? {
+        index(of: token).flatMap { pending[$0].tag }
+    }
+
     private func index(of token: UInt64) -> Int? {
-        pending.indices.first { pending[$0].token == token }
+        for index in pending.indices where pending[index].token == token { return index }
+        return nil
     }
 
     /// Removes and returns the expired commands.
@@ -282,18 +291,28 @@ extension PendingCommands {
 
     /// Returns the final results of a successful command, unless another bridge publishes them.
     mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Timestamp) -> [Publication] {
-        for requester in command.requesters { ended(requester, nil, at: now.instant) }
-        guard command.publishesResult else { return [] }
-        return command.requesters.flatMap { finish($0, $0.payload(.ok, data: data, bridge: bridge, at: now), at: now) }
+        finish(command, .ok, data: data, nil, at: now)
     }
 
     /// Returns the final results of a failed command, unless another bridge publishes them.
     mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        for requester in command.requesters { ended(requester, failure, at: now.instant) }
-        guard command.publishesResult else { return [] }
-        return command.requesters.flatMap {
-            finish($0, $0.payload(.error, error: failure, bridge: bridge, at: now), at: now)
+        finish(command, .error, data: .none, failure, at: now)
+    }
+
+    private mutating func finish(
+        _ command: PendingCommand, _ status: ResultDocument.Status, data: CommandData, _ failure: CommandFailure?,
+        at now: Timestamp
+    ) -> [Publication] {
+        var results: [Publication] = []
+        // By index, as in `deadline`.
+        for index in command.requesters.indices {
+            ended(command.requesters[index], failure, at: now.instant)
+            guard command.publishesResult else { continue }
+            let payload = command.requesters[index].payload(
+                status, data: data, error: failure, bridge: bridge, at: now, &timeText)
+            results += finish(command.requesters[index], payload, at: now)
         }
+        return results
     }
 
     /// Returns the final result of a command that was rejected before it became pending. It is not stored if a command with the
@@ -301,14 +320,15 @@ extension PendingCommands {
     mutating func fail(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
         guard index(of: requester.key) == nil else { return refuse(requester, failure, at: now) }
         ended(requester, failure, at: now.instant)
-        return finish(requester, requester.payload(.error, error: failure, bridge: bridge, at: now), at: now)
+        let payload = requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText)
+        return finish(requester, payload, at: now)
     }
 
     /// Returns the final result of a rejected message. The result is not stored: the same command in a valid message,
     /// without the retain flag or with another response topic, is executed.
     mutating func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
         ended(requester, failure, at: now.instant)
-        return requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now))
+        return requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText))
     }
 
     /// Ends the trace of a command, and counts its duration if it is one to a tag; counts the command of a reflex.

@@ -6,7 +6,7 @@ struct BatteryGet: TagRequest {
 
     let command: TagCommand? = .batteryStatus
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
@@ -25,7 +25,7 @@ struct InfoGet: TagRequest {
 
     var command: TagCommand? { .deviceInformation(of: target) }
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let arguments = try CommandArguments(emptyOrObject: payload)
         target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
     }
@@ -52,7 +52,7 @@ struct SignalGet: TagRequest {
 
     let command: TagCommand? = nil
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 

@@ -12,7 +12,7 @@ struct ConnectionSet: TagRequest {
 
     private static let words = [Word("connect", TagGoal.connected), Word("disconnect", .disconnected)]
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let goal: TagGoal? =
             switch payload {
             case .empty: nil
@@ -20,7 +20,7 @@ struct ConnectionSet: TagRequest {
             case .object(let arguments): try arguments.word("connection", of: Self.words)
             }
         self.goal = try CommandArguments.required(goal, "connection", mayBe: Self.words.listed())
-        if self.goal == .connected, tag.entry.connect == .never { throw tag.switchedOffFailure }
+        if self.goal == .connected, context.entry.connect == .never { throw context.entry.switchedOffFailure }
     }
 
     func accepted(by tag: inout TagMirror) {
@@ -45,7 +45,7 @@ struct NameSet: TagRequest {
 
     private static let allowed = "1 to 21 bytes of UTF-8 without control characters"
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let arguments: CommandArguments =
             switch payload {
             case .empty: CommandArguments([:])
@@ -54,7 +54,7 @@ struct NameSet: TagRequest {
             }
         let name = try arguments.text("name", mayBe: Self.allowed) { Self.isName($0) ? $0 : nil }
         newName = try CommandArguments.required(name, "name", mayBe: Self.allowed)
-        guard newName != tag.sighting.name else {
+        guard newName != context.name else {
             throw .invalid("name", is: .string(newName), mayBe: "\(Self.allowed), and not the name that it has")
         }
     }
@@ -78,7 +78,7 @@ struct TouchModeSet: TagRequest {
 
     private static let words = TouchMode.allCases.map { Word($0.word, $0) }
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let mode: TouchMode? =
             switch payload {
             case .empty: nil
@@ -107,7 +107,7 @@ struct SleepSet: TagRequest {
         .disconnectTag(timeoutSeconds: timeoutSeconds, reconnectOnlyOnWakeOnMotion: wakesOnMotion)
     }
 
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure) {
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let arguments = try CommandArguments(emptyOrObject: payload)
         timeoutSeconds = try arguments.integer("timeout_s", Self.timeouts) ?? 0
         wakesOnMotion = try arguments.flag("wake_on_motion") ?? false

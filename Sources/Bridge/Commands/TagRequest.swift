@@ -10,8 +10,8 @@ protocol TagRequest: Sendable {
 
     /// Parses the command from its payload.
     ///
-    /// - Throws: `invalid_argument` or `invalid_json`.
-    init(_ payload: CommandPayload, for tag: TagMirror, defaults: BridgeConfiguration) throws(CommandFailure)
+    /// - Throws: `invalid_argument`, `invalid_json` or `not_permitted`.
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure)
 
     /// The connection state that the command waits for.
     var goal: TagGoal { get }
@@ -29,20 +29,23 @@ protocol TagRequest: Sendable {
     func failed(on tag: inout TagMirror)
 }
 
+/// What a command builds upon. It is much smaller than the state of the tag, which would be copied for each command.
+struct TagRequestContext: Sendable {
+    var entry: TagEntry
+    /// The tag's own name; nil until it is known.
+    var name: String?
+    /// The states of the tag's LED and that of its gear after all pending commands.
+    var lights: (tag: LightState, gear: LightState) = (.initial, .initial)
+    /// How long an LED is on after a command without a duration.
+    var ledOn: Duration
+}
+
 /// The connection state that a command waits for.
 enum TagGoal: Hashable, Sendable {
     /// The tag is connected.
     case connected
     /// The tag is disconnected and stays disconnected.
     case disconnected
-
-    /// Returns whether the tag is in this state.
-    func isReached(by tag: TagMirror) -> Bool {
-        switch self {
-        case .connected: tag.isConnected
-        case .disconnected: tag.link.connection.state == .disconnected
-        }
-    }
 }
 
 /// The result data of a successful command, and the publications that follow from it.

@@ -14,11 +14,14 @@ struct ResultDocument {
     /// The tag, in the results of a command to a group; nil: the key is omitted.
     var tag: String?
     let tookMilliseconds: Int64
-    let time: String
+    let time: Timestamp
     let bridge: String
 
-    /// The payload.
-    var bytes: [UInt8] {
+    /// Encodes the result.
+    ///
+    /// - Parameter timeText: formats the time.
+    /// - Returns: the payload.
+    func bytes(_ timeText: inout TimeText) -> [UInt8] {
         var object = JSONObjectWriter(capacity: 192)
         object.add("bridge", bridge)
         data.add(to: &object)
@@ -27,7 +30,7 @@ struct ResultDocument {
         object.add("id", id)
         object.add("status", status.rawValue)
         if let tag { object.add("tag", tag) }
-        object.add("time", time)
+        object.add("time", time: time.unixMilliseconds, &timeText)
         object.add("took_ms", tookMilliseconds)
         return object.finished()
     }

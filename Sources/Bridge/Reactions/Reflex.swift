@@ -79,13 +79,8 @@ public struct ReflexRequest: Hashable, Sendable {
         do throws(CommandFailure) {
             payload = try CommandPayload(Array((words.count == 2 ? words[1] : "").utf8))
             // Whether a command is valid does not depend on the tag.
-            let defaults = BridgeConfiguration(instance: "-", version: "", tags: [])
-            let topics = BridgeTopics(base: defaults.baseTopic, instance: defaults.instance)
-            let tag = TagMirror(
-                TagEntry(id: "-", serial: "-"), record: nil,
-                in: TagMirror.Context(topics: topics, statsPayload: StatsPayload(boot: "")),
-                at: Timestamp(instant: Instant(sinceBoot: .zero), unixMilliseconds: 0))
-            _ = try row.init(payload, for: tag, defaults: defaults)
+            let context = TagRequestContext(entry: TagEntry(id: "-", serial: "-"), ledOn: .seconds(1))
+            _ = try row.init(payload, in: context)
         } catch {
             throw Problem(text: "is refused: \(error.text)")
         }

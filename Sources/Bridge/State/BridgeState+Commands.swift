@@ -50,7 +50,7 @@ extension BridgeState {
     mutating func command(
         _ address: CommandAddress, _ message: IncomingMessage, as member: GroupMember? = nil, at now: Timestamp
     ) -> [BridgeAction] {
-        let position = address.tag.flatMap { TagID($0) }.flatMap(tags.position)
+        let position = address.tag.flatMap { TagID($0) }.flatMap { tags.position(of: $0) }
         guard isForThisBridge(address, position, as: member) else { return [] }
         let publishesResult = publishesResult(address, position, as: member)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
@@ -59,7 +59,7 @@ extension BridgeState {
         var refusal: CommandFailure?
         var responseTopic: ResponseTopic?
         do throws(CommandFailure) {
-            responseTopic = try self.responseTopic(of: message)
+            responseTopic = try message.responseTopic(protecting: protectedTopics)
         } catch {
             refusal = error
         }
@@ -89,18 +89,6 @@ extension BridgeState {
         }
     }
 
-    /// Returns the additional topic for the result; nil for none.
-    ///
-    /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
-    private func responseTopic(of message: IncomingMessage) throws(CommandFailure) -> ResponseTopic? {
-        guard message.correlationData?.count ?? 0 <= Requester.maxCorrelationData else {
-            throw .correlationDataTooLong
-        }
-        guard let text = message.responseTopic else { return nil }
-        guard let topic = ResponseTopic(text, protecting: protectedTopics) else { throw .responseTopicRefused }
-        return topic
-    }
-
     /// The topics that are not allowed as response topics.
     private var protectedTopics: ProtectedTopics {
         ProtectedTopics(
@@ -118,15 +106,16 @@ extension BridgeState {
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
-        let receiver = try receiver(of: address, position)
+        if let tag = address.tag, position == nil { throw unknownTag(tag) }
+        let receiver = try CommandReceiver(address, position)
         let payload = try payload.get()
-        let envelope = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds)
-        let timeToLive = envelope.timeToLive
+        let timeToLive = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds).timeToLive
         if try pendingCommands.join(requester) { return [] }
-        try pendingCommands.checkRoom(for: receiver.tag.map { tags[$0].entry.id }, within: timeToLive)
+        try pendingCommands.checkRoom(for: position.map { tags[$0].entry.id }, within: timeToLive)
         switch receiver {
         case .tag(let position, let row):
-            let request = try row.init(payload, for: tags[position], defaults: configuration)
+            let request = try row.init(
+                payload, in: tags.requestContext(of: position, ledOn: configuration.ledOn))
             return try begin(
                 request, of: position, requester, publishesResult: publishesResult, within: timeToLive, at: now)
         case .bridge(let row):
@@ -139,6 +128,8 @@ extension BridgeState {
     }
 
     /// Adds a command of MQTT or a reflex, and sends it if its tag is connected.
+    ///
+    /// - Throws: a failure for a command that cannot reach the tag even if it waits, or that must not wait.
     mutating func begin(
         _ request: any TagRequest,
         of position: Int,
@@ -151,14 +142,21 @@ extension BridgeState {
             pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
             return []
         }
-        try tags[position].checkReach(of: request, within: timeToLive, at: now)
+        // Not a method of the tag, which would be copied.
+        if !type(of: request).ignoresHold {
+            if tags[position].entry.connect == .never { throw tags[position].entry.switchedOffFailure }
+            if tags[position].link.intent.isHeld { throw tags[position].heldFailure }
+            guard tags[position].isConnected || timeToLive > .zero else { throw tags[position].offlineFailure(at: now) }
+        }
         request.accepted(by: &tags[position])
         pendingCommands.add(
             request, for: tags[position].entry.id, requester: requester, publishesResult: publishesResult,
             within: timeToLive,
             at: now)
         if request.goal == .connected { tags[position].link.need(at: now.instant) }
-        return settle(position, at: now) + sendWaiting(of: position, at: now)
+        let settled = settle(position, at: now)
+        let sent = sendWaiting(of: position, at: now)
+        return settled.isEmpty ? sent : settled + sent
     }
 }
 
@@ -169,9 +167,31 @@ private enum CommandReceiver {
     case tag(Int, any TagRequest.Type)
     case bridge(any BridgeRequest.Type)
 
-    /// The index of the tag.
-    var tag: Int? {
-        if case .tag(let position, _) = self { position } else { nil }
+    /// - Parameters:
+    ///   - address: the topic.
+    ///   - position: the index of the tag; nil for a request to the bridge.
+    /// - Throws: `unknown_command`.
+    init(_ address: CommandAddress, _ position: Int?) throws(CommandFailure) {
+        self =
+            if let position {
+                .tag(position, try TagRequestTable.row(address.name))
+            } else {
+                .bridge(try BridgeRequestTable.row(address.name))
+            }
+    }
+}
+
+extension IncomingMessage {
+    /// Returns the additional topic for the result; nil for none.
+    ///
+    /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
+    fileprivate func responseTopic(
+        protecting topics: @autoclosure () -> ProtectedTopics
+    ) throws(CommandFailure) -> ResponseTopic? {
+        guard correlationData?.count ?? 0 <= Requester.maxCorrelationData else { throw .correlationDataTooLong }
+        guard let responseTopic else { return nil }
+        guard let topic = ResponseTopic(responseTopic, protecting: topics()) else { throw .responseTopicRefused }
+        return topic
     }
 }
 
@@ -199,9 +219,10 @@ extension BridgeState {
     private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID], at now: Timestamp) -> [BridgeAction] {
         var actions: [BridgeAction] = []
         for position in ids.compactMap(tags.position).filter({ !tags[$0].isConnected }) {
-            for (token, request, _) in pendingCommands.waiting(for: tags[position].entry.id)
-            where request.goal == .connected {
-                guard let command = pendingCommands.remove(token) else { continue }
+            for token in pendingCommands.waiting(for: tags[position].entry.id, .connected) {
+                guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else {
+                    continue
+                }
                 if let failure = failureElsewhere(of: command) {
                     actions += failed(command, failure, at: now)
                     continue
@@ -215,32 +236,16 @@ extension BridgeState {
         return actions
     }
 
-    private func receiver(
-        of address: CommandAddress, _ position: Int?
-    ) throws(CommandFailure) -> CommandReceiver {
-        guard let tag = address.tag else { return .bridge(try BridgeRequestTable.row(address.name)) }
-        let known = if let position { position } else { try tagPosition(tag) }
-        return .tag(known, try TagRequestTable.row(address.name))
-    }
-
     /// Returns the index of a tag.
     ///
     /// - Throws: `unknown_tag`, with the ids of the known tags.
     func tagPosition(_ tag: String) throws(CommandFailure) -> Int {
         if let position = TagID(tag).flatMap(tags.position) { return position }
-        let known = tags.prefix(20).map(\.entry.id.text).joined(separator: ", ")
-        throw CommandFailure(.unknownTag, "There is no tag \(tag.quoted); there are \(known.nonEmpty ?? "none")")
+        throw unknownTag(tag)
     }
-}
 
-extension TagMirror {
-    /// Rejects a command that cannot reach the tag even if it waits, or that must not wait.
-    fileprivate func checkReach(
-        of request: any TagRequest, within timeToLive: Duration, at now: Timestamp
-    ) throws(CommandFailure) {
-        if type(of: request).ignoresHold { return }
-        if entry.connect == .never { throw switchedOffFailure }
-        if link.intent.isHeld { throw heldFailure }
-        guard isConnected || timeToLive > .zero else { throw offlineFailure(at: now) }
+    private func unknownTag(_ tag: String) -> CommandFailure {
+        let known = tags.prefix(20).map(\.entry.id.text).joined(separator: ", ")
+        return CommandFailure(.unknownTag, "There is no tag \(tag.quoted); there are \(known.nonEmpty ?? "none")")
     }
 }

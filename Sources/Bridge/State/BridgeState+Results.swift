@@ -6,14 +6,17 @@ extension BridgeState {
     /// Sends the queued commands whose goal the tag has reached.
     mutating func sendWaiting(of position: Int, at now: Timestamp) -> [BridgeAction] {
         var actions: [BridgeAction] = []
-        for (token, request, isReflex) in pendingCommands.waiting(for: tags[position].entry.id)
-        where request.goal.isReached(by: tags[position]) {
+        guard let goal = tags[position].link.reachedGoal else { return [] }
+        for token in pendingCommands.waiting(for: tags[position].entry.id, goal) {
+            guard let pending = pendingCommands.command(token), case .tag(let id, let request) = pending.work else {
+                continue
+            }
             if let command = request.command {
                 pendingCommands.sent(token, at: now)
-                actions.append(.perform(command, on: tags[position].entry.id, token: token, isFirst: isReflex))
+                actions.append(.perform(command, on: id, token: token, isFirst: pending.isReflex))
             } else {
-                if request.goal == .connected { pendingCommands.publishResult(of: token) }
-                actions += succeeded(token, .done, at: now)
+                if goal == .connected { pendingCommands.publishResult(of: token) }
+                actions += succeeded(token, .done, of: position, at: now)
             }
         }
         return actions
@@ -22,10 +25,10 @@ extension BridgeState {
     mutating func commandEnded(
         _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, at now: Timestamp
     ) -> [BridgeAction] {
-        guard let command = pendingCommands.command(token), command.tag == tags[position].entry.id else { return [] }
+        guard pendingCommands.tag(of: token) == tags[position].entry.id else { return [] }
         switch result {
-        case .success(let response): return succeeded(token, response, at: now)
-        case .failure(.notConnected): return waitAgain(command, at: now)
+        case .success(let response): return succeeded(token, response, of: position, at: now)
+        case .failure(.notConnected): return pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []
         case .failure(let error): return fail(token, CommandFailure(error, tag: tags[position], at: now), at: now)
         }
     }
@@ -43,18 +46,17 @@ extension BridgeState {
     }
 
     /// Completes a command to a tag, which has responded.
-    private mutating func succeeded(_ token: UInt64, _ response: TagCommandResponse, at now: Timestamp)
-        -> [BridgeAction]
-    {
-        guard let command = pendingCommands.command(token), case .tag(let id, let request) = command.work,
-            let position = tags.position(of: id)
-        else { return [] }
-        _ = pendingCommands.remove(token)
+    private mutating func succeeded(
+        _ token: UInt64, _ response: TagCommandResponse, of position: Int, at now: Timestamp
+    ) -> [BridgeAction] {
+        guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return [] }
         let outcome = request.succeeded(response, on: &tags[position], at: now)
         if let failure = outcome.failure { return failed(command, failure, at: now) }
         tags[position].link.commandEnded(at: now.instant)
         let results = pendingCommands.succeed(command, data: outcome.data, at: now)
-        return publish(results + outcome.publications) + settle(position, at: now)
+        let settled = settle(position, at: now)
+        let actions = publish(results, outcome.publications)
+        return settled.isEmpty ? actions : actions + settled
     }
 
     /// Handles an expired command: its tag or Bluetooth was unavailable for too long, or no response arrived.
@@ -137,7 +139,8 @@ extension BridgeState {
     ) -> [BridgeAction] {
         guard let command = pendingCommands.command(token) else { return [] }
         switch (result, command.work) {
-        case (.success, .tag): return succeeded(token, .done, at: now)
+        case (.success, .tag(let id, _)):
+            return tags.position(of: id).map { succeeded(token, .done, of: $0, at: now) } ?? []
         case (.success(let response), .bridge(let request)):
             return perform(request.succeeded(response, token: token), of: token, at: now)
         case (.failure(.notConnected), _): return waitAgain(command, at: now)

@@ -81,10 +81,9 @@ extension BridgeState {
     /// longer succeed.
     mutating func settle(_ position: Int, at now: Timestamp) -> [BridgeAction] {
         let isHeld = tags[position].link.intent.isHeld
-        let obsolete = pendingCommands.waiting(for: tags[position].entry.id)
-            .filter { $0.request.goal == (isHeld ? .connected : .disconnected) }
-            .compactMap { pendingCommands.remove($0.token) }
-        let refused = obsolete.flatMap {
+        let obsolete = pendingCommands.waiting(for: tags[position].entry.id, isHeld ? .connected : .disconnected)
+        guard !obsolete.isEmpty else { return tags[position].settle(at: now) }
+        let refused = obsolete.compactMap { pendingCommands.remove($0) }.flatMap {
             failed($0, isHeld ? tags[position].heldFailure : .cancelledByConnect, at: now)
         }
         return refused + tags[position].settle(at: now)

@@ -92,7 +92,7 @@ public struct BridgeState: Sendable {
         reflexTable = ReflexTable(configuration.reflexes)
         gestures.tracing = tracing
         tagListChanged()
-        deadline = nextDeadline
+        deadline = nextDeadline()
     }
 
     /// Returns the configured tags, then those that were paired by command. For a repeated id, the first entry counts.
@@ -141,7 +141,7 @@ extension BridgeState {
         guard !isStopped else { return [] }
         // The hot path; it updates the deadline itself, because most gestures don't change it.
         if case .tag(let id, .gesture(let gesture)) = event { return self.gesture(gesture, of: id, at: now) }
-        defer { deadline = isStopped ? nil : nextDeadline }
+        defer { deadline = isStopped ? nil : nextDeadline() }
         return actions(for: event, at: now)
     }
 
@@ -187,11 +187,11 @@ extension BridgeState {
         let name = GestureName(gesture)
         guard let count = tags.countGesture(name, of: id, at: now) else { return [] }
         guard chords.isEmpty, reflexTable.isEmpty else {
-            defer { deadline = nextDeadline }
+            defer { deadline = nextDeadline() }
             let made = MadeGesture(gesture: gesture, sequence: count.sequence, at: now)
             return chordGesture(made, of: id, at: now) + publish(count.stats)
         }
-        if count.isDeadlineChanged { deadline = nextDeadline }
+        if count.isDeadlineChanged { deadline = nextDeadline() }
         let publication = gestures.publication(
             on: count.topic, name, number: gesture.rawValue, of: count.number, sequence: count.sequence, at: now)
         return count.stats.isEmpty ? [.publish(publication)] : publish([publication] + count.stats)
@@ -205,7 +205,7 @@ extension BridgeState {
             pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
         let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
-        let records = tags.indices.flatMap { tags[$0].store() }
+        let records = tags.indices.compactMap { tags[$0].store() }
         let recording = endRecording(.removed, at: now)
         let scan = scan.end() ? [scanFact] + foundFact : []
         _ = pairing.handle(.stopped, at: now)
@@ -218,7 +218,7 @@ extension BridgeState {
         let expired = pendingCommands.removeExpired(at: now.instant).flatMap { self.expired($0, at: now) }
         let accepted = pendingCommands.acceptOverdue(at: now)
         let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
-        let records = due.flatMap { tags[$0].store() }
+        let records = due.compactMap { tags[$0].store() }
         let retried = pendingCommands.takeTagsToRetry(at: now.instant).compactMap(tags.position).sorted()
         let foundTags = found.isDue(at: now.instant) ? foundFact : []
         let state = stateReminders.takeDue(at: now.instant) ? [stateFact.reminder] : []
@@ -232,7 +232,8 @@ extension BridgeState {
             + beatsDue(at: now)
     }
 
-    private var nextDeadline: Instant? {
+    /// Returns the earliest deadline. Changes nothing: it is mutating because the state is copied for other calls.
+    private mutating func nextDeadline() -> Instant? {
         var earliest = pendingCommands.deadline
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: recorder.recording?.until.instant)
@@ -253,6 +254,10 @@ extension BridgeState {
 /// Wraps publications in actions.
 ///
 /// Not a method of the state, which would be copied for each call with an argument that changes it.
-func publish(_ publications: [Publication]) -> [BridgeAction] {
-    publications.map(BridgeAction.publish)
+func publish(_ publications: [Publication], _ more: [Publication] = []) -> [BridgeAction] {
+    var actions: [BridgeAction] = []
+    actions.reserveCapacity(publications.count + more.count)
+    for publication in publications { actions.append(.publish(publication)) }
+    for publication in more { actions.append(.publish(publication)) }
+    return actions
 }

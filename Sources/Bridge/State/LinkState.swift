@@ -56,6 +56,15 @@ struct LinkState: Sendable {
     /// Whether the tag is connected.
     var isConnected: Bool { connection.state == .connected }
 
+    /// The goal of commands that the tag has reached; nil while it connects.
+    var reachedGoal: TagGoal? {
+        switch connection.state {
+        case .connected: .connected
+        case .disconnected: .disconnected
+        case .preparingToConnect, .connecting, .initializing, .configuring: nil
+        }
+    }
+
     /// Whether commands can reach the tag: it is connected, or connects when a command arrives.
     var isAvailable: Bool {
         guard !isOutOfService else { return false }
@@ -184,6 +193,7 @@ extension LinkState {
         let isDisconnected =
             !intent.isWanted && connection.state == .preparingToConnect && connection.attempt == 0
         if isDisconnected { disconnected(at: now) }
+        let isAvailable = isAvailable
         let isAvailabilityChanged = publishedAvailability != isAvailable
         publishedAvailability = isAvailable
         return Settlement(

@@ -14,7 +14,7 @@ struct TagMirror: Sendable {
 
     var link: LinkState
     /// The latest facts from the Bluetooth stack.
-    private(set) var sighting: TagSighting
+    private(set) var sighting: TagSighting { didSet { isRecordSet = true } }
     /// The device information of the tag, once received.
     private(set) var component: Component?
     /// The latest battery level, possibly from before a restart.
@@ -26,7 +26,7 @@ struct TagMirror: Sendable {
     /// nil until the tag reports whether gear is attached.
     private(set) var gear: Timestamped<Component?>?
     /// The gear that was last attached.
-    private(set) var lastGear: TagRecord.Gear?
+    private(set) var lastGear: TagRecord.Gear? { didSet { isRecordSet = true } }
     /// The session sets gear to gesture mode whenever it is attached.
     private(set) var touchMode = TouchMode.gesture
     private(set) var tagLED = LEDState()
@@ -40,12 +40,14 @@ struct TagMirror: Sendable {
     /// The tag's record in the state file; nil if there is none.
     private var stored: TagRecord?
     /// The battery level in the state file.
-    private var storedBattery: TagRecord.Battery?
+    private var storedBattery: TagRecord.Battery? { didSet { isRecordSet = true } }
     /// The history of the battery in its state file.
-    private var storedHistory: BatteryHistory
+    private var storedHistory: BatteryHistory { didSet { isRecordSet = true } }
     /// The address of the last connection; nil before the first. The address in ``sighting`` may come from an
     /// advertisement.
-    private var knownAddress: String?
+    private var knownAddress: String? { didSet { isRecordSet = true } }
+    /// Whether a part of the record was set since it was compared with the stored one; `isHeld` is always compared.
+    private var isRecordSet = true
 
     /// Statistics are published at most once a second, or less often if there are many tags; those of several tags in
     /// one wake-up.
@@ -107,8 +109,14 @@ struct TagMirror: Sendable {
 
     /// The LED of the tag or its gear.
     subscript(led target: TagCommand.Target) -> LEDState {
-        get { target == .tag ? tagLED : gearLED }
-        set { if target == .tag { tagLED = newValue } else { gearLED = newValue } }
+        _read { if target == .tag { yield tagLED } else { yield gearLED } }
+        _modify { if target == .tag { yield &tagLED } else { yield &gearLED } }
+    }
+
+    /// Returns what a command to the tag builds upon. Changes nothing, see ``nextDeadline()``.
+    mutating func requestContext(ledOn: Duration) -> TagRequestContext {
+        TagRequestContext(
+            entry: entry, name: sighting.name, lights: (tagLED.expected, gearLED.expected), ledOn: ledOn)
     }
 
     /// Returns when the tag's next timeout is due. Changes nothing: it is mutating because an element of an array is
@@ -130,18 +138,12 @@ struct TagMirror: Sendable {
             lastGear: lastGear, battery: storedBattery, history: storedHistory)
     }
 
-    /// Returns an action that stores the record, if it has changed.
-    mutating func store() -> [BridgeAction] {
-        isStored ? [] : [storeAlways()]
-    }
-
-    /// Whether ``record`` equals the stored one. Asked after each command, so no record is made to compare it; id and
-    /// serial never change.
-    private var isStored: Bool {
-        guard let stored else { return record == TagRecord(id: entry.id, serial: entry.serial) }
-        return stored.address == knownAddress
-            && stored.name == sighting.name.map { ExactText($0) } && stored.isHeld == link.intent.isHeld
-            && stored.lastGear == lastGear && stored.battery == storedBattery && stored.history == storedHistory
+    /// Returns an action that stores the record; nil if it has not changed.
+    mutating func store() -> BridgeAction? {
+        // Each command asks for it, and changes nothing.
+        guard isRecordSet || link.intent.isHeld != (stored?.isHeld ?? false) else { return nil }
+        isRecordSet = false
+        return record == stored ?? TagRecord(id: entry.id, serial: entry.serial) ? nil : storeAlways()
     }
 
     /// Returns an action that stores the record.
@@ -360,7 +362,8 @@ extension TagMirror {
             actions += [.publish(availabilityFact), .publish(connectionFact(at: now))]
         }
         if settlement.isAvailabilityChanged { actions.append(.publish(availabilityFact)) }
-        return actions + store()
+        if let record = store() { actions.append(record) }
+        return actions
     }
 }
 

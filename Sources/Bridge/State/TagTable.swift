@@ -84,6 +84,11 @@ struct TagTable: RandomAccessCollection, Sendable {
         let isDeadlineChanged: Bool
     }
 
+    /// Returns what a command to a tag builds upon.
+    mutating func requestContext(of position: Int, ledOn: Duration) -> TagRequestContext {
+        tags[position].requestContext(ledOn: ledOn)
+    }
+
     private mutating func number(_ position: Int) {
         lastNumber &+= 1
         tags[position].number = lastNumber
