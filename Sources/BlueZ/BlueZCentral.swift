@@ -88,6 +88,10 @@ public final class BlueZCentral: Central {
     var pairing: Set<BluetoothAddress> = []
     private(set) lazy var agent = PairingAgent(log: log) { [unowned self] in mayPair($0) }
 
+    /// Events that are reported at the end of the turn.
+    private var laterEvents: [CentralEvent] = []
+    private lazy var laterReport = EndOfTurnSource { [weak self] in self?.reportLaterEvents() }
+
     /// Creates a central. It does nothing before ``start()``.
     ///
     /// - Parameters:
@@ -161,7 +165,14 @@ public final class BlueZCentral: Central {
 
     /// Reports an event in a later turn, as `Central` requires, although it is known at once.
     func reportLater(_ event: CentralEvent) {
-        EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(event) }
+        laterEvents.append(event)
+        laterReport.request()
+    }
+
+    private func reportLaterEvents() {
+        var events: [CentralEvent] = []
+        swap(&events, &laterEvents)
+        for event in events { onEvent?(event) }
     }
 
     /// Calls a method of BlueZ. Without a bus, the call fails like one on a lost bus.

@@ -157,7 +157,7 @@ struct PendingResponses {
     ///
     /// - Returns: false if no caller waits for the token.
     mutating func end(_ token: UInt64, _ response: Response) -> Bool {
-        guard let continuation = waiting.removeValue(forKey: token) else { return false }
+        guard !waiting.isEmpty, let continuation = waiting.removeValue(forKey: token) else { return false }
         continuation.resume(returning: response)
         return true
     }

@@ -101,7 +101,7 @@ public final class JacquardManager {
             known[identity] = tags[identity]?.address
         }
         onEvent?(.tag(identity, event))
-        if let follower = followers[identity] {
+        if !followers.isEmpty, let follower = followers[identity] {
             follower.receive(event)
             if follower.isEnded { followers[identity] = nil }
         }

@@ -83,7 +83,7 @@ final class TagDriver {
         _ event: (inout TagSession, Instant) -> [TagSession.Action], to session: inout TagSession, at now: Instant
     ) -> [TagSession.Action] {
         let actions = event(&session, now)
-        (deadline, isLooking) = (session.deadline, session.isLinking)
+        (deadline, isLooking) = session.expectation()
         return actions
     }
 

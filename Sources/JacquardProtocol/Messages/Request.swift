@@ -6,7 +6,9 @@ import ProtobufWire
 /// schema.
 public struct Request: Equatable, Sendable {
     /// The message that a request carries.
-    public enum Body: Equatable, Sendable {
+    ///
+    /// Indirect, because a request is copied several times on its way to the tag.
+    public indirect enum Body: Equatable, Sendable {
         /// Chooses the version of the protocol.
         case begin(BeginRequest)
         /// Reads what a component is.

@@ -38,8 +38,8 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     ///   - isFirst: whether it precedes those that wait, except earlier ones with the same right.
     mutating func enqueue(_ request: Request, for purpose: Purpose, timeout: Duration, isFirst: Bool = false) {
         let entry = Entry(request: request, purpose: purpose, timeout: timeout, isFirst: isFirst)
-        let place = isFirst ? waiting.firstIndex { !$0.isFirst } : nil
-        waiting.insert(entry, at: place ?? waiting.endIndex)
+        guard isFirst, let place = waiting.firstIndex(where: { !$0.isFirst }) else { return waiting.append(entry) }
+        waiting.insert(entry, at: place)
     }
 
     /// Inserts a request before the others: the second half of an operation.

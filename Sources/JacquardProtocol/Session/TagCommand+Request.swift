@@ -1,11 +1,14 @@
 /// What the request of a command depends on.
 struct RequestContext {
-    /// The tag's device information; nil until it was received.
-    var tag: Component?
+    /// The tag's vendor and product; nil until they were received.
+    var vendor: JacquardIdentifier?
+    var product: JacquardIdentifier?
     /// The tag's name; nil until it was received.
     var tagName: String?
-    /// The attached gear; nil if there is none.
-    var gear: Component?
+    /// The number of the attached gear; nil if there is none.
+    var gear: UInt32?
+    /// The capabilities of the attached gear.
+    var gearCapabilities: Set<Capability> = []
 }
 
 extension TagCommand {
@@ -49,7 +52,7 @@ extension TagCommand {
         case .batteryStatus: return (.batteryStatus(), .battery)
         case .deviceInformation(of: .tag): return (.deviceInformationOfTag(), .tagInformation)
         case .deviceInformation(of: .gear):
-            guard let gear = context.gear?.componentID else { throw .gearNotAttached }
+            guard let gear = context.gear else { throw .gearNotAttached }
             return (.deviceInformation(ofGear: gear), .gearInformation(gear: gear))
         case .rename(let name):
             guard context.isNewName(name) else { throw .invalidParameter }
@@ -73,8 +76,8 @@ extension RequestContext {
         with capability: Capability, or error: TagCommandError
     ) throws(TagCommandError) -> UInt32 {
         guard let gear else { throw .gearNotAttached }
-        guard gear.capabilities.contains(capability) else { throw error }
-        return gear.componentID
+        guard gearCapabilities.contains(capability) else { throw error }
+        return gear
     }
 
     /// Whether a name is valid and differs from the current one in its UTF-8 bytes.
@@ -87,6 +90,6 @@ extension RequestContext {
     fileprivate func store(
         _ vendor: JacquardIdentifier?, _ product: JacquardIdentifier?
     ) -> (vendor: JacquardIdentifier, product: JacquardIdentifier) {
-        (vendor ?? tag?.vendor.id ?? .google, product ?? tag?.product.id ?? .tag)
+        (vendor ?? self.vendor ?? .google, product ?? self.product ?? .tag)
     }
 }

@@ -230,9 +230,12 @@ struct TagLink: Sendable {
     mutating func enqueue(
         _ command: TagCommand, token: UInt64, isFirst: Bool, at now: Instant, _ actions: inout Actions
     ) {
+        let gear = gear.component
+        let context = RequestContext(
+            vendor: tag?.vendor.id, product: tag?.product.id, tagName: tagName, gear: gear?.componentID,
+            gearCapabilities: gear?.capabilities ?? [])
         do throws(TagCommandError) {
-            let (request, step) = try command.request(
-                in: RequestContext(tag: tag, tagName: tagName, gear: gear.component))
+            let (request, step) = try command.request(in: context)
             channel.enqueue(
                 request, for: .command(token: token, step), timeout: timing.request, isFirst: isFirst)
             sendNext(at: now, &actions)

@@ -110,6 +110,10 @@ public struct TagSession: Sendable {
         }
     }
 
+    /// Returns ``deadline`` and ``isLinking``. Changes nothing: it is mutating because a driver asks for them after each
+    /// event, and the session is copied for other calls.
+    public mutating func expectation() -> (deadline: Instant?, isLinking: Bool) { (deadline, isLinking) }
+
     private var connectedAt: Instant? {
         if case .open = state { link.connectedAt } else { nil }
     }
