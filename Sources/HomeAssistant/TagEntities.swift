@@ -130,7 +130,8 @@ extension Entity {
                 Entity(
                     "connect", "Keep connected",
                     .switch(
-                        "connection", "{{ 'OFF' if value_json.state == 'disconnected' else 'ON' }}",
+                        "connection",
+                        "{{ 'OFF' if value_json.state == 'disconnected' and not value_json.error else 'ON' }}",
                         command: "connection/set", on: "connect", off: "disconnect"),
                     category: .config, icon: "mdi:bluetooth-connect", needs: .bridge),
                 // Disabled by default because it changes often.

@@ -191,7 +191,7 @@ extension TagMirror {
 
     /// The tag is not connected.
     func offlineFailure(at now: Timestamp) -> CommandFailure {
-        if let inUseFailure { return inUseFailure }
+        if let failure = inUseFailure ?? unconnectableFailure { return failure }
         let hint =
             entry.connect == .onDemand
             ? "the tag connects on demand: allow time with ttl_ms; " + lastSeenHint(at: now)
@@ -205,6 +205,16 @@ extension TagMirror {
             ?? CommandFailure(
                 .expired, "Tag \(entry.id) did not become reachable within ttl_ms; nothing was sent",
                 hint: lastSeenHint(at: now))
+    }
+
+    /// The failure if the tag cannot be connected until something is done about it, such as after a lost bond; nil
+    /// otherwise. While Bluetooth is off, commands wait for it.
+    var unconnectableFailure: CommandFailure? {
+        guard link.connection.state == .disconnected, let error = link.connection.error,
+            error.code != .bluetoothPowerOff
+        else { return nil }
+        return CommandFailure(
+            .tagOffline, "Tag \(entry.id) cannot be connected: \(error.text)", hint: error.code.hint, isRetryable: false)
     }
 
     /// The failure if another program uses the tag; nil otherwise.

@@ -139,6 +139,7 @@ struct GearDocument: Encodable {
     @OrNull var productID: String?
     @OrNull var capabilities: [String]?
     @OrNull var firmware: String?
+    @OrNull var uuid: String?
     @OrNull var time: String?
 
     /// All values are null until the tag has reported its gear. Without gear, only `attached` has a value.
@@ -151,11 +152,12 @@ struct GearDocument: Encodable {
         productID = component?.product.id.description
         capabilities = component.map { Capability.allCases.filter($0.capabilities.contains).map(\.word) }
         firmware = component?.version?.description
+        uuid = component?.uuid
         time = component == nil ? nil : gear?.at.text
     }
 
     private enum CodingKeys: String, CodingKey {
-        case attached, vendor, product, capabilities, firmware, time
+        case attached, vendor, product, capabilities, firmware, uuid, time
         case vendorID = "vendor_id"
         case productID = "product_id"
     }

@@ -22,6 +22,15 @@ extension BridgeState {
         return actions
     }
 
+    /// Rejects the queued commands that need a tag whose connection has just ended with a final error.
+    mutating func refuseWaiting(of position: Int, at now: Timestamp) -> [BridgeAction] {
+        guard let failure = tags[position].unconnectableFailure else { return [] }
+        return pendingCommands.waiting(for: tags[position].entry.id)
+            .filter { $0.request.goal == .connected }
+            .compactMap { pendingCommands.remove($0.token) }
+            .flatMap { failed($0, failure, at: now) }
+    }
+
     mutating func commandEnded(
         _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, at now: Timestamp
     ) -> [BridgeAction] {

@@ -24,8 +24,8 @@ extension BridgeState {
         switch event {
         case .connection:
             let counts = tags[position].isConnected == wasConnected ? [] : [infoFact, connectedTagsFact]
-            return publish(publications + healthChanged(at: now) + counts) + settle(position, at: now)
-                + sendWaiting(of: position, at: now)
+            return publish(publications + healthChanged(at: now) + counts) + refuseWaiting(of: position, at: now)
+                + settle(position, at: now) + sendWaiting(of: position, at: now)
         case .information:
             return publish(publications + healthChanged(at: now) + discoveryFacts(ofTag: position))
         case .gear, .battery:

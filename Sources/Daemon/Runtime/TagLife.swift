@@ -17,7 +17,8 @@ struct TagLife {
     }
 
     private struct Tag {
-        var isConnected = false
+        /// The last reported connection.
+        var connection = TagConnection(state: .disconnected, attempt: 0)
         /// When the connection was requested; nil while the tag is connected or should not be.
         var since: Instant?
         /// The number of the last logged attempt.
@@ -49,8 +50,9 @@ struct TagLife {
     }
 
     private func take(_ connection: TagConnection, _ tag: inout Tag, _ now: Instant?) -> Record? {
-        let wasConnected = tag.isConnected
-        tag.isConnected = connection.state == .connected
+        let former = tag.connection
+        let wasConnected = former.state == .connected
+        tag.connection = connection
         switch connection.state {
         case .connected:
             guard !wasConnected else { return nil }
@@ -65,7 +67,11 @@ struct TagLife {
             if tag.since == nil { tag.since = now }
             guard let error = connection.error else { return nil }
             let variables = error.variables + connection.retryVariables(at: now)
-            guard wasConnected else { return Record(message: "connection failed", variables: variables) }
+            guard wasConnected else {
+                // The session reports the error of the last attempt again when the next one begins.
+                let isFailure = connection.retryAt != nil || connection.isNextAttempt(after: former)
+                return isFailure ? Record(message: "connection failed", variables: variables) : nil
+            }
             tag.attempt = 0
             return Record(message: "connection lost", isChange: true, variables: variables)
         case .connecting, .initializing, .configuring:
@@ -74,7 +80,7 @@ struct TagLife {
             return Record(message: "retrying", variables: [(.attempt, "\(connection.attempt)")])
         case .disconnected:
             tag.since = nil
-            guard wasConnected || connection.error != nil else { return nil }
+            guard wasConnected || connection.isRefused else { return nil }
             return Record(message: "disconnected", isChange: true, variables: connection.error?.variables ?? [])
         }
     }
@@ -104,6 +110,14 @@ extension TagConnectionError {
 }
 
 extension TagConnection {
+    /// Whether the connection has ended with an error of this tag. Bluetooth being off is logged once, not for each tag.
+    fileprivate var isRefused: Bool { error.map { $0.code != .bluetoothPowerOff } ?? false }
+
+    /// Whether an attempt without a link has failed and the next one has begun, without a pause.
+    fileprivate func isNextAttempt(after former: TagConnection) -> Bool {
+        former.state == .preparingToConnect && attempt > former.attempt
+    }
+
     fileprivate func retryVariables(at now: Instant?) -> [Logger.Metadata] {
         guard let retryAt, let now else { return [(.attempt, "\(attempt)")] }
         return [(.attempt, "\(attempt)"), (.retryIn, "\(max(0, (retryAt - now).milliseconds))")]

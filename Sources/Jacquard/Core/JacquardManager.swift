@@ -141,7 +141,7 @@ public final class JacquardManager {
         let wasUsable = state == .poweredOn
         state = new
         if wasUsable {
-            for driver in tags.values { driver.drive { session, now in session.poweredOff(at: now) } }
+            for driver in tags.values { driver.drive { session, now in session.poweredOff(.unusable(new), at: now) } }
         }
         onEvent?(.centralState(new))
         centralStates.send(new)

@@ -198,7 +198,7 @@ struct TagLink: Sendable {
         case (.gearTouchMode(let gear), .dataChannel): gearTouchModeSet(gear, at: now, &actions)
         case (.gearQueueDepth(let gear), _): gearQueueDepthSet(gear)
         case (.gearInformation(let gear), .deviceInfo(let information)): describe(gear, information, &actions)
-        case (.battery, .batteryStatus(let report)), (.probe, .batteryStatus(let report)):
+        case (.battery, .batteryStatus(let report)):
             if let status = report.status { batteryReceived(status, at: now, &actions) }
         case (.battery, _), (.probe, _): break
         case (.command(let token, let step), let body):
@@ -414,9 +414,10 @@ struct TagLink: Sendable {
         sendNext(at: now, &actions)
     }
 
-    /// Probes a tag after several requests without a response, before any other request is sent.
+    /// Probes a tag after several requests without a response, before any other request is sent: with the device
+    /// information, which the tag has given on this link. It may never have answered the requests that were not answered.
     private mutating func probeIfSilent() {
         guard isConnected, unanswered == timing.unansweredLimit else { return }
-        channel.enqueueNext(.batteryStatus(), for: .probe, timeout: timing.probe)
+        channel.enqueueNext(.deviceInformationOfTag(), for: .probe, timeout: timing.probe)
     }
 }

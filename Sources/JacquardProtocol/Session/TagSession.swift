@@ -189,10 +189,15 @@ public struct TagSession: Sendable {
 
     // MARK: Events of the link
 
-    /// Handles Bluetooth being switched off. Ends the link; the state is final until the next call to `connect`.
-    public mutating func poweredOff(at now: Instant) -> [Action] {
+    /// Handles Bluetooth becoming unusable. Ends the link; the state is final until the next call to `connect`.
+    ///
+    /// - Parameters:
+    ///   - error: why Bluetooth is unusable.
+    ///   - now: the current time.
+    /// - Returns: the actions to perform.
+    public mutating func poweredOff(_ error: TagConnectionError, at now: Instant) -> [Action] {
         if case .stopped = state { return [] }
-        return endLink() + finish(.stop(TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")), at: now)
+        return endLink() + finish(.stop(error), at: now)
     }
 
     /// Handles a new link.

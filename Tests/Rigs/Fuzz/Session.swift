@@ -45,7 +45,7 @@ private struct SessionPlay {
             take(
                 session.connect(retrying: input.pick([.always, .oncePaired]), bonding: input.byte() % 2 == 0, at: now))
         case 1: take(session.disconnect(at: now))
-        case 2: take(session.poweredOff(at: now))
+        case 2: take(session.poweredOff(failure, at: now))
         case 3: take(session.linkUp(at: now))
         case 4: take(session.linkDown(input.byte() % 2 == 0 ? nil : failure, at: now))
         case 5: take(session.bonded(at: now))

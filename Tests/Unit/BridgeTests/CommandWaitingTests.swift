@@ -71,6 +71,36 @@ struct CommandWaitingTests {
         }
     }
 
+    @Test("fails when the tag refuses the connection, and does not wait in vain")
+    func refused() {
+        var scene = Scene.connected()
+        let error = TagConnectionError(.peerRemovedPairingInfo, "the tag has lost its bond")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        scene.send(led, "on")
+        scene.send("tag/003R/connection/set", "connect")
+        #expect(scene.lastError == nil, "a new attempt is made for them")
+        scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        let failure = ResultError(
+            code: "tag_offline", text: "Tag 003R cannot be connected: the tag has lost its bond",
+            hint: TagConnectionError.Code.peerRemovedPairingInfo.hint, retryable: false)
+        #expect(scene.results.suffix(2).map(\.error) == [failure, failure])
+        #expect(scene.performed == [])
+        scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
+        #expect(scene.lastError == failure)
+    }
+
+    @Test("waits for Bluetooth while it is off")
+    func bluetoothOff() {
+        var scene = Scene.connected()
+        scene.send(led, "on")
+        let error = TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        scene.fail(.notConnected)
+        scene.connect()
+        #expect(scene.performed.count == 2)
+    }
+
     @Test("does not expire after it was sent")
     func sent() {
         var scene = Scene.connected()

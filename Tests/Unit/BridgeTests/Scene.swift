@@ -195,7 +195,7 @@ extension Component {
         vendor: Name(id: JacquardIdentifier(rawValue: 0x74A8_CE54), name: "Levi's"),
         product: Name(id: JacquardIdentifier(rawValue: 0x8A66_50F4), name: "Trucker Jacket"),
         capabilities: [.gesture, .touchDataStream, .haptic],
-        version: FirmwareVersion(1, 2, 3))
+        version: FirmwareVersion(1, 2, 3), uuid: "4-07-JKT")
 }
 
 /// The error of a parsed result.

@@ -25,7 +25,7 @@ struct TagFactsTests {
                 #"jacquard/tag/003R/battery {"charging":null,"level":null,"time":null}"#,
                 #"jacquard/tag/003R/battery/forecast {"basis":null,"earliest":null,"empty":null,"latest":null}"#,
                 #"jacquard/tag/003R/gear {"attached":null,"capabilities":null,"firmware":null,"product":null,"#
-                    + #""product_id":null,"time":null,"vendor":null,"vendor_id":null}"#,
+                    + #""product_id":null,"time":null,"uuid":null,"vendor":null,"vendor_id":null}"#,
                 #"jacquard/tag/003R/info {"address":null,"bridge":"attic","chords":[],"firmware":null,"#
                     + #""gestures":["double_tap","brush_in","brush_out","cover","brush_up","brush_down"],"#
                     + #""id":"003R","name":null,"paired":null,"product_id":null,"serial":"003R","tag_name":null,"#
@@ -107,12 +107,12 @@ struct TagFactsTests {
             scene.report(.gear(.jacket)) == [
                 #"jacquard/tag/003R/gear {"attached":true,"capabilities":["gesture","touch_data_stream","haptic"],"#
                     + #""firmware":"1.2.3","product":"Trucker Jacket","product_id":"8a-66-50-f4","#
-                    + #""time":"2026-11-20T10:15:02.114Z","vendor":"Levi's","vendor_id":"74-a8-ce-54"}"#
+                    + #""time":"2026-11-20T10:15:02.114Z","uuid":"4-07-JKT","vendor":"Levi's","vendor_id":"74-a8-ce-54"}"#
             ])
         #expect(
             scene.report(.gear(nil)) == [
                 #"jacquard/tag/003R/gear {"attached":false,"capabilities":null,"firmware":null,"product":null,"#
-                    + #""product_id":null,"time":null,"vendor":null,"vendor_id":null}"#
+                    + #""product_id":null,"time":null,"uuid":null,"vendor":null,"vendor_id":null}"#
             ])
     }
 
@@ -128,7 +128,7 @@ struct TagFactsTests {
         #expect(
             scene.publications.last?.text
                 == #"{"attached":true,"capabilities":[],"firmware":null,"product":null,"product_id":"00-00-00-01","#
-                + #""time":"2026-11-20T10:15:02.114Z","vendor":null,"vendor_id":"00-00-00-01"}"#)
+                + #""time":"2026-11-20T10:15:02.114Z","uuid":null,"vendor":null,"vendor_id":"00-00-00-01"}"#)
     }
 
     @Test("show the device information and the facts of the Bluetooth stack")

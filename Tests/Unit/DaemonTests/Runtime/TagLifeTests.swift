@@ -67,9 +67,12 @@ struct TagLifeTests {
         #expect(tag.state(.connecting(step: 0), attempt: 2) == "retrying attempt=2")
         #expect(tag.state(.initializing(step: 5), attempt: 2) == "", "one line for each attempt")
         let error = TagConnectionError(.connectionTimeout, "no answer", stackName: "org.bluez.Error.Failed")
+        #expect(tag.state(.preparingToConnect, attempt: 3, error) == "", "the link is being disconnected")
+        let failure = tag.state(.preparingToConnect, attempt: 3, error, retryIn: .seconds(1))
         #expect(
-            tag.state(.preparingToConnect, attempt: 3, error)
-                == "connection failed code=connection_timeout error=no answer reason=org.bluez.Error.Failed attempt=3")
+            failure == "connection failed code=connection_timeout error=no answer reason=org.bluez.Error.Failed"
+                + " attempt=3 retry_in_ms=1000")
+        #expect(tag.state(.preparingToConnect, attempt: 3, error) == "", "the next attempt begins")
         #expect(tag.state(.connecting(step: 0), attempt: 3) == "retrying attempt=3")
         tag.wait(.seconds(4))
         #expect(tag.state(.connected, attempt: 3) == "!connected after_ms=4500 attempt=3")
@@ -85,6 +88,29 @@ struct TagLifeTests {
         #expect(
             tag.state(.disconnected, attempt: 1, TagConnectionError(.peerRemovedPairingInfo, "the bond is lost"))
                 == "!disconnected code=peer_removed_pairing_info error=the bond is lost")
+    }
+
+    @Test("reports an attempt that is followed by the next one at once")
+    func notFound() throws {
+        var tag = try Transcript()
+        let error = TagConnectionError(.connectionTimeout, "no connection within 60 s")
+        _ = tag.state(.preparingToConnect)
+        for attempt in 2...3 {
+            #expect(
+                tag.state(.preparingToConnect, attempt: attempt, error)
+                    == "connection failed code=connection_timeout error=no connection within 60 s attempt=\(attempt)")
+        }
+    }
+
+    @Test("has no line for each tag when Bluetooth is off")
+    func bluetoothOff() throws {
+        var tag = try Transcript()
+        let error = TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")
+        #expect(tag.state(.disconnected, attempt: 1, error) == "")
+        _ = tag.state(.connected)
+        #expect(
+            tag.state(.disconnected, attempt: 1, error)
+                == "!disconnected code=bluetooth_power_off error=Bluetooth is off", "it was connected until now")
     }
 
     @Test("reports gear when it is attached and detached, not when its details change or the link is new")
@@ -121,7 +147,8 @@ struct TagLifeTests {
         for attempt in 1...1000 {
             for state in [TagConnection.State.preparingToConnect, .connecting(step: 0)] {
                 let error = state == .preparingToConnect ? Self.lost : nil
-                let connection = TagConnection(state: state, attempt: attempt, error: error)
+                let connection = TagConnection(
+                    state: state, attempt: attempt, error: error, retryAt: error.map { _ in Instant(sinceBoot: .zero) })
                 guard let record = life.take(.connection(connection), of: id, at: nil) else { continue }
                 log.info(record.message, record.variables)
             }

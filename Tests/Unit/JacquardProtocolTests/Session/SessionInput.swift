@@ -33,7 +33,7 @@ extension TagSession {
         case .bonded: bonded(at: now)
         case .bondingFailed(let error): bondingFailed(error, at: now)
         case .disconnect: disconnect(at: now)
-        case .poweredOff: poweredOff(at: now)
+        case .poweredOff: poweredOff(TagConnectionError(.bluetoothPowerOff, "Bluetooth is off"), at: now)
         case .linkUp: linkUp(at: now)
         case .linkDown(let error): linkDown(error, at: now)
         case .discovered(let properties): discovered(properties, at: now)

@@ -85,7 +85,10 @@ struct SilentTagTests {
         var tag = SessionFixture(in: .commanding)
         _ = tag.confirm() + tag.after(.seconds(8)) + tag.confirm()
         _ = tag.on(.command(.rename("Sofa"), token: 3))
-        #expect(tag.after(.seconds(8)) == [.end(2, .timeout), .request(.batteryStatus(), id: 7, withResponse: false)])
+        #expect(
+            tag.after(.seconds(8)) == [
+                .end(2, .timeout), .request(.deviceInformationOfTag(), id: 7, withResponse: false),
+            ])
         return tag
     }
 
@@ -116,9 +119,8 @@ struct SilentTagTests {
     @Test("stays connected if the probe is answered, with whatever status", arguments: [Status.ok, .busy])
     func answered(status: Status) {
         var tag = probed()
-        let actions = tag.confirmAndAnswer(.batteryStatus(BatteryStatusReport(SampleTag.battery)), status: status)
-        #expect(actions.last == .request(.rename("Sofa"), id: 8, withResponse: false))
-        #expect(actions.contains(.emit(.battery(SampleTag.battery))) == (status == .ok))
+        let actions = tag.confirmAndAnswer(.deviceInfo(SampleTag.information), status: status)
+        #expect(actions == [.request(.rename("Sofa"), id: 8, withResponse: false)])
         #expect(tag.session.isConnected)
         // It takes two more to doubt it again.
         _ = tag.confirm()
