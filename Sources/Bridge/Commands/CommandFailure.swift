@@ -214,7 +214,8 @@ extension TagMirror {
             error.code != .bluetoothPowerOff
         else { return nil }
         return CommandFailure(
-            .tagOffline, "Tag \(entry.id) cannot be connected: \(error.text)", hint: error.code.hint, isRetryable: false)
+            .tagOffline, "Tag \(entry.id) cannot be connected: \(error.text)", hint: error.code.hint, isRetryable: false
+        )
     }
 
     /// The failure if another program uses the tag; nil otherwise.
