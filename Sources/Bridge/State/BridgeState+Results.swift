@@ -25,9 +25,8 @@ extension BridgeState {
     /// Rejects the queued commands that need a tag whose connection has just ended with a final error.
     mutating func refuseWaiting(of position: Int, at now: Timestamp) -> [BridgeAction] {
         guard let failure = tags[position].unconnectableFailure else { return [] }
-        return pendingCommands.waiting(for: tags[position].entry.id)
-            .filter { $0.request.goal == .connected }
-            .compactMap { pendingCommands.remove($0.token) }
+        return pendingCommands.waiting(for: tags[position].entry.id, .connected)
+            .compactMap { pendingCommands.remove($0) }
             .flatMap { failed($0, failure, at: now) }
     }
 
