@@ -3,7 +3,7 @@
 import {make, setText, button, resultLine, replace} from "./elements.js";
 
 export function pairPage(root, {model, connection}) {
-  const serial = make("input", {id: "serial", size: "12", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", "aria-describedby": "serial-help"});
+  const serial = make("input", {id: "serial", size: "12", autocomplete: "off", autocapitalize: "none", spellcheck: "false", "aria-describedby": "serial-help"});
   const bridge = make("select", {id: "bridge"});
   const bridgeLabel = make("label", {}, "Bridge", bridge);
   const start = make("button", {class: "main"}, "Start");
@@ -22,6 +22,8 @@ export function pairPage(root, {model, connection}) {
   root.append(make("h1", {}, "Pair a tag"), make("ol", {class: "steps"}, make("li", {}, make("h2", {}, "Serial"), form), two, three));
 
   let running = null;
+  // The tag that was paired last.
+  let paired = null;
   let scanning = null;
   const stopButton = form.querySelectorAll("button")[1];
   stopButton.disabled = true;
@@ -34,6 +36,7 @@ export function pairPage(root, {model, connection}) {
     if (!name) { result.show({ok: false, text: "error: no bridge is online"}); return; }
     model.advertisements.clear();
     running = {name, text, until: Date.now() + 60000};
+    paired = null;
     start.disabled = true;
     stopButton.disabled = false;
     after.replaceChildren();
@@ -48,12 +51,29 @@ export function pairPage(root, {model, connection}) {
     end();
     if (!answer.ok) { setText(stages, "Not paired."); result.show(answer); return; }
     const id = answer.data?.id ?? text;
-    setText(stages, "Paired.");
+    paired = id;
+    update();
     result.show({ok: true, text: ""});
-    const led = resultLine();
+    const done = resultLine();
+    const send = async (name, payload) => done.show(await connection.send(`tag/${id}/${name}`, payload));
+    const newName = make("input", {id: "name", maxlength: "21", size: "18", autocomplete: "off"});
+    const naming = make("fieldset", {disabled: !connection.may(`tag/${id}/name/set`)}, make("legend", {class: "skip"}, "Name"),
+      make("div", {class: "bar"}, make("label", {}, "Name", newName), button("Name it", () => send("name/set", {name: newName.value}))));
     after.replaceChildren(
       make("a", {href: `#tag/${encodeURIComponent(id)}`}, `Open tag ${id}`),
-      button("Try the LED", async () => led.show(await connection.send(`tag/${id}/led/set`, {color: "#ff8000", duration_ms: 2000})), {class: "main"}), led);
+      button("Try the LED", () => send("led/set", {color: "#ff8000", duration_ms: 2000}), {class: "main"}), naming, done);
+  }
+
+  // The step of a connection that is being established; empty for any other state.
+  function stepText(tag) {
+    const {state, step, of} = tag?.connection ?? {};
+    return ["connecting", "initializing", "configuring"].includes(state) && of ? `Connecting, ${step} of ${of}.` : "";
+  }
+
+  // A tag that was known before has its facts while it is paired.
+  function tagBeingPaired() {
+    const serials = [running.text, running.serial];
+    return [...model.tags].find(([id, tag]) => serials.includes(id) || serials.includes(tag.info?.serial))?.[1];
   }
 
   function scan(name, seconds) {
@@ -89,6 +109,7 @@ export function pairPage(root, {model, connection}) {
   function message(change) {
     if (!running || change.kind !== "bridge" || change.id !== running.name || change.name !== "event") return;
     const text = texts[change.value?.type];
+    if (text) running.serial = change.value.serial ?? running.serial;
     if (text) setText(stages, text);
   }
 
@@ -96,11 +117,11 @@ export function pairPage(root, {model, connection}) {
     const names = model.onlineBridges();
     replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
     bridgeLabel.hidden = names.length < 2;
+    if (paired) setText(stages, `Paired. ${stepText(model.tags.get(paired))}`.trim());
     if (!running) return;
     setText(time, `${Math.max(0, Math.ceil((running.until - Date.now()) / 1000))} s left`);
-    const id = running.text.toUpperCase();
-    const tag = model.tags.get(running.text) ?? model.tags.get(id);
-    if (tag?.connection?.state === "initializing") setText(stages, `Connecting, ${tag.connection.step} of ${tag.connection.of}.`);
+    const step = stepText(tagBeingPaired());
+    if (step) setText(stages, step);
     const list = [...model.advertisements.values()].filter(entry => entry.bridge === running.name)
       .sort((one, other) => (other.rssi ?? -999) - (one.rssi ?? -999)).slice(0, 10);
     setText(heardText, list.length === 0 ? "Nothing received yet." : "Received:");

@@ -6,6 +6,9 @@ import {lineChart, columnChart} from "./chart.js";
 
 const patterns = [["solid", "solid"], ["breathing", "breathing"], ["pulsing", "pulsing"], ["single_blink", "one blink"], ["double_blink", "two blinks"], ["triple_blink", "three blinks"]];
 
+// The patterns besides short and long.
+const haptics = ["constant_on", "sine_increase", "sine_decrease", "linear_increase", "linear_decrease", "parabolic_increase", "parabolic_decrease"];
+
 export function tagPage(root, {model, connection, go}, id) {
   const topic = name => `tag/${id}/${name}`;
   const heading = make("h1");
@@ -41,10 +44,12 @@ export function tagPage(root, {model, connection, go}, id) {
     }, results["led/set"]), {class: "main"}),
     button("Stop", () => send("led/set", {halt_all: true}, results["led/set"])));
 
+  const hapticPattern = make("select", {}, ...haptics.map(value => make("option", {value}, words(value))));
+  const playHaptic = pattern => send("haptic/set", {pattern}, results["haptic/set"]);
   const haptic = control("Haptic", "haptic/set",
-    button("Short", () => send("haptic/set", {pattern: "short"}, results["haptic/set"])),
-    button("Long", () => send("haptic/set", {pattern: "long"}, results["haptic/set"])),
-    button("Stop", () => send("haptic/set", {pattern: "stop"}, results["haptic/set"])));
+    button("Short", () => playHaptic("short")), button("Long", () => playHaptic("long")),
+    make("label", {}, "More", hapticPattern), button("Play pattern", () => playHaptic(hapticPattern.value)),
+    button("Stop", () => playHaptic("stop")));
 
   const modes = ["gesture", "continuous"].map(value =>
     make("input", {type: "radio", name: "mode", value, onchange: () => send("touch_mode/set", {touch_mode: value}, results["touch_mode/set"])}));
@@ -167,7 +172,7 @@ function gapText(list) {
   return `No number is missing since ${clockTime(list[list.length - 1].time)}.`;
 }
 
-// Twelve bars for the lines of the sleeve.
+// Twelve bars for the lines of the sleeve, whose values are 0 to 128.
 function touchLines() {
   const bars = Array.from({length: 12}, (_, index) => makeSVG("rect", {x: String(index * 10 + 1), width: "8", y: "100", height: "0"}));
   const picture = makeSVG("svg", {viewBox: "0 0 120 100", preserveAspectRatio: "none", "aria-hidden": "true"}, ...bars);
@@ -178,7 +183,7 @@ function touchLines() {
     show(value) {
       if (!Array.isArray(value?.lines)) return;
       value.lines.slice(0, 12).forEach((line, index) => {
-        const height = Math.max(0, Math.min(100, Number(line) / 255 * 100));
+        const height = Math.max(0, Math.min(100, Number(line) / 128 * 100));
         bars[index].setAttribute("height", String(height));
         bars[index].setAttribute("y", String(100 - height));
       });

@@ -39,6 +39,10 @@ def pair_and_use(run):
     page.click_text("Try the LED")
     page.wait_for("ok, answered in")
     wait_for("the tag plays", lambda: len(led_lines(stage, "003R")) > before)
+    page.type("#name", "Left sleeve")
+    page.click_text("Name it")
+    # The bridge connects the tag again, so that BlueZ reads the name.
+    wait_for("the tag is named and connected", lambda: find(stage.simulator, r'"name":"Left sleeve"[\s\S]*"mode":"gesture","tag":"003R"'))
     page.click_text("Open tag 003R")
     page.wait_for("Last 24 hours")
     page.run("""window.seen = null; new MutationObserver(() => {
@@ -116,6 +120,9 @@ def all_commands(run):
     page.wait_for("Connect\n")
     page.click_text("Connect")
     page.wait_for("Disconnect\n")
+    page.run("const select = [...document.querySelectorAll('label')].find(label => label.innerText.startsWith('More')).querySelector('select'); select.value = 'sine_increase'")
+    page.click_text("Play pattern")
+    wait_for("the pattern", lambda: find(stage.simulator, '"event":"haptic".*"pattern":"sine_increase"'))
     stage.simulator.type("detach 0002")
     run.show("tag/0002")
     page.wait_for("none attached")
@@ -217,4 +224,52 @@ def accessibility(run):
             page, sorted(set(expected[page]) - set(lines)), sorted(set(lines) - set(expected[page]))))
 
 
-CASES = [pair_and_use, keyboard_only, all_commands, log, hostile_names, quiet_console, accessibility]
+# The pages in a model of their own, with facts and messages as a bridge publishes them.
+PAIRING = """const [done] = arguments;
+Promise.all([import("./model.js"), import("./pair.js")]).then(([{Model}, {pairPage}]) => {
+  const model = new Model(), root = document.createElement("div"), shown = [];
+  model.bridges.set("attic", {state: "online"});
+  let answer;
+  const connection = {may: () => true, send: topic => topic.endsWith("/pair") ? new Promise(resolve => { answer = resolve; }) : Promise.resolve({ok: true, text: ""})};
+  const page = pairPage(root, {model, connection});
+  const show = (state, step) => {
+    model.tags.set("left", {info: {serial: "003r"}, connection: {state, step, of: 14}});
+    page.update();
+    shown.push(root.querySelector("[role=status]").textContent);
+  };
+  page.update();
+  root.querySelector("#serial").value = "0-07-9324FLHBK003r-1903";
+  root.querySelector("form").dispatchEvent(new Event("submit", {cancelable: true}));
+  page.message({kind: "bridge", id: "attic", name: "event", value: {type: "pair_connecting", serial: "003r"}});
+  for (const state of ["connecting", "initializing", "configuring"]) show(state, 9);
+  answer({ok: true, data: {id: "left"}});
+  setTimeout(() => {
+    show("initializing", 10);
+    show("connected", null);
+    page.close();
+    done({shown, capitals: root.querySelector("#serial").getAttribute("autocapitalize")});
+  });
+}, failure => done(String(failure)));"""
+TOUCH = """const [done] = arguments;
+Promise.all([import("./model.js"), import("./tag.js")]).then(([{Model}, {tagPage}]) => {
+  const model = new Model(), root = document.createElement("div");
+  model.tags.set("0001", {touch_mode: "continuous", connection: {state: "connected"}});
+  const page = tagPage(root, {model, connection: {may: () => true, watchTouch() {}}, go() {}}, "0001");
+  page.message({kind: "tag", id: "0001", name: "touch", value: {proximity: 0, lines: [128, 64, 0, 200]}});
+  page.close();
+  done([...root.querySelectorAll(".lines rect")].slice(0, 4).map(bar => [Number(bar.getAttribute("height")), Number(bar.getAttribute("y"))]));
+}, failure => done(String(failure)));"""
+
+
+def parts(run):
+    """The steps of a connection while a tag is paired; the bars of the touch lines, which are 0 to 128."""
+    run.login()
+    run.page.call("POST", "/timeouts", {"script": 20000})
+    result = run.page.call("POST", "/execute/async", {"script": PAIRING, "args": []})
+    steps = ["Connecting, 9 of 14."] * 3 + ["Paired. Connecting, 10 of 14.", "Paired."]
+    require(result == {"shown": steps, "capitals": "none"}, "while pairing: %s" % result)
+    bars = run.page.call("POST", "/execute/async", {"script": TOUCH, "args": []})
+    require(bars == [[100, 0], [50, 50], [0, 100], [100, 0]], "heights and places of the bars: %s" % bars)
+
+
+CASES = [pair_and_use, keyboard_only, all_commands, parts, log, hostile_names, quiet_console, accessibility]
