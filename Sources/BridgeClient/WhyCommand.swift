@@ -143,18 +143,15 @@ extension WhyReport {
         let failure: ClientFailure =
             facts.bridge("state") == nil
             ? .bridgeUnknown(instance, others: facts.otherBridges) : .bridgeOffline(instance)
-        let skipped = [Check.adapter, .bond, .link].map {
-            Finding($0, .skipped, "not known while the bridge is offline")
-        }
-        var chain = [
+        func skipped(_ check: Check) -> Finding { Finding(check, .skipped, "not known while the bridge is offline") }
+        let received = Self.lastSeen(id, facts, now).map { "last received \($0)" } ?? "not known"
+        let chain = [
             Finding(.broker, .ok, "connected"),
             Finding(.bridge, .failed, failure.text, remedies: [failure.hint].compactMap(\.self)),
+            skipped(.adapter), Finding(.received, .skipped, received), skipped(.bond), skipped(.link),
+            Self.lastError(id, facts),
         ]
-        chain += skipped
-        let received = Self.lastSeen(id, facts, now)
-        chain.append(Finding(.received, .skipped, received.map { "last received \($0)" } ?? "not known"))
-        if let error = Self.lastError(id, facts) { chain.append(error) }
-        self.init(id: id, instance: instance, chain: chain.inOrder, noConnection: failure)
+        self.init(id: id, instance: instance, chain: chain.compactMap(\.self), noConnection: failure)
     }
 
     /// From the retained messages of a bridge that is online, but does not answer.
@@ -201,13 +198,5 @@ extension WhyReport {
         return Finding(
             .lastError, .warning, "\(code): \(error["text"]?.string ?? "")",
             remedies: [error["hint"]?.string].compactMap(\.self))
-    }
-}
-
-extension [Finding] {
-    /// In the order of the links.
-    fileprivate var inOrder: [Finding] {
-        let order = Check.allCases
-        return sorted { (order.firstIndex(of: $0.check) ?? 0) < (order.firstIndex(of: $1.check) ?? 0) }
     }
 }

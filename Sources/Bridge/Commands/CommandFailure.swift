@@ -145,7 +145,7 @@ extension TagMirror {
     var heldFailure: CommandFailure {
         CommandFailure(
             .notPermitted, "Tag \(entry.id) was disconnected by the user",
-            hint: "Publish connect to the tag's connection/set")
+            hint: "Publish connect to the tag's connection/set, or run jacquard2mqtt connection \(entry.id) connect")
     }
 }
 

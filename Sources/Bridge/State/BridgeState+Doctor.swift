@@ -47,15 +47,27 @@ extension BridgeState {
         health.current.filter { codes.contains($0.key.code) }.map(\.text).sorted()
     }
 
+    /// What to do about messages that were lost.
+    private var remediesOfLosses: [String] {
+        let kinds = Set(health.current.filter { $0.key.code == .eventsDropped }.map(\.key.subject.text))
+        let isOutage = kinds.contains("") || kinds.contains("results")
+        return [
+            isOutage ? "see the broker's log: the bridge was disconnected from it too long" : nil,
+            kinds.contains("") ? "limits.gestures_while_broker_away_s is how long a gesture waits" : nil,
+            kinds.contains("commands") ? "send fewer commands at once" : nil,
+        ].compactMap(\.self)
+    }
+
     private var brokerFinding: Finding {
         if let text = problems([.brokerStalled]).first {
             return Finding(.broker, .failed, text, remedies: ["look at the broker's log, or restart the broker"])
         }
-        let troubles = problems([.brokerRefuses, .eventsDropped])
-        guard troubles.isEmpty else {
-            return Finding(
-                .broker, .warning, troubles.joined(separator: "; "),
-                remedies: ["run jacquard2mqtt doctor as the bridge's user: it tries each topic"])
+        let (refusals, losses) = (problems([.brokerRefuses]), problems([.eventsDropped]))
+        guard refusals.isEmpty, losses.isEmpty else {
+            let remedies =
+                (refusals.isEmpty ? [] : ["run jacquard2mqtt doctor as the bridge's user: it tries each topic"])
+                + remediesOfLosses
+            return Finding(.broker, .warning, (refusals + losses).joined(separator: "; "), remedies: remedies)
         }
         let version = stack.protocolVersion.map { $0 == 5 ? " with MQTT 5" : " with MQTT 3.1.1" } ?? ""
         let node = stack.brokerNode.map { " to \($0)" } ?? ""

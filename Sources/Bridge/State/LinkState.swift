@@ -67,8 +67,12 @@ struct LinkState: Sendable {
 
     /// Whether commands can reach the tag: it is connected, or connects when a command arrives.
     var isAvailable: Bool {
-        guard !isOutOfService else { return false }
-        return isConnected || (intent.policy == .onDemand && !intent.isHeld && failure == nil && !isUnreached)
+        !isOutOfService && (isConnected || connectsOnDemand)
+    }
+
+    /// Whether the tag is expected to connect when a command arrives. The bridge does not scan for such a tag until then.
+    var connectsOnDemand: Bool {
+        intent.policy == .onDemand && !intent.isHeld && failure == nil && !isUnreached
     }
 
     /// When the next timeout is due.

@@ -46,15 +46,20 @@ struct TagFindings {
     var received: Finding {
         if isLinked { return Finding(.received, .ok, "linked to the adapter") }
         if isConnectedElsewhere { return Finding(.received, .skipped, "a linked tag sends no advertisements") }
-        guard let lastSeen = tag.lastSeen else {
-            return Finding(
-                .received, .failed, "not received since the bridge started", remedies: remediesOfSilence)
-        }
-        guard now.instant - lastSeen.instant > Self.memory else {
+        if let lastSeen = tag.lastSeen, now.instant - lastSeen.instant <= Self.memory {
             let signal = tag.sighting.rssi.map { " at \($0) dBm" } ?? ""
             return Finding(.received, .ok, "received \(lastSeen.ago(at: now))\(signal)")
         }
-        return Finding(.received, .failed, "last received \(lastSeen.ago(at: now))", remedies: remediesOfSilence)
+        let silence = tag.lastSeen.map { "last received \($0.ago(at: now))" } ?? "not received since the bridge started"
+        guard isAwaited else {
+            return Finding(.received, .skipped, "\(silence): the bridge does not wait for it now")
+        }
+        return Finding(.received, .failed, silence, remedies: remediesOfSilence)
+    }
+
+    /// Whether the bridge scans for the tag, or the last command could not reach it. Without a scan, silence means nothing.
+    private var isAwaited: Bool {
+        tag.link.intent.isWanted || (policy.verdict != .failed && !tag.link.connectsOnDemand)
     }
 
     private var remediesOfSilence: [String] {

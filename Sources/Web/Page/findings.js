@@ -3,7 +3,7 @@
 //
 // A finding has the keys of request/doctor: {name, title, verdict, found, remedies}.
 
-import {age, span, stateText, words} from "./model.js";
+import {age, connectsOnDemand, span, stateText, words} from "./model.js";
 
 const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
 const linked = ["connecting", "initializing", "configuring", "connected"];
@@ -87,7 +87,7 @@ function adapter(bridge, tag) {
 function ofTag(tag, isAdapterReady, now) {
   const {state, step, of, attempt, error, since} = tag.connection ?? {};
   const link = (verdict, found, ...remedies) => finding("link", "link", verdict, found, ...remedies);
-  const isHeld = state === "disconnected";
+  const isHeld = state === "disconnected" && !error && !connectsOnDemand(tag);
   const policy = isHeld ? [finding("connection_policy", "policy", "failed", "disconnected on request or by the configuration", "Press Connect on the tag's page.")] : [];
   const first = [...policy, received(tag, true, now)];
   if (state === "connected") return [...first, tag.availability === "online" ? link("ok", `connected since ${since}`) : link("failed", "the tag does not answer; the bridge connects it again", "If this lasts, charge the tag.")];
@@ -95,7 +95,7 @@ function ofTag(tag, isAdapterReady, now) {
   if (isHeld) return [...first, link("skipped", "not tried")];
   if (!isAdapterReady) return [...first, link("skipped", "not tried without an adapter")];
   if (error) return [...first, link("failed", `not connected: ${errorText(tag, now)}`, error.hint)];
-  if (tag.availability === "online") return [...first, link("ok", "not connected, because no command is waiting")];
+  if (connectsOnDemand(tag)) return [...first, link("ok", "not connected, because no command is waiting")];
   if (first.at(-1).verdict === "failed") return [...first, link("skipped", "not tried: the bridge waits until it receives the tag")];
   return [...first, link("failed", "not connected", ...missingTagRemedies)];
 }
@@ -106,6 +106,7 @@ function received(tag, isBridgeOnline, now) {
   const make = (verdict, found, ...remedies) => finding("received", "tag received", verdict, found, ...remedies);
   if (isBridgeOnline && linked.includes(state)) return make("ok", "linked to the adapter");
   if (seen) return make("skipped", `received ${age(seen, now)} or later`);
+  if (connectsOnDemand(tag)) return make("skipped", "not received since the bridge started");
   if (!isBridgeOnline || seen === undefined) return make("skipped", "not known");
   return make("failed", "not received since the bridge started", ...missingTagRemedies);
 }

@@ -146,17 +146,23 @@ export function localTimes(text, now = Date.now()) {
   });
 }
 
+// Whether a tag waits for a command, as one with connect: on_demand does: it is online without a link.
+export function connectsOnDemand(tag) {
+  return tag?.availability === "online" && ["disconnected", "preparing_to_connect"].includes(tag.connection?.state);
+}
+
 // The state of a tag in words.
 export function stateText(tag, now = Date.now()) {
   const connection = tag.connection;
   const isOnline = tag.availability === "online";
   if (!connection) return isOnline ? "connected" : "offline";
-  // A tag with connect: on_demand is online without a link.
-  if (isOnline && connection.state === "preparing_to_connect") return "ready, connects on demand";
+  if (connectsOnDemand(tag)) return "ready, connects on demand";
   if (isOnline && connection.state === "connected") return "connected";
+  if (connection.state === "disconnected" && !connection.error) return `disconnected ${sinceText(connection.since, now)}`.trim();
   switch (connection.state) {
     case "connected": return "not answering";
-    case "disconnected": return `disconnected ${sinceText(connection.since, now)}`.trim();
+    // Of a tag that should be connected: Bluetooth is off, or the bond is lost.
+    case "disconnected":
     case "preparing_to_connect": {
       const seen = connection.last_seen ?? connection.since;
       return `offline ${sinceText(seen, now)}`.trim();

@@ -86,6 +86,8 @@ struct WhyTests {
         #expect(report.document["broken"] == "bridge" && report.failure?.code == "bridge_offline")
         #expect(lines.contains { $0.hasPrefix("skipped  tag received    last received 12 min ago") })
         #expect(lines.contains("warning  last error      connection_timeout: No link"))
+        let names = report.document["chain"]?.elements?.map { $0["name"]?.string ?? "" }
+        #expect(names == ["broker", "bridge", "adapter", "received", "bond", "link", "last_error"])
         let unknown = WhyReport("0001", offline: Self.facts(["bridge/hall/state": "online"]), at: Self.now)
         #expect(unknown.failure?.code == "bridge_unknown" && unknown.failure?.exitCode == .noConnection)
     }

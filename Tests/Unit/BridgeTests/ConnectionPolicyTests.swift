@@ -52,7 +52,8 @@ struct ConnectionPolicyTests {
             scene.lastError
                 == ResultError(
                     code: "not_permitted", text: "Tag 003R was disconnected by the user",
-                    hint: "Publish connect to the tag's connection/set", retryable: false))
+                    hint: "Publish connect to the tag's connection/set, or run jacquard2mqtt connection 003R connect",
+                    retryable: false))
         scene.powerOn()
         #expect(scene.takeActions() == [])
         scene.send(connection, #"{"connection":"connect","id":"c"}"#)

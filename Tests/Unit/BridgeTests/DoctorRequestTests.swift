@@ -132,6 +132,59 @@ struct DoctorRequestTests {
         #expect(document["received"]?.remedies.last == "charge it; at the last report its battery was at 42 %")
     }
 
+    @Test("a tag that connects on demand and waits for a command is not broken, however long it was not received")
+    func onDemand() throws {
+        let entry = TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)
+        var scene = Self.scene(entry, received: false)
+        scene.handle(.adapters([AdapterFacts(id: "hci0", address: "F0", state: .poweredOn)]))
+        var document = try Self.findings(&scene)
+        #expect(document.broken == nil && document.status == "ok")
+        #expect(document["received"]?.verdict == "skipped")
+        #expect(
+            document["received"]?.found
+                == "not received since the bridge started: the bridge does not wait for it now")
+        scene = Self.scene(entry)
+        scene.wait(.seconds(81))
+        document = try Self.findings(&scene)
+        #expect(document.broken == nil && document["link"]?.verdict == "ok")
+        #expect(document["received"]?.found == "last received 81 s ago: the bridge does not wait for it now")
+        #expect(document["received"]?.remedies == [])
+        // A command searches for the tag, and then could not reach it.
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":90000}"#)
+        #expect(try Self.findings(&scene).broken == "received")
+        scene.wait(.seconds(200))
+        document = try Self.findings(&scene)
+        #expect(document.broken == "received" && document["link"]?.verdict == "ok")
+        #expect(document["received"]?.remedies.first == "move the tag: it sleeps after ten idle minutes")
+    }
+
+    @Test("a tag that is held is not searched for: only the policy is broken")
+    func held() throws {
+        var scene = Self.scene()
+        scene.send("tag/003R/connection/set", "disconnect")
+        scene.wait(.seconds(700))
+        let document = try Self.findings(&scene)
+        #expect(document.broken == "connection_policy" && document["received"]?.verdict == "skipped")
+    }
+
+    @Test("lost events have a remedy of their own")
+    func lostEvents() throws {
+        var scene = Self.scene()
+        scene.handle(.messagesLost(.init(events: ["x": 2])))
+        var finding = try Self.findings(&scene)["broker"]
+        #expect(finding?.found == "2 events were lost since the start: the broker was disconnected too long")
+        #expect(
+            finding?.remedies == [
+                "see the broker's log: the bridge was disconnected from it too long",
+                "limits.gestures_while_broker_away_s is how long a gesture waits",
+            ])
+        scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
+        scene.handle(.messagesLost(.init(commands: 7)))
+        finding = try Self.findings(&scene)["broker"]
+        #expect(finding?.remedies.first == "run jacquard2mqtt doctor as the bridge's user: it tries each topic")
+        #expect(finding?.remedies.last == "send fewer commands at once")
+    }
+
     @Test("a tag that the user or the configuration keeps away is not connected for that reason")
     func policy() throws {
         var scene = Self.scene()
