@@ -21,6 +21,8 @@ final class EventRecorder {
     private var bytes = 0
     /// Number of events that were dropped because the file could not be written in time.
     private var dropped = 0
+    /// Number of lost events that were logged.
+    private var logged = 0
     private var isWriting = false
     private var isFailing = false
     private lazy var timer = LoopTimer { [unowned self] in begin() }
@@ -139,13 +141,17 @@ final class EventRecorder {
         schedule()
     }
 
-    /// Logs the first failure, and the recovery with the number of lost events.
+    /// Logs the first failure, and the recovery with the number of lost events. Events that are lost without a failure
+    /// came faster than they were written, or are too long.
     private func report(_ failure: FileError?) {
+        let lost = file.lost + dropped
         switch (failure, isFailing) {
         case (let failure?, false): log.warning("cannot record events", [(.error, failure.reason)])
-        case (nil, true): log.notice("events are recorded again", [(.count, "\(file.lost + dropped)")])
+        case (nil, true): log.notice("events are recorded again", [(.count, "\(lost)")])
+        case (nil, false) where lost > logged: log.warning("events were not recorded", [(.count, "\(lost - logged)")])
         default: break
         }
+        if failure == nil { logged = lost }
         isFailing = failure != nil
     }
 }

@@ -197,19 +197,23 @@ struct EventRecorderTests {
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "other")
     }
 
-    @Test("drops events above its bound while the file is not written, and continues")
+    @Test("drops events above its bound while the file is not written, logs their number, and continues")
     func flood() async throws {
         let scratch = try ScratchFolder()
+        let sink = MemorySink()
         try await onLoop {
-            let recorder = try #require(await Self.start(scratch))
+            let recorder = try #require(await Self.start(scratch, sink: sink))
             // In one turn of the loop, in which nothing can be written.
             for number in 0..<5_000 { recorder.record(Self.gesture(number), at: .now) }
             await recorder.finish(within: .seconds(60))
             let kept = Self.events(scratch).count
             #expect(kept > 300 && kept < 1_500, "\(kept)")
+            #expect(sink.records.map(\.message) == ["events were not recorded"])
+            #expect(sink.records.first?.metadata.map(\.value).contains("\(5_000 - kept)") == true)
             recorder.record(Self.gesture(5_000), at: .now)
             await recorder.finish(within: .seconds(60))
             #expect(Self.events(scratch).count == kept + 1)
+            #expect(sink.records.count == 1)
         }
     }
 
