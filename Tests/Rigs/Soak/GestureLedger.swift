@@ -6,8 +6,8 @@
 /// - A gesture made by a tag that is connected, in gear and without trouble arrives, as often as it was made, while the
 ///   way to the reader is whole. While the broker is away it arrives too if the broker is back within the lifetime.
 /// - Of one tag and one start of the bridge every `seq` arrives once and in order; a repetition is allowed around trouble
-///   with the broker (QoS 1: what was not acknowledged is sent again), and a gap there, too, if it was counted as
-///   `expired` or lost with what an ended broker held.
+///   with the broker (QoS 1: what was not acknowledged is sent again), and a gap there, too, see ``GestureSequence``. After
+///   a freeze the broker may pass them on in another order, but the bridge publishes them in order.
 /// - Gestures of a tag in trouble may be lost before the bridge has counted them.
 struct GestureLedger {
     /// What was made with one line of the simulator.
@@ -19,23 +19,8 @@ struct GestureLedger {
         /// When the last of it was made; nil while it is not known.
         var made: ContinuousClock.Instant?
         var arrived = 0
-    }
-
-    /// What a reader knows of one tag and one start of the bridge.
-    private struct Sequence {
-        var seen: Set<UInt64> = []
-        var last: UInt64 = 0
-        var lastAt: ContinuousClock.Instant
-        var counted: UInt64 = 0
-        var expired = 0
-        /// Numbers that were left out, with the time around them.
-        var gaps: [Gap] = []
-    }
-
-    private struct Gap {
-        let numbers: Range<UInt64>
-        let from: ContinuousClock.Instant
-        let to: ContinuousClock.Instant
+        /// How many the broker has passed to the witness.
+        var taken = 0
     }
 
     /// The longest a gesture waits in the bridge, five seconds, less what the bridge may need to connect again: its delay
@@ -45,17 +30,17 @@ struct GestureLedger {
     private static let patience = Duration.seconds(8)
 
     private var entries: [UInt32: Entry] = [:]
-    private var sequences: [String: [String: Sequence]] = [:]
+    private var sequences: [String: [String: GestureSequence]] = [:]
     private(set) var made = 0
     private(set) var arrived = 0
     private(set) var repeated = 0
     private(set) var reordered = 0
-    private(set) var lostWithBroker = 0
-    private(set) var expired = 0
+    /// What has become of the gestures that did not arrive; complete after ``close(_:at:)``.
+    private(set) var missing = MissingGestures()
     private(set) var latest = Duration.zero
 
     /// The gestures that the bridge did not count, or did not publish before it was killed.
-    var lostAtTag: Int { made - arrived - expired - lostWithBroker }
+    var lostAtTag: Int { made - arrived - missing.count }
 
     /// A gesture was typed.
     mutating func typed(_ number: UInt32, tag: String, count: Int, at now: ContinuousClock.Instant) {
@@ -88,34 +73,51 @@ struct GestureLedger {
         _ document: GestureDocument, of tag: String, age: Duration, _ troubles: Troubles,
         at now: ContinuousClock.Instant
     ) -> String? {
-        var sequence = sequences[tag]?[document.boot] ?? Sequence(lastAt: now)
-        defer { sequences[tag, default: [:]][document.boot] = sequence }
         let isAroundTrouble = troubles.touchBroker(now - .seconds(10), now)
-        guard sequence.seen.insert(document.seq).inserted else {
+        let name = "gesture \(document.seq) of \(tag)"
+        switch sequences[tag, default: [:]][document.boot, default: GestureSequence(at: now)].arrived(
+            document.seq, at: now)
+        {
+        case .repeated:
             repeated += 1
-            return isAroundTrouble ? nil : "gesture \(document.seq) of \(tag) arrived twice"
-        }
-        arrived += 1
-        entries[document.gesture]?.arrived += 1
-        latest = max(latest, age)
-        guard document.seq > sequence.last else {
+            return isAroundTrouble ? nil : "\(name) arrived twice"
+        case .behind(let last):
+            arrived += 1
+            entries[document.gesture]?.arrived += 1
             reordered += 1
-            return "gesture \(document.seq) of \(tag) arrived behind \(sequence.last)"
+            return isAroundFreeze(troubles, now) ? nil : "\(name) arrived behind \(last)"
+        case .inOrder:
+            arrived += 1
+            entries[document.gesture]?.arrived += 1
+            latest = max(latest, age)
+            return age > .seconds(5) && !isAroundTrouble ? "\(name) came \(age) late" : nil
         }
-        if document.seq > sequence.last + 1 {
-            sequence.gaps.append(Gap(numbers: sequence.last + 1..<document.seq, from: sequence.lastAt, to: now))
+    }
+
+    /// A gesture has come to the witness: the broker has it.
+    ///
+    /// - Returns: the broken rule, if any.
+    mutating func taken(_ document: GestureDocument, of tag: String, at now: ContinuousClock.Instant) -> String? {
+        switch sequences[tag, default: [:]][document.boot, default: GestureSequence(at: now)].taken(document.seq) {
+        case .repeated: return nil
+        case .inOrder:
+            entries[document.gesture]?.taken += 1
+            return nil
+        case .behind(let last):
+            entries[document.gesture]?.taken += 1
+            return "gesture \(document.seq) of \(tag) was published behind \(last)"
         }
-        sequence.last = document.seq
-        sequence.lastAt = now
-        return age > .seconds(5) && !isAroundTrouble ? "gesture \(document.seq) of \(tag) came \(age) late" : nil
+    }
+
+    /// Whether the broker may have discarded gestures of the reader's queue. mosquitto 2.0 then passes new gestures on
+    /// before the rest of the queue.
+    private func isAroundFreeze(_ troubles: Troubles, _ now: ContinuousClock.Instant) -> Bool {
+        troubles.touch(.brokerFrozen, now - GestureSequence.aftermath, now)
     }
 
     /// Handles the counters published by the bridge.
     mutating func received(_ stats: StatsDocument, of tag: String, at now: ContinuousClock.Instant) {
-        var sequence = sequences[tag]?[stats.boot] ?? Sequence(lastAt: now)
-        sequence.counted = max(sequence.counted, stats.lastSequence)
-        sequence.expired = max(sequence.expired, stats.expired)
-        sequences[tag, default: [:]][stats.boot] = sequence
+        sequences[tag, default: [:]][stats.boot, default: GestureSequence(at: now)].received(stats)
     }
 
     /// Looks at what should have arrived by now.
@@ -152,41 +154,23 @@ struct GestureLedger {
                 && troubles.touch(part, entry.typed - .seconds(1), entry.typed - .seconds(1))
         }
         if !wasAway, troubles.touchBroker(entry.typed, made + Self.patience) { return [] }
+        // What the broker had, it has discarded: the end decides whether it may have.
+        if entry.taken == entry.count { return [] }
         return [
             "\(name): \(missing) of \(entry.count) did not arrive\(wasAway ? ", made while the broker was away" : "")"
         ]
     }
 
-    /// At the end everything is well and quiet: what the bridge has counted is what arrived, or expired, or was lost with
-    /// a broker.
+    /// At the end everything is well and quiet: what the bridge has counted is what arrived, or what may be missing.
     ///
     /// - Returns: the broken rules.
     mutating func close(_ troubles: Troubles, at now: ContinuousClock.Instant) -> [String] {
         sequences.flatMap { tag, boots in
-            boots.flatMap { close($1, "\(tag), start \($0)", troubles, at: now) }
+            boots.flatMap { boot, sequence in
+                let found = sequence.missing(troubles, at: now)
+                missing.add(found)
+                return found.violations.map { "\(tag), start \(boot): \($0)" }
+            }
         }
-    }
-
-    private mutating func close(
-        _ sequence: Sequence, _ name: String, _ troubles: Troubles, at now: ContinuousClock.Instant
-    ) -> [String] {
-        var gaps = sequence.gaps
-        if sequence.counted > sequence.last {
-            gaps.append(Gap(numbers: sequence.last + 1..<sequence.counted + 1, from: sequence.lastAt, to: now))
-        }
-        let missing = gaps.reduce(0) { $0 + $1.numbers.count }
-        expired += sequence.expired
-        lostWithBroker += max(0, missing - sequence.expired)
-        let mayBeLost = gaps.contains {
-            troubles.touch(.brokerEnded, $0.from, $0.to) || troubles.touch(.bridge, $0.from, $0.to)
-        }
-        // What the bridge sends at the end of a freeze, with less than a second left, may expire in the broker.
-        let isFrozen = gaps.contains { troubles.touch(.brokerFrozen, $0.from, $0.to) }
-        let expiredAtBroker = isFrozen ? 1 + sequence.expired / 10 : 0
-        return gaps.filter {
-            !troubles.touchBroker($0.from, $0.to) && !troubles.touch(.bridge, $0.from, $0.to)
-        }.map { "gestures \($0.numbers) of \(name), did not arrive" }
-            + (missing > sequence.expired + expiredAtBroker && !mayBeLost
-                ? ["\(missing) gestures of \(name), are missing, and \(sequence.expired) expired"] : [])
     }
 }

@@ -20,6 +20,7 @@ struct RecordLedger {
     /// When each event came first.
     private var published: [Message: ContinuousClock.Instant] = [:]
     private var publishedOrder: [Message] = []
+    private var ordered: Set<Message> = []
     private var replayed: [(message: Message, made: ContinuousClock.Instant)] = []
     private var facts: [String: [UInt8]] = [:]
     private var replayedFacts: [String: [UInt8]] = [:]
@@ -42,13 +43,20 @@ struct RecordLedger {
         topic.split(separator: "/", maxSplits: 2).last.map(events.contains) ?? false
     }
 
-    /// A message of the bridge was received. Repetitions have no effect.
+    /// A message of the bridge has come to the witness, in the order in which they were published. Repetitions have no
+    /// effect.
     mutating func published(_ topic: String, _ payload: [UInt8], at now: ContinuousClock.Instant) {
         guard Self.isEvent(topic) else { return facts[topic] = payload }
         let message = Message(topic: topic, payload: payload)
-        guard published[message] == nil else { return }
-        published[message] = now
-        publishedOrder.append(message)
+        if ordered.insert(message).inserted { publishedOrder.append(message) }
+        if published[message] == nil { published[message] = now }
+    }
+
+    /// A message of the bridge has come to the reader.
+    mutating func received(_ topic: String, _ payload: [UInt8], at now: ContinuousClock.Instant) {
+        guard Self.isEvent(topic) else { return }
+        let message = Message(topic: topic, payload: payload)
+        if published[message] == nil { published[message] = now }
     }
 
     /// A message of the replay was received, with the time in the document of an event as `made`.
@@ -85,7 +93,7 @@ struct RecordLedger {
         }
         let order = Dictionary(grouping: publishedOrder.filter(known.contains), by: \.topic)
         var seen: Set<Message> = []
-        let firsts = replayed.map(\.message).filter { published[$0] != nil && seen.insert($0).inserted }
+        let firsts = replayed.map(\.message).filter { ordered.contains($0) && seen.insert($0).inserted }
         let replayedOrder = Dictionary(grouping: firsts, by: \.topic)
         for (topic, messages) in replayedOrder where messages != order[topic] {
             violations.append("the replay has another order of \(topic)")

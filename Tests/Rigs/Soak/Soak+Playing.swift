@@ -9,6 +9,7 @@ enum Remedy {
     case adapterOn
     case blueZBack
     case startBroker
+    case freezeBroker(Duration)
     case thawBroker
     case startDaemon
 }
@@ -58,7 +59,7 @@ extension Soak {
 
     // MARK: Gestures
 
-    private func gesture(_ tag: String, count: Int, rate: Int?) {
+    func gesture(_ tag: String, count: Int, rate: Int?) {
         let number = nextNumber
         nextNumber += 1
         gestures.typed(number, tag: tag, count: count, at: .now)

@@ -75,7 +75,7 @@ extension Soak {
         switch (levels.first, levels.count > 1 ? levels[1] : "") {
         case (Self.replayBase, _): receivedFromReplay(levels, message)
         case ("jacquard", "tag") where levels.count >= 4:
-            record.published(levels[1...].joined(separator: "/"), message.payload, at: now)
+            record.received(levels[1...].joined(separator: "/"), message.payload, at: now)
             receivedFromTag(levels[2], levels[3...].joined(separator: "/"), message, now)
         case ("jacquard", "bridge") where levels.count >= 4:
             receivedFromBridge(levels[3...].joined(separator: "/"), message, now)
@@ -110,6 +110,21 @@ extension Soak {
         if let violation = gestures.received(document, of: tag, age: .seconds(age), troubles, at: now) {
             violated(violation)
         }
+    }
+
+    /// The broker has taken a message about a tag from the bridge.
+    func witnessed(_ message: MQTTMessage) {
+        let levels = message.topic.split(separator: "/").map(String.init)
+        guard levels.count >= 4 else { return }
+        record.published(levels[1...].joined(separator: "/"), message.payload, at: .now)
+        guard levels[3...] == ["gesture"], let document = decoded(GestureDocument.self, message.payload) else { return }
+        if let violation = gestures.taken(document, of: levels[2], at: .now) { violated(violation) }
+    }
+
+    /// A connection of the checker has ended, which is right only when the broker has.
+    func lost(_ name: String) {
+        note("the \(name) lost its connection")
+        if !troubles.isOpen(.brokerEnded), !isEnding { violated("the \(name) lost its connection") }
     }
 
     static func date(_ text: String) -> Date? {

@@ -24,9 +24,11 @@ extension Soak {
             """
 
             seed \(options.seed), \((ContinuousClock.now - started).inSeconds) s
-            gestures: made \(gestures.made), delivered \(gestures.arrived), expired \(gestures.expired), \
-            lost at a tag in trouble \(gestures.lostAtTag), lost with a broker \(gestures.lostWithBroker), \
-            repeated \(gestures.repeated), reordered \(gestures.reordered), latest after \(gestures.latest.inSeconds) s
+            gestures: made \(gestures.made), delivered \(gestures.arrived), expired \(gestures.missing.expired) \
+            (and \(gestures.missing.delivered) of the delivered ones), discarded by the broker \
+            \(gestures.missing.discarded), lost with an ended broker \(gestures.missing.lostWithBroker), \
+            lost at a tag in trouble \(gestures.lostAtTag), repeated \(gestures.repeated), \
+            reordered by the broker \(gestures.reordered), latest after \(gestures.latest.inSeconds) s
             commands: made \(commands.made), answered once \(commands.answeredOnce), again \(commands.answeredAgain), \
             never \(commands.neverAnswered), not taken by the broker \(commands.unacknowledged), \
             slowest \(commands.slowest.inSeconds) s

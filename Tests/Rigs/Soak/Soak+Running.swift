@@ -24,6 +24,7 @@ extension Soak {
         try await compareReplay()
         report(before, after, isSameProcess: first == stage.daemon?.identifier)
         await reader.stop()
+        await witness.stop()
         await stage.end()
         return violations.isEmpty
     }

@@ -15,12 +15,14 @@ extension Soak {
         (1, .kill),
     ]
 
+    private static let freezes: [(Int, Trouble)] = [(4, .freeze), (1, .longFreeze)]
+
     /// Makes a trouble.
     ///
     /// - Returns: the pause until the next one.
     func makeTrouble() async throws -> Duration {
         let now = ContinuousClock.now
-        let kind = troubleRandom.pick(Self.kinds) ?? .adapter
+        let kind = troubleRandom.pick(options.isFreezeOnly ? Self.freezes : Self.kinds) ?? .freeze
         note("trouble: \(kind)")
         switch kind {
         case .adapter:
@@ -39,6 +41,8 @@ extension Soak {
         case .terminate: endDaemon(SIGTERM, at: now)
         case .kill: endDaemon(SIGKILL, at: now)
         }
+        // Shorter, so that there are many.
+        if options.isFreezeOnly { return pause(5...20) }
         // Now and then the next one comes before this one is over.
         return troubleRandom.happens(percent: 20) ? pause(0.5...4) : pause(15...35)
     }
@@ -68,11 +72,25 @@ extension Soak {
         later.add(.startBroker, at: now + time)
     }
 
+    /// Freezes the broker, if nothing else happens to it while it has gestures in its queue.
     private func freeze(for time: Duration, at now: ContinuousClock.Instant) {
+        guard options.isFreezeOnly else { return freezeNow(for: time, at: now) }
+        for tag in options.serials.shuffled(using: &troubleRandom).prefix(2) { gesture(tag, count: 400, rate: 400) }
+        later.add(.freezeBroker(time), at: now + pause(0...0.2))
+    }
+
+    private func freezeNow(for time: Duration, at now: ContinuousClock.Instant) {
         guard troubles.isBrokerWell else { return }
         troubles.begin(.brokerFrozen, at: now)
+        if options.isFreezeOnly { standStill(for: 0.1...0.5) }
         stage.broker.daemon.signal(SIGSTOP)
         later.add(.thawBroker, at: now + time)
+    }
+
+    /// Blocks the loop, as on an overloaded host: the reader acknowledges nothing, so that gestures fill its queue in the
+    /// broker.
+    private func standStill(for seconds: ClosedRange<Double>) {
+        usleep(UInt32(Double.random(in: seconds, using: &troubleRandom) * 1_000_000))
     }
 
     private func endDaemon(_ signal: Int32, at now: ContinuousClock.Instant) {
@@ -104,10 +122,12 @@ extension Soak {
             try await stage.startBroker()
             note("broker started")
             healing[.brokerEnded] = .now
+        case .freezeBroker(let time): freezeNow(for: time, at: now)
         case .thawBroker:
             stage.broker.daemon.signal(SIGCONT)
             note("broker goes on")
-            healing[.brokerFrozen] = now
+            if options.isFreezeOnly, troubleRandom.happens(percent: 50) { standStill(for: 0.5...3) }
+            healing[.brokerFrozen] = .now
         case .startDaemon: try startAgain(at: now)
         }
     }

@@ -10,6 +10,8 @@ final class Soak {
     let options: SoakOptions
     let stage: Stage
     let reader: Reader
+    /// Receives what the broker has taken from the bridge, as soon as it has it.
+    let witness: Reader
     var random: SplitMix
     /// For troubles that concern everybody, so that their order does not depend on the number of small events.
     var troubleRandom: SplitMix
@@ -48,11 +50,15 @@ final class Soak {
         random = SplitMix(seed: options.seed)
         troubleRandom = SplitMix(seed: options.seed &+ 0x51AB)
         stage = try await Stage(options)
-        reader = Reader(port: stage.broker.port)
+        reader = Reader(.everything, port: stage.broker.port)
+        witness = Reader(.witness, port: stage.broker.port)
         for serial in options.serials { tags[serial] = TagView(at: .now) }
         stage.onSimulatorLine = { [unowned self] in simulatorSaid($0) }
         reader.onMessage = { [unowned self] in received($0) }
         reader.onAcknowledged = { [unowned self] in commands.acknowledged($0) }
+        reader.onDisconnected = { [unowned self] in lost("reader") }
+        witness.onMessage = { [unowned self] in witnessed($0) }
+        witness.onDisconnected = { [unowned self] in lost("witness") }
     }
 
     /// Remembers an event.

@@ -15,9 +15,13 @@ struct SoakOptions {
     var idleSeconds: Int?
     /// How much the daemon logs.
     var logLevel = "info"
+    /// Whether the broker is frozen, and nothing else happens to it, the daemon and BlueZ.
+    var isFreezeOnly = false
 
     static let usage =
-        "usage: soak [--minutes N] [--seed S] [--tags 20] [--idle SECONDS] [--bin DIR] [--log-level LEVEL]"
+        """
+        usage: soak [--minutes N] [--seed S] [--tags 20] [--only freeze] [--idle SECONDS] [--bin DIR] [--log-level LEVEL]
+        """
 
     /// Reads the arguments behind the program's name; nil when they make no sense.
     init?(_ arguments: [String]) {
@@ -35,6 +39,9 @@ struct SoakOptions {
         case "--idle":
             guard let seconds = Int(value), seconds > 0 else { return false }
             idleSeconds = seconds
+        case "--only":
+            guard value == "freeze" else { return false }
+            isFreezeOnly = true
         case "--bin": programs = value
         case "--log-level": logLevel = value
         default: return false
