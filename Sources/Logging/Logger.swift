@@ -118,6 +118,8 @@ public struct LogKey: Hashable, Sendable {
     public static let repeated = LogKey("repeated")
     /// Time until the next attempt, in milliseconds.
     public static let retryIn = LogKey("retry_in_ms")
+    /// A key of the configuration.
+    public static let setting = LogKey("setting")
     /// A state that was entered.
     public static let state = LogKey("state")
     /// The id of a tag.

@@ -23,6 +23,7 @@ extension Firmware {
         case (.configWrite, .configWrite(let body)): configure(body)
         case (.ledPattern, .ledPattern(let body)): playLED(body, on: .tag)
         case (.batteryStatus, .batteryStatus(let body)): batteryStatus(body)
+        case (.listModules, _): .with(.modules(ListModuleResponse(modules: [FirmwareIdentity.motionModule])))
         case (.configGet, .configGet(let body)): stored(body)
         case (.configSet, .configSet(let body)): store(body)
         case (.requestDisconnect, .bleDisconnect(let body)): disconnect(body, at: now)

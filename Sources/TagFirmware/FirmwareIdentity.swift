@@ -29,4 +29,18 @@ public struct FirmwareIdentity: Hashable, Sendable {
     static let model = "UJT"
     static let revision: UInt32 = 4
     static let bootloader = FirmwareVersion(1, 0, 0)
+
+    /// The only loadable module: the one that collects motion data. It is not enabled.
+    ///
+    /// Source: JacquardSDKiOS, the module of its motion data feature. The version is of no known tag.
+    static let motionModule = {
+        var module = ModuleDescriptor()
+        module.name = "IMUModule"
+        module.vendorID = .google
+        module.productID = JacquardIdentifier(rawValue: 0xEF3E_5B88)
+        module.moduleID = JacquardIdentifier(rawValue: 0x3D0B_E753)
+        module.version = FirmwareVersion(1, 0, 0)
+        module.isEnabled = false
+        return module
+    }()
 }

@@ -27,14 +27,18 @@ extension ScalarRule where Value == Duration {
         let (low, high) = (Duration.milliseconds(range.lowerBound), Duration.milliseconds(range.upperBound))
         let allowed = "\(low.decimalSeconds) to \(high.decimalSeconds) seconds"
         return ScalarRule(allowed: allowed) { text throws(Rejection) in
-            let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            let isNegative = text.hasPrefix("-")
+            let parts = text.dropFirst(isNegative ? 1 : 0)
+                .split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
             let fraction = parts.count == 2 ? parts[1] : "0"
             guard let whole = parts.first, isNumber(whole), isNumber(fraction) else {
                 throw Rejection("is not a number")
             }
             guard fraction.utf8.count <= 3 else { throw Rejection("has more than three decimals") }
             let digits = fraction + String(repeating: "0", count: 3 - fraction.utf8.count)
-            guard let value = Int(whole + digits), range.contains(value) else { throw Rejection("is out of range") }
+            guard let value = Int((isNegative ? "-" : "") + whole + digits), range.contains(value) else {
+                throw Rejection("is out of range")
+            }
             return .milliseconds(value)
         }
     }

@@ -8,6 +8,7 @@ struct EveryCommandTests {
     private static let commands: [(name: String, payload: String)] = [
         ("led/set", "flash"), ("haptic/set", "short"), ("touch_mode/set", "continuous"), ("touch_mode/set", "gesture"),
         ("battery/get", ""), ("rssi/get", ""), ("info/get", ""), ("info/get", #"{"component":"gear"}"#),
+        ("info/get", #"{"component":"modules"}"#),
         ("config/set", #"{"key":"k","type":"uint32","value":7}"#), ("config/get", #"{"key":"k"}"#),
         ("name/set", "Left sleeve"), ("connection/set", "disconnect"), ("connection/set", "connect"),
         ("sleep/set", #"{"timeout_s":3600,"wake_on_motion":true}"#),

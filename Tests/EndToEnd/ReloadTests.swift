@@ -69,7 +69,7 @@ struct ReloadTests {
                 #expect(world.told("led").last?["tag"] as? String == World.serial(number))
             }
             #expect(world.told("connected").count == 4, "three after the restart, none at the reload")
-            #expect(world.daemon.printed.contains("the configuration was read again count=1"))
+            #expect(world.daemon.printed.contains("the configuration was read again, and differs count=1"))
         }
     }
 

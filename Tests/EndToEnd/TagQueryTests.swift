@@ -38,7 +38,7 @@ struct TagQueryTests {
         }
     }
 
-    @Test("info/get, of the tag and of its gear")
+    @Test("info/get, of the tag, its gear and its loadable modules")
     func information() async throws {
         try await inWorld { world in
             try await world.connected()
@@ -46,6 +46,8 @@ struct TagQueryTests {
             #expect(try await world.succeeds(topic)["firmware"] as? String == "1.96.0")
             let gear = try await world.succeeds(topic, #"{"component":"gear"}"#)
             #expect(gear["product"] as? String == "Trucker Jacket")
+            let modules = try await world.succeeds(topic, #"{"component":"modules"}"#)["modules"] as? [[String: Any]]
+            #expect(modules?.map { $0["name"] as? String } == ["IMUModule"])
             try await world.refuses(topic, Self.nonsense + [(#"{"component":"shoe"}"#, "invalid_argument")])
         }
     }

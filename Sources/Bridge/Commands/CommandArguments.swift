@@ -21,12 +21,17 @@ struct CommandArguments: Sendable {
     }
 
     /// Reads the keys of a payload that must be an object or empty.
-    init(emptyOrObject payload: CommandPayload) throws(CommandFailure) {
+    ///
+    /// - Parameters:
+    ///   - payload: the payload.
+    ///   - keys: the keys of this command, for the error.
+    init(emptyOrObject payload: CommandPayload, with keys: StaticString = "") throws(CommandFailure) {
         switch payload {
         case .empty: self.init([:])
         case .object(let arguments): self = arguments
         case .text(let text):
-            throw .invalid("payload", is: .string(text), mayBe: "empty, or an object with id and ttl_ms")
+            let keys = keys.utf8CodeUnitCount == 0 ? "" : "\(keys), "
+            throw .invalid("payload", is: .string(text), mayBe: "empty, or an object with \(keys)id and ttl_ms")
         }
     }
 

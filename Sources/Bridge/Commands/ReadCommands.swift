@@ -17,28 +17,63 @@ struct BatteryGet: TagRequest {
     }
 }
 
-/// `info/get`: reads device information of the tag or its gear and returns the document of `T/info` or `T/gear`.
+/// `info/get`: reads device information of the tag or its gear and returns the document of `T/info` or `T/gear`; or
+/// lists the tag's loadable modules.
 struct InfoGet: TagRequest {
     static let name = "info/get"
 
-    private let target: TagCommand.Target
-
-    var command: TagCommand? { .deviceInformation(of: target) }
+    let command: TagCommand?
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let arguments = try CommandArguments(emptyOrObject: payload)
-        target = try arguments.word("component", of: [Word("tag", .tag), Word("gear", .gear)]) ?? .tag
+        let arguments = try CommandArguments(emptyOrObject: payload, with: "component")
+        let tag = TagCommand.deviceInformation(of: .tag)
+        command =
+            try arguments.word(
+                "component",
+                of: [Word("tag", tag), Word("gear", .deviceInformation(of: .gear)), Word("modules", .listModules)])
+            ?? tag
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        guard case .component(let component) = response else { return TagRequestOutcome() }
-        switch target {
-        case .tag:
+        switch (command, response) {
+        case (.deviceInformation(of: .tag), .component(let component)):
             let publications = tag.informationReported(component)
             return TagRequestOutcome(data: CommandData(tag.infoDocument), publications: publications)
-        case .gear:
+        case (.deviceInformation(of: .gear), .component(let component)):
             let publications = tag.gearReported(component, at: now)
             return TagRequestOutcome(data: CommandData(GearDocument(tag.gear)), publications: publications)
+        case (_, .modules(let modules)): return TagRequestOutcome(data: CommandData(ModulesDocument(modules)))
+        default: return TagRequestOutcome()
+        }
+    }
+}
+
+/// The data of the result of `info/get` for the loadable modules.
+struct ModulesDocument: Encodable {
+    struct Module: Encodable {
+        @OrNull var name: String?
+        @OrNull var vendorID: String?
+        @OrNull var productID: String?
+        @OrNull var moduleID: String?
+        @OrNull var firmware: String?
+        @OrNull var enabled: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, firmware, enabled
+            case vendorID = "vendor_id"
+            case productID = "product_id"
+            case moduleID = "module_id"
+        }
+    }
+
+    let modules: [Module]
+
+    init(_ modules: [ModuleDescriptor]) {
+        self.modules = modules.map { module in
+            Module(
+                name: module.name, vendorID: module.vendorID?.description, productID: module.productID?.description,
+                moduleID: module.moduleID?.description, firmware: module.version?.description, enabled: module.isEnabled
+            )
         }
     }
 }

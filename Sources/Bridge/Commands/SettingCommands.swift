@@ -108,7 +108,7 @@ struct SleepSet: TagRequest {
     }
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let arguments = try CommandArguments(emptyOrObject: payload)
+        let arguments = try CommandArguments(emptyOrObject: payload, with: "timeout_s, wake_on_motion")
         timeoutSeconds = try arguments.integer("timeout_s", Self.timeouts) ?? 0
         wakesOnMotion = try arguments.flag("wake_on_motion") ?? false
     }

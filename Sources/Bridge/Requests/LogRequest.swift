@@ -15,7 +15,7 @@ struct LogRequest: BridgeRequest {
     private static let levels = LogThreshold.allCases.map { Word($0.rawValue, $0) }
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
-        let arguments = try CommandArguments(emptyOrObject: payload)
+        let arguments = try CommandArguments(emptyOrObject: payload, with: "level, tag, duration_s")
         level = try arguments.word("level", of: Self.levels) ?? .info
         seconds = try arguments.integer("duration_s", Self.durations) ?? Self.standardSeconds
         let text = try arguments.text("tag", longest: TagID.longest)

@@ -8,7 +8,7 @@ struct MetricsRequest: BridgeRequest {
     let tag: String?
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
-        tag = try CommandArguments(emptyOrObject: payload).text("after", longest: TagID.longest)
+        tag = try CommandArguments(emptyOrObject: payload, with: "after").text("after", longest: TagID.longest)
     }
 
     func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {

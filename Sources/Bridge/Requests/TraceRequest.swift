@@ -14,7 +14,7 @@ struct TraceRequest: BridgeRequest {
     private static let counts = 1...100
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
-        let arguments = try CommandArguments(emptyOrObject: payload)
+        let arguments = try CommandArguments(emptyOrObject: payload, with: "tag, seq, count")
         let id = try arguments.text("tag", longest: TagID.longest)
         let sequence = try arguments.integer("seq", 1...UInt32.max)
         if sequence != nil, id == nil {

@@ -1,4 +1,5 @@
 import JSON
+import JacquardProtocol
 
 /// What `checkup` found out about a feature.
 enum CheckupVerdict: Hashable, Sendable {
@@ -132,6 +133,7 @@ extension CheckupVerdict {
         self =
             switch result["error"]?["code"]?.string {
             case "unsupported", "timeout", "link_lost", "expired", "tag_offline": .missing(text)
+            case "tag_error" where text.hasSuffix(Status.unsupported.description): .missing(text)
             default: .differs(text)
             }
     }

@@ -56,6 +56,9 @@ enum CheckupTable {
                 return (-127...20).contains(rssi) ? .works("\(rssi) dBm") : .differs("\(rssi) dBm")
             }),
         CheckupStep(
+            name: "modules", title: "loadable modules", work: .command("info/get", ["component": "modules"]),
+            judge: result { result, _ in modules(result["data"]?["modules"]?.elements ?? []) }),
+        CheckupStep(
             name: "gear", title: "gear information", work: .look, obstacle: needsGear(),
             judge: { _, facts in gear(facts["gear"]) }),
     ]
@@ -80,6 +83,14 @@ enum CheckupTable {
         }
         guard (0...100).contains(level) else { return .differs("\(level) %") }
         return .works("\(level) %, \(isCharging ? "charging" : "not charging")")
+    }
+
+    private static func modules(_ modules: [JSONValue]) -> CheckupVerdict {
+        let texts = modules.map { module in
+            let state = module["enabled"]?.flag == true ? "enabled" : "not enabled"
+            return "\(module["name"]?.string ?? "no name") \(module["firmware"]?.string ?? "no version"), \(state)"
+        }
+        return .works(texts.isEmpty ? "none" : texts.joined(separator: "; "))
     }
 
     private static func gear(_ gear: JSONValue?) -> CheckupVerdict {

@@ -38,7 +38,8 @@ enum TrafficFindings {
         }
         guard let properties = summary.properties[.command] else { return .missing("no characteristics were recorded") }
         return properties.contains(.write)
-            ? .works("with response") : .differs("without response only, as in firmware before 1.43")
+            ? .works("with response for the start, without response after it")
+            : .differs("without response only, as in firmware before 1.43")
     }
 
     private static func interval(_ summary: TrafficSummary) -> CheckupVerdict {

@@ -128,7 +128,7 @@ extension ValueType where Value == String {
     static var chordName: ValueType {
         let gestures = ChordSettings.GestureWord.allCases.map(\.rawValue).joined(separator: "|")
         let schema: SchemaNode = [
-            "type": "string", "pattern": .string("^(?!(\(gestures)|unknown)$)[a-z][a-z0-9_]{0,31}$"),
+            "type": "string", "pattern": .string("^(?!(\(gestures)|unknown|unknown_gesture)$)[a-z][a-z0-9_]{0,31}$"),
         ]
         return ValueType(.chordName, schema) { $0 }
     }

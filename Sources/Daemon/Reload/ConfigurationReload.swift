@@ -72,7 +72,7 @@ final class ConfigurationReload {
             guard changes > 0 else {
                 return log.notice("the configuration was read again, and nothing is different")
             }
-            log.notice("the configuration was read again", [(.count, "\(changes)")])
+            log.notice("the configuration was read again, and differs", [(.count, "\(changes)")])
         }
     }
 }

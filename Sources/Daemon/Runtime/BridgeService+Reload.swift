@@ -52,7 +52,8 @@ extension BridgeService {
             reloadLog.notice("metrics are written at another interval")
             metrics.follow(configuration.metrics)
         case .broker: await changeBroker()
-        case .nextStart(let key): reloadLog.warning("this counts from the next start on", [(.reason, key)])
+        case .nextStart(let key):
+            reloadLog.warning("the change of a setting takes effect at the next start", [(.setting, key)])
         }
     }
 

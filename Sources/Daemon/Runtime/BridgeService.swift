@@ -214,6 +214,10 @@ final class BridgeService {
             log.warning(
                 "message dropped: the broker closed two connections with it in flight", [(.topic, topic.shortened)])
         }
+        let lost = losses.events.values.reduce(losses.results, +)
+        if lost > 0 {
+            log.warning("events or results were dropped; the broker did not take them in time", [(.count, "\(lost)")])
+        }
         handle(.messagesLost(losses))
     }
 }

@@ -87,7 +87,7 @@ struct RunCommand: CommandAction, Hashable {
         } catch {
             log.error("cannot take signals", [(.error, error.description)])
         }
-        log.notice("starting", [(.version, Version.current), (.endpoint, loaded.file)])
+        log.notice("starting", [(.version, Version.current), (.path, loaded.file)])
         loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
         let boot = String(UInt16.random(in: 0x1000 ... .max), radix: 16)
         let store = TagStore(folder, log: log.labelled("state"))

@@ -52,6 +52,11 @@ extension Request {
         return Request(domain: .base, opcode: .batteryStatus, body: .batteryStatus(body))
     }
 
+    /// Lists the tag's loadable modules. Response: ``Response/Body/modules(_:)``.
+    public static func listModules() -> Request {
+        Request(domain: .base, opcode: .listModules)
+    }
+
     /// Plays on the tag's LED. Response: a status without a body.
     public static func playLEDOnTag(_ pattern: LEDPattern) -> Request {
         Request(

@@ -49,6 +49,8 @@ extension Opcode {
     public static let error = Opcode(rawValue: 16)
     /// Plays on the tag's LED, or reports the state of a pattern.
     public static let ledPattern = Opcode(rawValue: 17)
+    /// Lists the loadable modules.
+    public static let listModules = Opcode(rawValue: 20)
     /// Reads or reports the battery.
     public static let batteryStatus = Opcode(rawValue: 23)
     /// Reads an element of the key-value store.
@@ -126,4 +128,5 @@ enum ExtensionNumber {
     static let dataChannelNotification: UInt32 = 917
     static let configRead: UInt32 = 1100
     static let configWrite: UInt32 = 1101
+    static let listModules: UInt32 = 1202
 }

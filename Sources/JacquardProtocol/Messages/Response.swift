@@ -22,6 +22,8 @@ public struct Response: Equatable, Sendable {
         case dataChannel(DataChannelResponse)
         /// The tag's configuration, after it was read or changed.
         case config(TagConfiguration)
+        /// The tag's loadable modules.
+        case modules(ListModuleResponse)
     }
 
     /// The id of the request.
@@ -84,6 +86,7 @@ extension Response.Body: FieldChoice {
         case ExtensionNumber.haptic: self = .haptic(try HapticResponse(&reader))
         case ExtensionNumber.dataChannel: self = .dataChannel(try DataChannelResponse(&reader))
         case ExtensionNumber.configWrite: self = .config(try TagConfiguration(&reader))
+        case ExtensionNumber.listModules: self = .modules(try ListModuleResponse(&reader))
         default: return nil
         }
     }
@@ -98,6 +101,7 @@ extension Response.Body: FieldChoice {
         case .haptic(let body): body.write(to: &writer, field: ExtensionNumber.haptic)
         case .dataChannel(let body): body.write(to: &writer, field: ExtensionNumber.dataChannel)
         case .config(let body): body.write(to: &writer, field: ExtensionNumber.configWrite)
+        case .modules(let body): body.write(to: &writer, field: ExtensionNumber.listModules)
         }
     }
 }

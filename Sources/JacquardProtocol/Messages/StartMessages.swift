@@ -195,7 +195,7 @@ extension DeviceInfoResponse: WireMessage {
 
 extension FieldVisitor {
     /// A version in three fields.
-    fileprivate mutating func version(
+    mutating func version(
         _ majorNumber: UInt32, _ minorNumber: UInt32, _ microNumber: UInt32, _ version: inout FirmwareVersion?
     ) throws(Failure) {
         var (major, minor, micro) = (version?.major, version?.minor, version?.micro)

@@ -85,6 +85,7 @@ enum CommandStep: Equatable, Sendable {
     case tagInformation
     case gearInformation(gear: UInt32)
     case configValue
+    case modules
     /// The two halves of a change of the touch mode.
     case touchMode(TouchMode, gear: UInt32)
     case touchQueueDepth(TouchMode, gear: UInt32)
@@ -97,7 +98,7 @@ enum CommandStep: Equatable, Sendable {
         switch self {
         case .acknowledged(let gear): gear
         case .gearInformation(let gear), .touchMode(_, let gear), .touchQueueDepth(_, let gear): gear
-        case .battery, .tagInformation, .configValue, .name, .nameDisconnect: nil
+        case .battery, .tagInformation, .configValue, .modules, .name, .nameDisconnect: nil
         }
     }
 }

@@ -30,7 +30,7 @@ extension TagCommand {
     private var isAlwaysShort: Bool {
         switch self {
         case .playLEDPattern(let pattern, on: _): pattern.frames.count <= 1
-        case .playHaptic, .setTouchMode, .batteryStatus, .deviceInformation, .disconnectTag: true
+        case .playHaptic, .setTouchMode, .batteryStatus, .deviceInformation, .listModules, .disconnectTag: true
         case .rename, .configGet, .configSet: false
         }
     }
@@ -54,6 +54,7 @@ extension TagCommand {
         case .deviceInformation(of: .gear):
             guard let gear = context.gear else { throw .gearNotAttached }
             return (.deviceInformation(ofGear: gear), .gearInformation(gear: gear))
+        case .listModules: return (.listModules(), .modules)
         case .rename(let name):
             guard context.isNewName(name) else { throw .invalidParameter }
             return (.rename(name), .name(name))

@@ -10,6 +10,8 @@ public enum TagCommand: Equatable, Sendable {
     case batteryStatus
     /// Reads the device information of the tag or its gear. Responds with ``TagCommandResponse/component(_:)``.
     case deviceInformation(of: Target)
+    /// Lists the tag's loadable modules. Responds with ``TagCommandResponse/modules(_:)``.
+    case listModules
     /// Sets the name of the tag: 1 to 21 bytes of UTF-8.
     ///
     /// The session then requests the tag to disconnect. The tag reconnects with the new name.
@@ -43,6 +45,8 @@ public enum TagCommandResponse: Equatable, Sendable {
     case battery(BatteryStatus)
     /// The current device information of the tag or its gear.
     case component(Component)
+    /// The tag's loadable modules.
+    case modules([ModuleDescriptor])
     /// The value with its type; nil if the store has no such key.
     case configValue(ConfigElement.Value?)
 }

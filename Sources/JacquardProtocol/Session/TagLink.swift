@@ -257,6 +257,9 @@ struct TagLink: Sendable {
             batteryReceived(status, at: now, &actions)
             return .success(.battery(status))
         case (.configValue, .configGet(let response)): return .success(.configValue(response.element?.value))
+        case (.modules, .modules(let response)): return .success(.modules(response.modules))
+        // A list without an element has no bytes, and may be left out.
+        case (.modules, nil): return .success(.modules([]))
         case (.tagInformation, .deviceInfo(let information)):
             let component = information.tagComponent
             tag = component
@@ -282,7 +285,8 @@ struct TagLink: Sendable {
             channel.enqueueNext(
                 .disconnect(), for: .command(token: token, .nameDisconnect), timeout: timing.request)
             return nil
-        case (.battery, _), (.configValue, _), (.tagInformation, _), (.gearInformation, _), (.touchMode, _):
+        case (.battery, _), (.configValue, _), (.modules, _), (.tagInformation, _), (.gearInformation, _),
+            (.touchMode, _):
             return .failure(.malformedResponse)
         }
     }

@@ -190,6 +190,13 @@ struct CheckupTests {
         ("information", result(["firmware": .null]), "differs"),
         ("battery", result(["level": 87, "charging": false]), "works"),
         ("battery", result(["level": 101, "charging": false]), "differs"), ("battery", result([:]), "differs"),
+        ("modules", result(["modules": []]), "works"),
+        ("modules", result(["modules": [["name": "IMUModule", "enabled": true]]]), "works"),
+        (
+            "modules", ["status": "error", "error": ["code": "tag_error", "text": "refused: ERROR_UNSUPPORTED"]],
+            "missing"
+        ),
+        ("modules", ["status": "error", "error": ["code": "tag_error", "text": "refused: ERROR_BUSY"]], "differs"),
         ("rssi", result(["rssi": -60]), "works"), ("rssi", result(["rssi": 127]), "differs"),
         ("rssi", result([:]), "differs"), ("store_read", result(["type": "uint32", "value": 7]), "works"),
         ("store_read", result(["type": .null, "value": .null]), "differs"),

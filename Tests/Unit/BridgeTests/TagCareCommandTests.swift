@@ -14,6 +14,7 @@ struct TagCareCommandTests {
             ("name/set", "äöüäöüäöüä!", .rename("äöüäöüäöüä!")),
             ("info/get", "", .deviceInformation(of: .tag)),
             ("info/get", #"{"component":"gear"}"#, .deviceInformation(of: .gear)),
+            ("info/get", #"{"component":"modules"}"#, .listModules),
             (
                 "sleep/set", #"{"timeout_s":30,"wake_on_motion":true}"#,
                 .disconnectTag(timeoutSeconds: 30, reconnectOnlyOnWakeOnMotion: true)
@@ -39,13 +40,16 @@ struct TagCareCommandTests {
             ("name/set", #"{"name":"a\u001Fb"}"#, "\"name\" is \"a\u{1F}b\"; it may be \(name)"),
             ("name/set", #"{"name":7}"#, #""name" is 7; it may be \#(name)"#),
             ("name/set", "Old", #""name" is "Old"; it may be \#(name), and not the name that it has"#),
-            ("info/get", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
-            ("info/get", #"{"component":"cloud"}"#, #""component" is "cloud"; it may be tag, gear"#),
-            ("info/get", #"{"component":1}"#, #""component" is 1; it may be tag, gear"#),
+            ("info/get", "now", #""payload" is "now"; it may be empty, or an object with component, id and ttl_ms"#),
+            ("info/get", #"{"component":"cloud"}"#, #""component" is "cloud"; it may be tag, gear, modules"#),
+            ("info/get", #"{"component":1}"#, #""component" is 1; it may be tag, gear, modules"#),
             ("rssi/get", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
             ("rssi/get", #"{"ttl_ms":"x"}"#, #""ttl_ms" is "x"; it may be 0 to 86400000"#),
             ("rssi/get", "[]", "The payload is a list; it may be an object or one word"),
-            ("sleep/set", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
+            (
+                "sleep/set", "now",
+                #""payload" is "now"; it may be empty, or an object with timeout_s, wake_on_motion, id and ttl_ms"#
+            ),
             ("sleep/set", #"{"timeout_s":-1}"#, #""timeout_s" is -1; it may be 0 to 86400"#),
             ("sleep/set", #"{"timeout_s":86401}"#, #""timeout_s" is 86401; it may be 0 to 86400"#),
             ("sleep/set", #"{"wake_on_motion":1}"#, #""wake_on_motion" is 1; it may be true or false"#),
@@ -76,6 +80,22 @@ struct TagCareCommandTests {
         #expect(lines.last?.hasPrefix("jacquard/tag/003R/info {") == true)
         scene.send("tag/003R/info/get", #"{"component":"gear"}"#)
         #expect(scene.answer(.component(.jacket)).last?.contains(#""product":"Trucker Jacket""#) == true)
+    }
+
+    @Test("loadable modules are in the result; what the tag leaves out is null")
+    func modules() {
+        var scene = Scene.connected()
+        var module = ModuleDescriptor()
+        module.name = "IMUModule"
+        module.vendorID = .google
+        module.version = FirmwareVersion(1, 2, 0)
+        module.isEnabled = true
+        scene.send("tag/003R/info/get", #"{"component":"modules"}"#)
+        let data =
+            #""data":{"modules":[{"enabled":true,"firmware":"1.2.0","module_id":null,"name":"IMUModule","#
+            + #""product_id":null,"vendor_id":"11-78-30-c8"},"#
+            + #"{"enabled":null,"firmware":null,"module_id":null,"name":null,"product_id":null,"vendor_id":null}]}"#
+        #expect(scene.answer(.modules([module, ModuleDescriptor()])).last?.contains(data) == true)
     }
 
     @Test("the signal strength is that of the last measurement, with its time")

@@ -59,6 +59,10 @@ struct ConfigurationErrorsTests {
             ),
             ("defaults: {led_on_s: 0}", "1:22: defaults.led_on_s: \"0\" is out of range; allowed: 0.1 to 3600 seconds"),
             (
+                "defaults: {led_on_s: -1}",
+                "1:22: defaults.led_on_s: \"-1\" is out of range; allowed: 0.1 to 3600 seconds"
+            ),
+            (
                 "defaults: {led_on_s: .5}",
                 "1:22: defaults.led_on_s: \".5\" is not a number; allowed: 0.1 to 3600 seconds"
             ),

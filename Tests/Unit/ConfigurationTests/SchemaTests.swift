@@ -230,7 +230,10 @@ struct SchemaTests {
             ),
             "chords.N.name": (
                 taken: ["tap_in", "a", "a2", "covers", long(32)],
-                refused: ["''", "2a", "_a", "A", "a-b", "a/b", "cover", "brush_in", "unknown", long(33), "[]"]
+                refused: [
+                    "''", "2a", "_a", "A", "a-b", "a/b", "cover", "brush_in", "unknown", "unknown_gesture", long(33),
+                    "[]",
+                ]
             ),
             "chords.N.of": (
                 taken: ["[cover, cover]", "'cover, brush_in'", "[double_tap, brush_in, brush_out, brush_up]"],

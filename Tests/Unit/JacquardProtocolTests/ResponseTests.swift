@@ -21,7 +21,7 @@ struct ResponseTests {
     @Test("is decoded with an unknown body")
     func unknown() throws {
         // Extension 1202, the list of modules.
-        #expect(try Response.decode([0x08, 1, 0x10, 0, 0x92, 0x4B, 0]) == Response(id: 1))
+        #expect(try Response.decode([0x08, 1, 0x10, 0, 0x9A, 0x4B, 0]) == Response(id: 1))
     }
 
     @Test(

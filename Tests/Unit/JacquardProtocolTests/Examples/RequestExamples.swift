@@ -132,7 +132,14 @@ extension Example where Message == Request {
                   read_battery_level: true
                   read_charging_status: true
                 }
-                """)
+                """),
+        Example(
+            "loadable modules", hex: "08 00 10 14 18 01", .listModules(),
+            text: """
+                domain: BASE
+                opcode: LIST_MODULES
+                id: 1
+                """),
     ]
 
     private static let led = [

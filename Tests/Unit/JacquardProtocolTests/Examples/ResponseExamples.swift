@@ -29,6 +29,30 @@ extension Example where Message == Response {
                 }
                 """),
         Example(
+            "loadable modules",
+            Response(id: 9, body: .modules(ListModuleResponse(modules: [module, ModuleDescriptor()]))),
+            text: """
+                id: 9
+                status: 0
+                list_modules {
+                  modules {
+                    name: "IMUModule"
+                    vendor_id: 293089480
+                    product_id: 4013841288
+                    module_id: 1024190291
+                    ver_major: 1
+                    ver_minor: 2
+                    ver_point: 3
+                    is_enabled: true
+                    api_level: 4
+                    ml_version: "5"
+                    size_bytes: 6
+                  }
+                  modules {
+                  }
+                }
+                """),
+        Example(
             "hello with a challenge", Response(id: 2, body: .hello(hello)),
             text: """
                 id: 2
@@ -210,6 +234,20 @@ extension Example where Message == Response {
         var response = DataChannelResponse(.continuous)
         response.touchConfiguration = touchConfiguration
         return response
+    }
+
+    private static var module: ModuleDescriptor {
+        var module = ModuleDescriptor()
+        module.name = "IMUModule"
+        module.vendorID = .google
+        module.productID = JacquardIdentifier(rawValue: 4_013_841_288)
+        module.moduleID = JacquardIdentifier(rawValue: 1_024_190_291)
+        module.version = FirmwareVersion(1, 2, 3)
+        module.isEnabled = true
+        module.apiLevel = 4
+        module.machineLearningVersion = "5"
+        module.byteCount = 6
+        return module
     }
 
     private static var renamed: TagConfiguration {

@@ -50,6 +50,23 @@ struct CommandTests {
         }
     }
 
+    @Test("list the loadable modules; a response without a body has none")
+    func modules() {
+        var module = ModuleDescriptor()
+        module.name = "IMUModule"
+        let cases: [(Response.Body?, TagCommandResponse?)] = [
+            (.modules(ListModuleResponse(modules: [module])), .modules([module])), (nil, .modules([])),
+            (.haptic(HapticResponse()), nil),
+        ]
+        for (body, response) in cases {
+            var tag = SessionFixture(in: .connected)
+            _ = tag.on(.command(.listModules, token: 1))
+            #expect(tag.lastRequest == .listModules())
+            let end = response.map { TagSession.Action.end(1, .success($0)) } ?? .end(1, .malformedResponse)
+            #expect(tag.confirmAndAnswer(body) == [end])
+        }
+    }
+
     @Test("read the battery, and report it")
     func battery() {
         var tag = SessionFixture(in: .connected)

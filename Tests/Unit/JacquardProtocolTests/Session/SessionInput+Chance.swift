@@ -24,7 +24,7 @@ extension SessionInput {
         .playLEDPattern(.haltAll, on: .tag), .playLEDPattern(.haltAll, on: .gear), .playHaptic(.stop),
         .setTouchMode(.continuous), .batteryStatus, .deviceInformation(of: .tag), .deviceInformation(of: .gear),
         .rename("Sofa"), .configGet(key: "k"), .configSet(key: "k", .string(String(repeating: "v", count: 150))),
-        .disconnectTag(),
+        .listModules, .disconnectTag(),
     ]
 
     /// Gear that is attached, attached again and detached.
