@@ -25,6 +25,7 @@ struct CommandArguments: Sendable {
     /// - Parameters:
     ///   - payload: the payload.
     ///   - keys: the keys of this command, for the error.
+    /// - Throws: `invalid_argument` for anything else.
     init(emptyOrObject payload: CommandPayload, with keys: StaticString = "") throws(CommandFailure) {
         switch payload {
         case .empty: self.init([:])
