@@ -146,8 +146,8 @@ struct ReloadTests {
             let plan = WorldPlan(mqtt: ["base_topic: other"], settings: "bluetooth:\n  reset_adapter: true")
             try await world.reload(
                 plan.configuration(port: world.broker.port).replacing("level: debug", with: "level: notice"))
-            try await until("what has to wait") { world.daemon.printed.contains("reason=bluetooth.reset_adapter") }
-            #expect(world.daemon.printed.contains("reason=mqtt.base_topic"))
+            try await until("what has to wait") { world.daemon.printed.contains("setting=bluetooth.reset_adapter") }
+            #expect(world.daemon.printed.contains("setting=mqtt.base_topic"))
             #expect(world.daemon.printed.contains("the log level has changed state=notice"))
             let before = world.daemon.printed.count
             try await world.settled()
