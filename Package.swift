@@ -21,6 +21,9 @@ let settings: [SwiftSetting] = [
     // A type on the loop's actor may conform to a protocol that knows no actor, such as the Bluetooth seam.
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
     .enableUpcomingFeature("InferIsolatedConformances"),
+    // A weak capture is not assigned to, and is read without a check at run time.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0481-weak-let.md
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
 /// How a program is linked for use, so that as little of it as possible is in memory: the article Performance has figures. `order` is a
