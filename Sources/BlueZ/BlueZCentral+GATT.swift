@@ -63,7 +63,7 @@ extension BlueZCentral {
 
     /// Returns the device and the path of a characteristic; nil without a link, or if it is not discovered.
     func locate(_ characteristic: BluetoothUUID, _ address: BluetoothAddress) -> (Peripheral, path: String)? {
-        guard let peripheral = peripherals[address], isLinked(peripheral),
+        guard let peripheral = peripherals[address], peripheral.phase == .linked,
             let path = peripheral.characteristics[characteristic]
         else { return nil }
         return (peripheral, path)

@@ -13,7 +13,7 @@ extension BridgeService {
         switch action {
         case .publish(let publication):
             recorder?.record(publication, at: now)
-            send(outbox.submit(publication, at: now.instant, arrival: arrival))
+            send { $0.submit(publication, at: now.instant, arrival: arrival) }
         case .perform(let command, on: let id, let token, let isFirst):
             withIdentity(id) { manager.enqueue(command, on: $0, token: token, isFirst: isFirst) }
         case .connect(let id): withIdentity(id) { manager.connect($0) }

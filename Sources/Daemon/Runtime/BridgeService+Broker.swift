@@ -27,7 +27,10 @@ extension BridgeService {
         }
     }
 
-    func send(_ deliveries: [Outbox.Delivery]) {
+    /// Changes the outbox, and passes the resulting deliveries to the client. Each access to the outbox is checked at run
+    /// time, and this is on the path of every gesture: there is one.
+    func send(_ change: (inout Outbox) -> [Outbox.Delivery]) {
+        let (deliveries, isIntakeOpen) = Self.apply(change, to: &outbox)
         for delivery in deliveries {
             do throws(MQTTError) {
                 let publication = delivery.publication
@@ -38,7 +41,14 @@ extension BridgeService {
                 refused(delivery, error)
             }
         }
-        client.withholdsAcknowledgements = outbox.intake != .open
+        client.withholdsAcknowledgements = !isIntakeOpen
+    }
+
+    private static func apply(
+        _ change: (inout Outbox) -> [Outbox.Delivery], to outbox: inout Outbox
+    ) -> (deliveries: [Outbox.Delivery], isIntakeOpen: Bool) {
+        let deliveries = change(&outbox)
+        return (deliveries, outbox.intake == .open)
     }
 
     private func received(_ message: MQTTMessage) {
@@ -80,7 +90,7 @@ extension BridgeService {
 
     /// Logs a warning for each topic of the bridge. A response topic chosen by a sender may be forbidden without one.
     private func drop(_ ticket: UInt64?, _ topic: String, _ isChosenByRequester: Bool, _ error: MQTTError) {
-        send(outbox.refused(ticket, reason: error.reason, at: .now))
+        send { $0.refused(ticket, reason: error.reason, at: .now) }
         reportLosses()
         let variables: [Logger.Metadata] = [(.topic, topic.shortened), (.error, error.description)]
         guard !isChosenByRequester else { return log.debug("the broker refuses a response", variables) }
@@ -89,10 +99,15 @@ extension BridgeService {
     }
 
     private func acknowledged(_ ticket: UInt64, _ reason: UInt8) {
-        send(outbox.acknowledged(ticket, reason: reason, at: .now))
+        var (hasLosses, isEmptied) = (false, false)
+        send { outbox in
+            let deliveries = outbox.acknowledged(ticket, reason: reason, at: .now)
+            (hasLosses, isEmptied) = (outbox.hasLosses, outbox.takeEmptied())
+            return deliveries
+        }
         // A queued message may have expired.
-        reportLosses()
-        if outbox.takeEmptied() { memoryIsUnused(after: .milliseconds(50)) }
+        if hasLosses { reportLosses() }
+        if isEmptied { memoryIsUnused(after: .milliseconds(50)) }
     }
 
     /// Subscribes, then publishes `online` and all facts, then the queued messages: the order of the contract.
@@ -104,10 +119,11 @@ extension BridgeService {
         handle(.brokerConnected)
         handle(.brokerProtocol(session.version == .v5 ? 5 : 4, node: session.node?.description))
         let hasReasons = session.version == .v5
-        send(
-            outbox.connected(
-                receiveMaximum: client.receiveMaximum, hasReasons: hasReasons, isCluster: session.node != nil, at: .now)
-        )
+        let receiveMaximum = client.receiveMaximum
+        send {
+            $0.connected(
+                receiveMaximum: receiveMaximum, hasReasons: hasReasons, isCluster: session.node != nil, at: .now)
+        }
         reportLosses()
     }
 }

@@ -43,10 +43,14 @@ final class BridgeService {
     /// Set while the Bluetooth traffic of a tag is recorded.
     var tap: TrafficTap?
     var reconnects = -1
-    private var actions: ArraySlice<BridgeAction> = []
     private var isActing = false
+    /// Actions that result from an action.
+    private var waitingActions: [BridgeAction] = []
+    private var hasWaitingActions = false
     /// Whether the service is stopping. A change of the broker connection in progress is then discarded.
     private(set) var isStopping = false
+    /// The deadline of the bridge after the last event.
+    private var bridgeDeadline: Instant?
     private lazy var bridgeTimer = LoopTimer { [unowned self] in
         handle(.deadlineReached)
     }
@@ -162,16 +166,31 @@ final class BridgeService {
     /// Passes an event to the bridge and performs the resulting actions.
     func handle(_ event: BridgeEvent) {
         let now = Timestamp.now
-        let due = bridge.handle(event, at: now)
+        let (due, deadline) = Self.pass(event, to: &bridge, at: now)
+        bridgeDeadline = deadline
         // Actions that result from an action are performed after the waiting ones, because their event came later.
-        guard !isActing else { return actions += due }
+        guard !isActing else {
+            waitingActions += due
+            hasWaitingActions = true
+            return
+        }
         isActing = true
         for action in due { perform(action, at: now) }
-        while let action = actions.popFirst() { perform(action, at: now) }
-        // A slice from which all elements were removed keeps their memory.
-        if actions.startIndex > 0 { actions = [] }
+        while hasWaitingActions {
+            let waiting = waitingActions
+            (waitingActions, hasWaitingActions) = ([], false)
+            for action in waiting { perform(action, at: now) }
+        }
         isActing = false
-        bridgeTimer.arm(at: bridge.deadline)
+        bridgeTimer.arm(at: bridgeDeadline)
+    }
+
+    /// One access to the bridge, which is checked at run time.
+    private static func pass(
+        _ event: BridgeEvent, to bridge: inout BridgeState, at now: Timestamp
+    ) -> (actions: [BridgeAction], deadline: Instant?) {
+        let actions = bridge.handle(event, at: now)
+        return (actions, bridge.deadline)
     }
 
     /// Gives unused memory back to the system after a pause: in a series of bursts it would be allocated again. While

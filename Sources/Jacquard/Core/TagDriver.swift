@@ -37,6 +37,8 @@ final class TagDriver {
     /// Called when the session starts or stops waiting for a link, and when it stops.
     private let onChange: @LoopActor (TagDriver) -> Void
     private var reported = (isLooking: false, isStopped: true)
+    /// That of ``facts``, whose accesses are checked at run time. Read after every event.
+    private var isStopped = true
     private var isPerforming = false
     private var pending: [TagSession.Action] = []
     /// The session's deadline after the last event.
@@ -104,8 +106,8 @@ final class TagDriver {
     }
 
     private func reportChange() {
-        guard isLooking != reported.isLooking || facts.isStopped != reported.isStopped else { return }
-        reported = (isLooking, facts.isStopped)
+        guard isLooking != reported.isLooking || isStopped != reported.isStopped else { return }
+        reported = (isLooking, isStopped)
         onChange(self)
     }
 
@@ -113,6 +115,7 @@ final class TagDriver {
         switch action {
         case .emit(let event):
             facts.update(with: event)
+            if case .connection = event { isStopped = facts.isStopped }
             onEvent(event, now)
         case .connect:
             if let address { central.perform(.connect(address)) }
