@@ -43,11 +43,14 @@ struct LEDSet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        let (light, isOn) = (tag.tagLED.light, tag.tagLED.isOn)
         switch arguments.intent {
         case .off: tag[led: arguments.target].turnOff()
         case .on(let light, let pattern): tag[led: arguments.target].plays(pattern, light, at: now.instant)
         }
-        return TagRequestOutcome(publications: [tag.ledFact])
+        // A repeated command changes nothing that is published.
+        let isSame = tag.tagLED.isOn == isOn && tag.tagLED.light == light
+        return TagRequestOutcome(publications: isSame ? [] : [tag.ledFact])
     }
 
     func failed(on tag: inout TagMirror) {

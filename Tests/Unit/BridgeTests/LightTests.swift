@@ -116,10 +116,19 @@ struct LightTests {
                 == light("ON", (0, 0, 255)))
     }
 
+    @Test("is not published again for a repeated command")
+    func repeated() {
+        var scene = Scene.connected()
+        #expect(published("#ff0000", in: &scene) == light("ON", (255, 0, 0)))
+        #expect(published("#ff0000", in: &scene) == nil)
+        #expect(published("off", in: &scene) == light("OFF", (255, 0, 0)))
+        #expect(published("off", in: &scene) == nil)
+    }
+
     @Test("is the tag's own: the LED of gear has a separate state that is not published")
     func gear() {
         var scene = Scene.connected()
-        #expect(published(##"{"color":"#ff0000","component":"gear"}"##, in: &scene) == light("OFF"))
+        #expect(published(##"{"color":"#ff0000","component":"gear"}"##, in: &scene) == nil)
         #expect(published(#"{"state":"ON"}"#, in: &scene) == light("ON"))
         _ = published(#"{"state":"ON","component":"gear"}"#, in: &scene)
         #expect(
