@@ -304,13 +304,12 @@ extension PendingCommands {
         at now: Timestamp
     ) -> [Publication] {
         var results: [Publication] = []
-        // By index, as in `deadline`.
-        for index in command.requesters.indices {
-            ended(command.requesters[index], failure, at: now.instant)
+        for requester in command.requesters {
+            ended(requester, failure, at: now.instant)
             guard command.publishesResult else { continue }
-            let payload = command.requesters[index].payload(
-                status, data: data, error: failure, bridge: bridge, at: now, &timeText)
-            results += finish(command.requesters[index], payload, at: now)
+            let payload = requester.payload(status, data: data, error: failure, bridge: bridge, at: now, &timeText)
+            let result = finish(requester, payload, at: now)
+            results = results.isEmpty ? result : results + result
         }
         return results
     }

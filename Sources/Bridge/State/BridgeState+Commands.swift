@@ -138,7 +138,9 @@ extension BridgeState {
         within timeToLive: Duration,
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
-        if !type(of: request).ignoresHold, !requester.isReflex, isConnectedElsewhere(position) {
+        if !type(of: request).ignoresHold, !requester.isReflex, !tags[position].isConnected,
+            isConnectedElsewhere(position)
+        {
             pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
             return []
         }

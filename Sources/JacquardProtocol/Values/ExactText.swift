@@ -26,8 +26,11 @@ public struct ExactText: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// Returns whether both have the same bytes.
     public static func == (left: ExactText, right: ExactText) -> Bool {
-        let (left, right) = (left.text.utf8Span.span.bytes, right.text.utf8Span.span.bytes)
-        return left.isEqual(to: right)
+        // Element by element, views of UTF-8 take ten times as long, and `elementsEqual` three times.
+        var (left, right) = (left.text, right.text)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in UnsafeRawBufferPointer(left).isEqual(to: UnsafeRawBufferPointer(right)) }
+        }
     }
 
     /// Orders texts by their bytes.
@@ -53,26 +56,25 @@ extension ExactText: Encodable {
 
 extension [UInt8] {
     /// Returns whether both have the same bytes. `==` compares them one by one.
-    public func isEqual(to other: [UInt8]) -> Bool { span.bytes.isEqual(to: other.span.bytes) }
+    public func isEqual(to other: [UInt8]) -> Bool {
+        withUnsafeBytes { bytes in other.withUnsafeBytes { bytes.isEqual(to: $0) } }
+    }
 }
 
-extension RawSpan {
+extension UnsafeRawBufferPointer {
     /// Compares eight bytes at a time.
-    fileprivate func isEqual(to other: RawSpan) -> Bool {
-        guard byteCount == other.byteCount else { return false }
+    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
         var place = 0
-        while place + 8 <= byteCount {
+        while place + 8 <= count {
             guard
-                unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
-                    == other.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+                loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                    == other.loadUnaligned(fromByteOffset: place, as: UInt64.self)
             else { return false }
             place += 8
         }
-        while place < byteCount {
-            guard
-                unsafeLoadUnaligned(fromByteOffset: place, as: UInt8.self)
-                    == other.unsafeLoadUnaligned(fromByteOffset: place, as: UInt8.self)
-            else { return false }
+        while place < count {
+            guard self[place] == other[place] else { return false }
             place += 1
         }
         return true
