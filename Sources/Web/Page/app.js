@@ -88,12 +88,12 @@ function schedule() {
 
 function drawHeader() {
   const {tags, online, offline, low} = model.totals();
-  const parts = [`${tags} ${tags === 1 ? "tag" : "tags"}`, `${online} online`, `${offline} offline`];
+  const parts = model.isReady ? [`${tags} ${tags === 1 ? "tag" : "tags"}`, `${online} online`, `${offline} offline`] : [];
   if (low > 0) parts.push(`${low} battery low`);
   const bridges = [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
     .map(([name, bridge]) => `${name} ${bridge.state === "online" ? bridge.health?.status ?? "online" : "offline"}`);
   setText(document.getElementById("totals"), [parts.join(", "), bridges.slice(0, 4).join(", ")].filter(Boolean).join(" \u2013 "));
-  document.title = `${parts.slice(1, 3).join(", ")} \u2013 ${shown?.title ?? shown?.page.title ?? "jacquard"}`;
+  document.title = [parts.slice(1, 3).join(", "), shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
   const problem = problemText();
   const alert = document.getElementById("alert");
   setText(alert, problem ?? "");
@@ -103,6 +103,8 @@ function drawHeader() {
 
 function problemText() {
   if (!model.server.connected) {
+    // The page is being loaded.
+    if (model.server.isFirst) return Date.now() - model.server.since < 2000 ? null : "The page's server does not answer. Connecting.";
     return `The page's server does not answer. What you see is ${span(Date.now() - model.server.since)} old. Reconnecting.`;
   }
   if (!model.broker.connected) {

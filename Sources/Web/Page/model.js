@@ -12,7 +12,7 @@ export class Model {
     this.advertisements = new Map();
     this.gestures = new Map();
     this.broker = {connected: false, since_ms: Date.now(), text: ""};
-    this.server = {connected: false, since: Date.now()};
+    this.server = {connected: false, since: Date.now(), isFirst: true};
     this.changedTags = new Set();
     // Whether a second has passed, so that ages such as "4 s ago" change.
     this.isNextSecond = false;

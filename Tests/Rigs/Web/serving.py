@@ -62,6 +62,28 @@ def outage(page, process, shows, is_back, meanwhile=lambda: None):
     require(shown < 2, "the page needed %.1f s" % shown)
 
 
+def loading(run):
+    """A page that is being loaded reports no problem, and counts no tags, before it has heard from its server."""
+    page = run.page
+    run.login()
+    run.show("tags")
+    script = page.command("Page.addScriptToEvaluateOnNewDocument", source="""
+        window.seen = [];
+        document.addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
+          const [alert, totals] = ["alert", "totals"].map(name => document.getElementById(name));
+          if (alert && !alert.hidden) window.seen.push(alert.textContent);
+          if (totals?.textContent.startsWith("0 ")) window.seen.push(totals.textContent);
+        }).observe(document, {subtree: true, childList: true, attributes: true, characterData: true}));
+    """)
+    try:
+        page.call("POST", "/refresh", {})
+        page.wait_for("attic ok")
+        seen = page.run("return window.seen")
+        require(seen == [], "it has shown %s" % seen)
+    finally:
+        page.command("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+
+
 def recovery(run):
     """The broker, the page's server and the bridge are killed: the page shows it within 2 s, and recovers by itself."""
     page, stage = run.page, run.stage
@@ -121,4 +143,4 @@ def ingress(run):
         proxy.stop()
 
 
-CASES = [proxy, ingress, recovery]
+CASES = [proxy, ingress, loading, recovery]
