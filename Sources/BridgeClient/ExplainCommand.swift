@@ -25,6 +25,15 @@ struct ExplainCommand: ClientCommand {
         }
         let data = result["data"] ?? .null
         context.printer.show(data, lines(of: data).map(DisplayText.escaped))
+        if let failure = failure(for: data) { throw failure }
+    }
+
+    /// The failure if the requested gesture is not known.
+    func failure(for data: JSONValue) -> ClientFailure? {
+        guard sequence != nil, data["gestures"]?.elements?.isEmpty != false else { return nil }
+        var failure = ClientFailure(exitCode: .failed, code: "not_found", text: nothing)
+        failure.isPrinted = true
+        return failure
     }
 
     /// The sentences in the order of time, then the tags that are not connected.
@@ -39,7 +48,8 @@ struct ExplainCommand: ClientCommand {
         }
         let lines = timed.sorted { $0.time < $1.time }.map(\.text)
         let tags = (data["tags"]?.elements ?? []).compactMap(ExplainText.tag)
-        return (lines.isEmpty ? [nothing] : lines) + tags
+        // A requested gesture that is not known is an error.
+        return (lines.isEmpty && sequence == nil ? [nothing] : lines) + tags
     }
 
     private var nothing: String {

@@ -26,7 +26,9 @@ enum ExplainText {
             parts.append("read after \(time(decoded))")
         }
         if trace["repeated"]?.flag == true { parts.append("sent again after a lost connection") }
-        if trace["waited_for"]?.string == "chord" { parts.append("held back for an exclusive chord") }
+        if let released = trace["released_us"]?.integer {
+            parts.append("held back \(time(released)) for an exclusive chord")
+        }
         guard let wait = wait(trace), let subject = subject(trace) else { return parts }
         return parts + ["waited \(time(wait)) \(subject)"]
     }
@@ -73,10 +75,10 @@ enum ExplainText {
 
     /// How long the gesture waited before it was passed to the MQTT library, in microseconds.
     private static func wait(_ trace: JSONValue) -> Int64? {
-        guard let queued = trace["queued_us"]?.integer, let decoded = trace["reassembled_us"]?.integer else {
-            return nil
-        }
-        return queued - decoded
+        guard let queued = trace["queued_us"]?.integer,
+            let ready = trace["released_us"]?.integer ?? trace["reassembled_us"]?.integer
+        else { return nil }
+        return queued - ready
     }
 
     /// What the gesture waited for.
@@ -146,8 +148,21 @@ enum ExplainText {
         let since = time.map { " since \(ClockText.local($0))" }
         let state = ConnectionText(connection).short
         return
-            "\(tag["id"]?.word ?? "") is not connected\(since ?? "") (\(state)): it is asleep, out of range or held; "
-            + "its gestures are not received"
+            "\(tag["id"]?.word ?? "") is not connected\(since ?? "") (\(state)): \(reason(tag)); its gestures are not "
+            + "received"
+    }
+
+    /// Why a tag is not connected.
+    private static func reason(_ tag: JSONValue) -> String {
+        if tag["connect"]?.string == "never" { return "it is disabled in the configuration" }
+        if tag["held"]?.flag == true { return "the user has disconnected it" }
+        let state = tag["connection"]?["state"]?.string ?? ""
+        if ["connecting", "initializing", "configuring"].contains(state) { return "it is being connected" }
+        let error = tag["error"]?["text"]?.string
+        // The bridge has stopped trying.
+        if state == "disconnected", let error { return error }
+        if state == "disconnected", tag["connect"]?.string == "on_demand" { return "a command connects it" }
+        return "it is asleep or out of range" + (error.map { " (\($0))" } ?? "")
     }
 
     // MARK: Times

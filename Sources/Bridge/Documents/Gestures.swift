@@ -75,6 +75,8 @@ struct GestureEncoder: Sendable {
     /// For each name, the bytes before the gesture's number.
     private let prefixes: [[UInt8]]
     private var time = TimeText()
+    /// The chords that were published since the start.
+    private(set) var chordNames = ChordNames()
     /// Creates the `traceparent` of each gesture; nil if it is switched off.
     var tracing: TraceContext?
 
@@ -129,7 +131,7 @@ struct GestureEncoder: Sendable {
         var publication = Publication(
             topic: topic, payload: JSONText.bytes(of: document), kind: .event(lifetime: lifetime),
             messageExpirySeconds: expirySeconds)
-        publication.gesture = GestureMark(tag: tag, name: GestureMark.chord, sequence: sequence)
+        publication.gesture = GestureMark(tag: tag, name: chordNames.mark(of: chord), sequence: sequence)
         if let tracing { publication.traceParent = tracing.parent(tag: tag, sequence: sequence) }
         return publication
     }

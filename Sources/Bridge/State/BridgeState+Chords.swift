@@ -52,11 +52,13 @@ extension BridgeState {
                 var publication = gestures.publication(
                     on: topic, GestureName(made.gesture), number: made.gesture.rawValue, of: tag,
                     sequence: made.sequence, at: made.at)
-                publication.gesture.isHeld = made.at != now
+                if made.at != now { publication.gesture.hold(from: made.at.instant, to: now.instant) }
                 return publication
             case .chord(let name, let numbers, let sequence, let time):
-                return gestures.publication(
+                var publication = gestures.publication(
                     on: topic, chord: name, of: numbers, by: tag, sequence: sequence, at: time)
+                if time != now { publication.gesture.hold(from: time.instant, to: now.instant) }
+                return publication
             }
         }
         return commands + publish(publications)

@@ -108,7 +108,8 @@ extension BridgeState {
     mutating func measured(_ measurement: HealthMeasurement, at now: Timestamp) -> [BridgeAction] {
         health.measured(measurement, at: now.instant)
         _ = healthChanged(at: now)
-        // Reported once a minute: soon enough to correct forecasts after the time of day was set.
+        // Reported once a minute: soon enough to correct forecasts and traces after the time of day was set.
+        traceClock = traceClock.checked(at: now)
         let forecasts = tags.indices.flatMap { tags[$0].clockChecked(at: now) }
         return publish([healthFact(at: now)] + forecasts)
     }

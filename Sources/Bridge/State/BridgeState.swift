@@ -45,6 +45,8 @@ public struct BridgeState: Sendable {
     var tagContext: TagMirror.Context
     var gestures: GestureEncoder
     var incidents = TagIncidents()
+    /// The time of day of traces.
+    var traceClock: TraceClock
     /// From the decision to connect a tag to its connection.
     var connectDurations = DurationHistogram.connects
     var groups: GroupTable
@@ -73,6 +75,7 @@ public struct BridgeState: Sendable {
         self.configuration = configuration
         self.boot = boot
         self.startedAt = startedAt
+        traceClock = TraceClock(startedAt)
         topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
         let context = TagMirror.Context(
             topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.chords)

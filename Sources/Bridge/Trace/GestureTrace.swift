@@ -41,11 +41,11 @@ public struct GestureTrace: Hashable, Sendable {
     /// A stage that was not reached.
     static let never = UInt32.max
 
-    /// When the descriptor was readable.
+    /// When the descriptor was readable; of a gesture that was held back, when it was decoded.
     let received: Int64
     /// When the value was read.
     let read: UInt32
-    /// When the gesture was decoded.
+    /// When the gesture was decoded; of one that was held back, when it was released.
     let reassembled: UInt32
     /// When it was passed to the MQTT library.
     var queued = Self.never
@@ -57,7 +57,7 @@ public struct GestureTrace: Hashable, Sendable {
     let sequence: UInt32
     /// The ``TagMirror/number`` of the tag.
     let tag: UInt16
-    /// The ``GestureName/index`` of the name, or ``GestureMark/chord``.
+    /// The ``GestureName/index`` of the name, or the mark of ``ChordNames``.
     let name: UInt8
     /// How the delivery has ended.
     var outcome = Outcome.pending
@@ -67,13 +67,25 @@ public struct GestureTrace: Hashable, Sendable {
     var remarks = Remarks()
 
     init(_ mark: GestureMark, _ arrival: GestureArrival, at now: Instant) {
-        received = TraceTicks.at(arrival.received)
-        read = TraceTicks.distance(from: received, to: TraceTicks.at(arrival.read))
-        reassembled = TraceTicks.distance(from: received, to: TraceTicks.at(now))
         sequence = mark.sequence
         tag = mark.tag
         name = mark.name
-        if mark.isHeld { remarks = .wasHeld }
+        guard mark.isHeld else {
+            received = TraceTicks.at(arrival.received)
+            read = TraceTicks.distance(from: received, to: TraceTicks.at(arrival.read))
+            reassembled = TraceTicks.distance(from: received, to: TraceTicks.at(now))
+            return
+        }
+        // It arrived earlier than the value that is handled now, if any.
+        received = TraceTicks.at(now) &- Int64(mark.number)
+        read = 0
+        reassembled = mark.number
+        remarks = .wasHeld
+    }
+
+    /// The time from its arrival, or the end of its time in a chord, to the end of its delivery.
+    var duration: Int64 {
+        remarks.contains(.wasHeld) ? Int64(ended) - Int64(reassembled) : Int64(ended)
     }
 
     /// It was passed to the client.
@@ -113,6 +125,11 @@ enum TraceTicks {
         return distance >= Int64(GestureTrace.never) ? GestureTrace.never - 1 : UInt32(distance)
     }
 
+    /// The instant of a time, rounded up: ``at(_:)`` rounds down, and a whole millisecond must stay one.
+    static func instant(_ ticks: Int64) -> Instant {
+        Instant(sinceBoot: Duration(attoseconds: (Int128(ticks) + 1) << 40))
+    }
+
     /// The distance in microseconds.
     static func microseconds(_ ticks: Int64) -> Int64 {
         Int64(truncatingIfNeeded: (Int128(ticks) << 40) / 1_000_000_000_000)
@@ -121,21 +138,20 @@ enum TraceTicks {
 
 /// Identifies the gesture of a publication: 12 bytes.
 struct GestureMark: Hashable, Sendable {
-    /// The number of the gesture in ``GestureTraces``; 0 until it is submitted to the ``Outbox``.
+    /// The number of the gesture in ``GestureTraces``. Until it is submitted to the ``Outbox``: how long it was held
+    /// back, in ``TraceTicks``.
     var number: UInt32 = 0
     /// The gesture's `seq`, modulo 2^32.
     let sequence: UInt32
     /// The ``TagMirror/number`` of the tag; 0: no gesture.
     let tag: UInt16
-    /// The ``GestureName/index`` of the name, or ``chord``.
+    /// The ``GestureName/index`` of the name, or the mark of ``ChordNames``.
     let name: UInt8
     /// Whether the gesture was held back, because it could have become part of an exclusive chord.
-    var isHeld = false
+    private(set) var isHeld = false
 
     /// No gesture.
     static let none = GestureMark(tag: 0, name: 0, sequence: 0)
-    /// In place of a name: a chord, whose name is in the configuration.
-    static let chord = UInt8.max
 
     init(tag: UInt16, name: UInt8, sequence: UInt64) {
         self.sequence = UInt32(truncatingIfNeeded: sequence)
@@ -145,6 +161,35 @@ struct GestureMark: Hashable, Sendable {
 
     /// Whether there is a gesture.
     var isGesture: Bool { tag != 0 }
+
+    /// The gesture is released after it was held back.
+    mutating func hold(from start: Instant, to end: Instant) {
+        isHeld = true
+        number = TraceTicks.distance(from: TraceTicks.at(start), to: TraceTicks.at(end))
+    }
+}
+
+/// The marks of the names of chords in traces. A reload may change the chords, so a mark is not the position in the
+/// configuration.
+struct ChordNames: Sendable {
+    private var names: [String] = []
+    /// The mark of the first name. Those of gestures are below.
+    private static let first = UInt8(truncatingIfNeeded: GestureName.allCases.count)
+
+    /// Returns the mark of a name, which is the last one for all names after the 248th since the start.
+    mutating func mark(of name: String) -> UInt8 {
+        if let index = names.firstIndex(of: name) { return Self.first + UInt8(index) }
+        guard names.count < Int(UInt8.max - Self.first) else { return .max }
+        names.append(name)
+        return Self.first + UInt8(names.count - 1)
+    }
+
+    /// Returns the name of a gesture or chord in a trace.
+    func name(of mark: UInt8) -> String {
+        if let gesture = GestureName.allCases.first(where: { $0.index == mark }) { return gesture.rawValue }
+        let index = Int(mark) - Int(Self.first)
+        return names.indices.contains(index) ? names[index] : "chord"
+    }
 }
 
 /// When a gesture arrived, before the bridge decoded it.

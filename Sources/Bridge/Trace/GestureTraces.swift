@@ -88,7 +88,7 @@ struct GestureTraces: Sendable {
         guard isKept(number) else { return }
         let place = Self.place(number)
         entries[place].ended(outcome, reason: reason, at: TraceTicks.at(now))
-        if outcome == .acknowledged { durations.observe(ticks: Int64(entries[place].ended)) }
+        if outcome == .acknowledged { durations.observe(ticks: entries[place].duration) }
     }
 
     /// Returns the latest gestures of a selection, oldest first.

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -15,9 +16,10 @@ struct TraceDocument: Encodable {
     init(_ request: TraceRequest, _ gestures: [GestureTrace], of bridge: BridgeState, at now: Timestamp) {
         let tags = bridge.tags.filter { request.tag == nil ? !$0.isConnected : $0.entry.id == request.tag }
         let ids = Dictionary(bridge.tags.map { ($0.number, $0.entry.id.text) }) { first, _ in first }
-        let tracing = bridge.tracing
+        let (tracing, names) = (bridge.tracing, bridge.gestures.chordNames)
+        let clock = bridge.traceClock.checked(at: now)
         self.gestures = gestures.compactMap { trace in
-            ids[trace.tag].map { GestureTraceDocument(trace, of: $0, tracing, at: now) }
+            ids[trace.tag].map { GestureTraceDocument(trace, of: $0, names, tracing, clock, at: now) }
         }
         self.tags = tags.prefix(Self.maxTags).map { TracedTagDocument($0, at: now) }
         guard !request.isForOneGesture else {
@@ -25,9 +27,9 @@ struct TraceDocument: Encodable {
             return
         }
         commands = bridge.pendingCommands.traces.latest(of: request.tag?.text, request.count)
-            .map { CommandTraceDocument($0, at: now) }
+            .map { CommandTraceDocument($0, clock, at: now) }
         incidents = bridge.incidents.latest(of: request.number, request.count).compactMap { incident in
-            ids[incident.tag].map { IncidentDocument(incident, of: $0, at: now) }
+            ids[incident.tag].map { IncidentDocument(incident, of: $0, clock) }
         }
     }
 }
@@ -37,13 +39,15 @@ struct GestureTraceDocument: Encodable {
     let tag: String
     let eventType: String
     let seq: UInt32
-    /// When the descriptor was readable.
+    /// When the descriptor was readable; of a gesture that was held back, when it was decoded.
     let time: String
     /// The last stage: `waiting`, `queued`, `written`, `acknowledged`, `refused`, `expired`, `dropped`, `unsendable` or
     /// `closing`.
     let stage: String
     let read: Int64
     let reassembled: Int64
+    /// When a gesture that was held back was released.
+    @OrNull var released: Int64?
     @OrNull var queued: Int64?
     @OrNull var written: Int64?
     @OrNull var ended: Int64?
@@ -58,15 +62,20 @@ struct GestureTraceDocument: Encodable {
     /// The trace id of `traceparent`.
     @OrNull var trace: String?
 
-    init(_ trace: GestureTrace, of tag: String, _ tracing: TraceContext?, at now: Timestamp) {
+    init(
+        _ trace: GestureTrace, of tag: String, _ names: ChordNames, _ tracing: TraceContext?, _ clock: TraceClock,
+        at now: Timestamp
+    ) {
         self.tag = tag
-        eventType = GestureName.allCases.first { $0.index == trace.name }?.rawValue ?? "chord"
+        eventType = names.name(of: trace.name)
         seq = trace.sequence
         age = max(0, (TraceTicks.microseconds(TraceTicks.at(now.instant) - trace.received) + 500) / 1_000)
-        time = (now + .milliseconds(-age)).text
+        time = clock.text(of: TraceTicks.instant(trace.received))
         stage = trace.stage
+        let wasHeld = trace.remarks.contains(.wasHeld)
         read = TraceTicks.microseconds(Int64(trace.read))
-        reassembled = TraceTicks.microseconds(Int64(trace.reassembled))
+        reassembled = wasHeld ? 0 : TraceTicks.microseconds(Int64(trace.reassembled))
+        released = wasHeld ? TraceTicks.microseconds(Int64(trace.reassembled)) : nil
         queued = Self.microseconds(trace.queued)
         written = Self.microseconds(trace.written)
         ended = Self.microseconds(trace.ended)
@@ -74,7 +83,7 @@ struct GestureTraceDocument: Encodable {
         waitedFor =
             trace.remarks.contains(.waitedForBroker)
             ? "broker"
-            : trace.remarks.contains(.waitedForWindow) ? "window" : trace.remarks.contains(.wasHeld) ? "chord" : nil
+            : trace.remarks.contains(.waitedForWindow) ? "window" : wasHeld ? "chord" : nil
         repeated = trace.remarks.contains(.isRepeated)
         self.trace = tracing?.traceID(tag: trace.tag, sequence: UInt64(trace.sequence))
     }
@@ -88,6 +97,7 @@ struct GestureTraceDocument: Encodable {
         case eventType = "event_type"
         case read = "read_us"
         case reassembled = "reassembled_us"
+        case released = "released_us"
         case queued = "queued_us"
         case written = "written_us"
         case ended = "ended_us"
@@ -132,12 +142,12 @@ struct CommandTraceDocument: Encodable {
     /// Age in milliseconds.
     let age: Int64
 
-    init(_ trace: CommandTrace, at now: Timestamp) {
+    init(_ trace: CommandTrace, _ clock: TraceClock, at now: Timestamp) {
         tag = trace.tag
         command = trace.name
         id = trace.id
         age = max(0, (now.instant - trace.received).milliseconds)
-        time = (now + .milliseconds(-age)).text
+        time = clock.text(of: trace.received)
         sent = trace.sent.map { ($0 - trace.received).microseconds }
         ended = trace.ended.map { ($0 - trace.received).microseconds }
         repetition = trace.repetition?.rawValue
@@ -167,9 +177,9 @@ struct IncidentDocument: Encodable {
     /// The code of the error that ended the connection.
     @OrNull var code: String?
 
-    init(_ incident: TagIncidents.Incident, of tag: String, at now: Timestamp) {
+    init(_ incident: TagIncidents.Incident, of tag: String, _ clock: TraceClock) {
         self.tag = tag
-        time = (now + .milliseconds(-max(0, (now.instant - incident.time).milliseconds))).text
+        time = clock.text(of: incident.time)
         switch incident.kind {
         case .fragmentLost: (type, code) = ("fragment_lost", nil)
         case .connected: (type, code) = ("connected", nil)
@@ -178,13 +188,46 @@ struct IncidentDocument: Encodable {
     }
 }
 
-/// A tag, with the document of `T/connection`.
+/// A tag, with its policy and the document of `T/connection`.
 struct TracedTagDocument: Encodable {
     let id: String
+    /// `always`, `on_demand` or `never`.
+    let connect: String
+    /// Whether the user has disconnected the tag.
+    let held: Bool
     let connection: ConnectionDocument
+    /// Why the last attempt failed, also after the bridge has stopped trying.
+    @OrNull var error: ConnectionErrorDocument?
 
     init(_ tag: TagMirror, at now: Timestamp) {
         id = tag.entry.id.text
+        connect = tag.entry.connect.word
+        held = tag.link.intent.isHeld
         connection = tag.connectionDocument(at: now)
+        error = tag.link.failure.map(ConnectionErrorDocument.init)
+    }
+}
+
+/// Converts the times of traces to the time of day, with the same result at each request: from one pair of times, which
+/// is replaced when the time of day was set.
+struct TraceClock: Hashable, Sendable {
+    private let origin: Timestamp
+
+    init(_ origin: Timestamp) {
+        self.origin = origin
+    }
+
+    /// Returns the clock to use from now on. The time of day is known to a millisecond only.
+    func checked(at now: Timestamp) -> TraceClock {
+        abs(unixMilliseconds(of: now.instant) - now.unixMilliseconds) <= 1 ? self : TraceClock(now)
+    }
+
+    /// Returns the time of day in the contract's format.
+    func text(of instant: Instant) -> String { TimeText.utc(unixMilliseconds(of: instant)) }
+
+    private func unixMilliseconds(of instant: Instant) -> Int64 {
+        let microseconds = (instant - origin.instant).microseconds
+        // Rounded down, also before the origin.
+        return origin.unixMilliseconds + (microseconds >= 0 ? microseconds / 1_000 : (microseconds - 999) / 1_000)
     }
 }

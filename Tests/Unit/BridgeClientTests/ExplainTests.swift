@@ -1,3 +1,5 @@
+import BrokerAccess
+import CommandLine
 import JSON
 import Testing
 
@@ -42,10 +44,16 @@ struct ExplainTests {
                     + "queued after 41 ms, written after 41 ms, acknowledged after 42 ms"
             ),
             (
-                #""stage":"acknowledged","queued_us":300,"written_us":400,"ended_us":1300,"reason":0,"#
-                    + #""waited_for":"chord""#,
-                "held back for an exclusive chord, "
-                    + "queued after 0.3 ms, written after 0.4 ms, acknowledged after 1.3 ms"
+                #""stage":"acknowledged","queued_us":802300,"written_us":802400,"ended_us":803300,"reason":0,"#
+                    + #""waited_for":"chord","released_us":802000"#,
+                "held back 802 ms for an exclusive chord, "
+                    + "queued after 802 ms, written after 802 ms, acknowledged after 803 ms"
+            ),
+            (
+                #""stage":"acknowledged","queued_us":3000200,"written_us":3000300,"ended_us":3001000,"reason":0,"#
+                    + #""waited_for":"broker","released_us":802000"#,
+                "held back 802 ms for an exclusive chord, waited 2.1 s for a connection to the broker, "
+                    + "queued after 3.0 s, written after 3.0 s, acknowledged after 3.0 s"
             ),
             (
                 #""stage":"refused","ended_us":1300,"reason":135"#,
@@ -152,7 +160,7 @@ struct ExplainTests {
                 "3 lost a message: a fragment of it did not arrive; a gesture may be missing", "2 led/set: received",
                 "1 cover 1: dropped: the broker closed two connections with it in flight",
                 "3 disconnected: connection timeout; gestures were not received from then on", "3 connected",
-                "(connecting): it is asleep, out of range or held; its gestures are not received",
+                "(connecting): it is being connected; its gestures are not received",
             ])
         {
             #expect(line.hasSuffix(end), "\(line)")
@@ -164,7 +172,41 @@ struct ExplainTests {
     func nothing() {
         #expect(
             ExplainCommand().lines(of: .null) == ["There was no gesture and no command since the bridge was started"])
-        #expect(ExplainCommand(tag: "1", sequence: 7).lines(of: .null).first?.contains("no gesture 7 of 1") == true)
+        #expect(ExplainCommand().failure(for: .null) == nil)
+    }
+
+    @Test("are an error if there is no such gesture")
+    func unknownGesture() throws {
+        let command = ExplainCommand(tag: "1", sequence: 7)
+        let data = try document(#"{"gestures":[],"commands":[],"incidents":[],"tags":[]}"#)
+        #expect(command.lines(of: data) == [])
+        let failure = try #require(command.failure(for: data))
+        #expect(failure.exitCode == .failed && failure.isPrinted)
+        #expect(failure.text.contains("no gesture 7 of 1"))
+        let known = try document(#"{"gestures":[{"seq":7}]}"#)
+        #expect(command.failure(for: known) == nil)
+    }
+
+    @Test(
+        "say why a tag is not connected",
+        arguments: [
+            (#""connect":"never","held":false,"error":null"#, "it is disabled in the configuration"),
+            (#""connect":"always","held":true,"error":null"#, "the user has disconnected it"),
+            (#""connect":"always","held":false,"error":{"text":"Bond lost"}"#, "Bond lost"),
+            (#""connect":"on_demand","held":false,"error":null"#, "a command connects it"),
+        ])
+    func reason(keys: String, reason: String) throws {
+        let tag = try document(#"{"id":"3","connection":{"state":"disconnected"},\#(keys)}"#)
+        #expect(ExplainText.tag(tag) == "3 is not connected (disconnected): \(reason); its gestures are not received")
+    }
+
+    @Test("say that the bridge waits for a tag, and why it lost it")
+    func awaited() throws {
+        for (error, end) in [("null", ""), (#"{"text":"the link was lost"}"#, " (the link was lost)")] {
+            let keys = #""connect":"always","held":false,"connection":{"state":"preparing_to_connect"}"#
+            let text = ExplainText.tag(try document(#"{"id":"3",\#(keys),"error":\#(error)}"#))
+            #expect(text?.contains("): it is asleep or out of range\(end); its gestures") == true)
+        }
     }
 
     @Test(

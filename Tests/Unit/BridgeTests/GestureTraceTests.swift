@@ -26,10 +26,13 @@ struct GestureTraceTests {
     private func line(_ outbox: Outbox) -> String {
         let now = Timestamp(instant: at(10_000), unixMilliseconds: 0)
         return outbox.gestures(TraceQuery(tag: nil, sequence: nil, count: 100)).map { trace in
-            let document = GestureTraceDocument(trace, of: "003R", nil, at: now)
+            let document = GestureTraceDocument(trace, of: "003R", ChordNames(), nil, TraceClock(now), at: now)
             let times = [document.read, document.reassembled, document.queued, document.written, document.ended]
                 .map { $0.map { "\(($0 + 50) / 100)" } ?? "-" }
-            let rest = [document.reason.map { "reason \($0)" }, document.waitedFor, document.repeated ? "again" : nil]
+            let released = document.released.map { "released \(($0 + 50) / 100)" }
+            let rest = [
+                document.reason.map { "reason \($0)" }, document.waitedFor, document.repeated ? "again" : nil, released,
+            ]
             return ([document.stage] + times + rest.compactMap(\.self)).joined(separator: " ")
         }.joined(separator: ", ")
     }
@@ -59,7 +62,7 @@ struct GestureTraceTests {
     }
 
     @Test("evaluates the arrival for gestures only")
-    func clock() {
+    func arrivals() {
         var outbox = connected()
         var reads = 0
         func arrival() -> GestureArrival {
@@ -148,13 +151,54 @@ struct GestureTraceTests {
         #expect(line(closing) == "closing 1 2 20 - 30 broker again")
     }
 
-    @Test("says that a gesture was held back for a chord")
-    func chord() {
+    @Test("of a gesture that was held back for a chord begins when it was decoded, and has the time of its release")
+    func chord() throws {
         var outbox = connected()
         var held = gesture()
-        held.gesture.isHeld = true
-        _ = outbox.submit(held, at: start)
-        #expect(line(outbox) == "queued 0 0 0 - - chord")
+        held.gesture.hold(from: at(0), to: at(801))
+        let arrival = GestureArrival(received: at(800), read: at(800))
+        let ticket = try #require(outbox.submit(held, at: at(801), arrival: arrival).first?.ticket)
+        #expect(line(outbox) == "queued 0 0 8010 - - chord released 8010")
+        #expect(outbox.gestures(TraceQuery(tag: nil, sequence: nil, count: 1)).first?.received == TraceTicks.at(start))
+        outbox.written(at: at(801.2))
+        _ = outbox.acknowledged(ticket, at: at(802))
+        #expect(line(outbox) == "acknowledged 0 0 8010 8012 8020 reason 0 chord released 8010")
+        // The metrics don't count the time of the chord.
+        #expect(outbox.gestureDurations.sumMicroseconds < 1_100)
+    }
+
+    @Test("of a gesture that was held back and then waited for the broker has both times")
+    func chordAndBroker() {
+        var outbox = Outbox()
+        var held = gesture()
+        held.gesture.hold(from: at(0), to: at(801))
+        _ = outbox.submit(held, at: at(801))
+        _ = outbox.connected(at: at(2_000))
+        #expect(line(outbox) == "queued 0 0 20000 - - broker released 8010")
+    }
+
+    @Test("has the names of chords, also those before a reload, and of 248 chords at most")
+    func chordNames() {
+        var names = ChordNames()
+        let marks = (1...300).map { names.mark(of: "chord_\($0)") }
+        #expect(Set(marks.prefix(248)).count == 248 && marks.dropFirst(248).allSatisfy { $0 == .max })
+        #expect(marks.prefix(248).map(names.name) == (1...248).map { "chord_\($0)" })
+        #expect(names.name(of: .max) == "chord" && names.mark(of: "chord_3") == marks[2])
+        for gesture in GestureName.allCases { #expect(names.name(of: UInt8(gesture.index)) == gesture.rawValue) }
+    }
+
+    @Test("has the same time of day at each request, unless the time of day was set")
+    func clock() {
+        let clock = TraceClock(Timestamp(instant: start, unixMilliseconds: 1_795_169_702_114))
+        for milliseconds in [0, 0.4, 0.9, 5_000.3] {
+            let now = Timestamp(
+                instant: at(milliseconds), unixMilliseconds: 1_795_169_702_114 + Int64(milliseconds + 0.8))
+            #expect(clock.checked(at: now) == clock)
+        }
+        #expect(clock.text(of: at(0.999)) == "2026-11-20T10:15:02.114Z")
+        #expect(clock.text(of: at(-0.001)) == "2026-11-20T10:15:02.113Z")
+        let later = Timestamp(instant: at(60_000), unixMilliseconds: 1_795_169_700_000)
+        #expect(clock.checked(at: later).text(of: at(59_000)) == "2026-11-20T10:14:59.000Z")
     }
 
     @Test("is kept for the last 1,024 gestures; later events of older ones are ignored")

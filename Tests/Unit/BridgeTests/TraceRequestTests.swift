@@ -41,6 +41,55 @@ struct TraceRequestTests {
         #expect(one["tags"]?.elements?.map { $0["id"]?.string } == ["003R"])
     }
 
+    @Test("has the names of chords, and when a gesture was made that was held back for one")
+    func chords() throws {
+        var scene = Scene.connected()
+        var outbox = Outbox()
+        var configuration = scene.state.configuration
+        configuration.chords = [
+            Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .milliseconds(800), isExclusive: true),
+            Chord(name: "in_out", of: [.brushIn, .brushOut], within: .milliseconds(800)),
+        ]
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        func submit() throws {
+            _ = outbox.submit(try #require(scene.publications.last { $0.gesture.isGesture }), at: scene.now.instant)
+        }
+        for gesture in [Gesture.doubleTap, .brushIn, .brushOut] { scene.report(.gesture(gesture)) }
+        try submit()
+        scene.report(.gesture(.doubleTap))
+        scene.report(.gesture(.brushIn))
+        try submit()
+        scene.wait(.seconds(1))
+        let made = scene.now
+        scene.report(.gesture(.doubleTap))
+        scene.wait(.milliseconds(801))
+        try submit()
+        // A trace keeps its name after a reload.
+        configuration.chords = []
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        let traces = try data(&scene, "", outbox)["gestures"]?.elements ?? []
+        #expect(traces.map { $0["event_type"]?.string } == ["in_out", "tap_in", "double_tap"])
+        #expect(traces.last?["time"]?.string == made.text)
+        #expect(abs((traces.last?["released_us"]?.integer ?? 0) - 801_000) < 2)
+        #expect(traces.first?["released_us"] == .null)
+        let again = try data(&scene, "", outbox)["gestures"]?.elements ?? []
+        #expect(again.map { $0["time"] } == traces.map { $0["time"] })
+    }
+
+    @Test("says why a tag is not connected: its policy, the user, the error of the last attempt")
+    func reasons() throws {
+        let entry = TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)
+        var scene = Scene(tags: [entry])
+        var tag = try data(&scene)["tags"]?.elements?.first
+        #expect(tag?["connect"] == "on_demand" && tag?["held"] == false && tag?["error"] == .null)
+        scene.send("tag/003R/connection/set", "disconnect")
+        #expect(try data(&scene)["tags"]?.elements?.first?["held"] == true)
+        let lost = TagConnectionError(.peerRemovedPairingInfo, "the bond is lost")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: lost)))
+        tag = try data(&scene)["tags"]?.elements?.first
+        #expect(tag?["error"]?["code"] == "peer_removed_pairing_info")
+    }
+
     @Test("forgets the gestures of a removed tag")
     func removedTag() throws {
         var scene = Scene.connected()
@@ -212,7 +261,8 @@ struct TraceContextTests {
         #expect(scene.publications.last { $0.gesture.isGesture }?.gesture.isHeld == true)
         scene.report(.gesture(.doubleTap))
         scene.report(.gesture(.brushIn))
-        #expect(scene.publications.last { $0.gesture.isGesture }?.gesture.name == GestureMark.chord)
+        let mark = try #require(scene.publications.last { $0.gesture.isGesture }?.gesture.name)
+        #expect(scene.state.gestures.chordNames.name(of: mark) == "tap_in")
         scene.report(.gesture(.shortCover))
         #expect(scene.publications.last { $0.gesture.isGesture }?.gesture.isHeld == false)
     }
