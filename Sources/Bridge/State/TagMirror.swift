@@ -276,6 +276,7 @@ extension TagMirror {
 extension TagMirror {
     /// Handles facts from the Bluetooth stack.
     mutating func sighted(_ new: TagSighting, at now: Timestamp) -> [Publication] {
+        let isFirstOfMinute = !link.connection.state.isLinked && lastSeen?.instant.minute != now.instant.minute
         lastSeen = now
         link.received()
         let adapter = sighting.adapter
@@ -289,7 +290,7 @@ extension TagMirror {
             measuredSignal = Timestamped(value: rssi, at: now)
             publications += signalThrottle.admits(rssi, at: now.instant) ? [rssiFact] : []
         }
-        publications += adapter == sighting.adapter ? [] : [connectionFact(at: now)]
+        publications += adapter == sighting.adapter && !isFirstOfMinute ? [] : [connectionFact(at: now)]
         return publications
     }
 
@@ -374,4 +375,9 @@ extension TagRecord.Gear {
             vendorID: component.vendor.id.description, productID: component.product.id.description,
             name: [component.vendor.name, component.product.name].filter { !$0.isEmpty }.joined(separator: " "))
     }
+}
+
+extension Instant {
+    /// The number of the minute since the start of the machine.
+    fileprivate var minute: Int64 { sinceBoot.components.seconds / 60 }
 }

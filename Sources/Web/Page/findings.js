@@ -100,7 +100,8 @@ function ofTag(tag, isAdapterReady, now) {
   return [...first, link("failed", "not connected", ...missingTagRemedies)];
 }
 
-// The bridge publishes the time with each change of the state only: a tag may have been received since then.
+// The bridge publishes the time with each change of the state and at most once a minute: a tag may have been received
+// since then.
 function received(tag, isBridgeOnline, now) {
   const {state, last_seen: seen} = tag.connection ?? {};
   const make = (verdict, found, ...remedies) => finding("received", "tag received", verdict, found, ...remedies);

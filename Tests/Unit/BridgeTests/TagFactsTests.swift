@@ -159,6 +159,30 @@ struct TagFactsTests {
         #expect(lines.first?.contains(#""tag_name":"Sleeve""#) == true)
     }
 
+    @Test("the connection of a tag without a link has a new last_seen with the first advertisement of each minute")
+    func lastSeen() {
+        var scene = Scene()
+        scene.send("tag/003R/connection/set", "disconnect")
+        /// The `last_seen` that an advertisement publishes.
+        func advertise() -> [Substring] {
+            scene.handle(.sighting(.tag003R, TagSighting(rssi: -60))).compactMap { line in
+                line.firstMatch(of: /\/connection .*"last_seen":"[^"]*:(\d\d:\d\d)/)?.1
+            }
+        }
+        #expect(advertise() == ["15:02"])
+        var published: [Substring] = []
+        for _ in 1...20 {
+            scene.wait(.seconds(9))
+            published += advertise()
+        }
+        #expect(published == ["16:05", "17:08", "18:02"])
+        scene.wait(.seconds(600))
+        #expect(advertise() == ["28:02"])
+        scene.connect()
+        scene.wait(.seconds(600))
+        #expect(advertise() == [])
+    }
+
     @Test("show the touch mode")
     func touchMode() {
         var scene = Scene.connected()
