@@ -1,3 +1,5 @@
+// The members of sockaddr belong to whichever of the two modules the compiler loads first.
+internal import CMicroHTTPD
 internal import Glibc
 
 /// The address of a peer.
