@@ -21,12 +21,28 @@ struct TagTable: RandomAccessCollection, Sendable {
     var startIndex: Int { 0 }
     var endIndex: Int { tags.count }
 
-    subscript(position: Int) -> TagMirror {
-        _read { yield tags[position] }
-        _modify {
-            yield &tags[position]
-            deadlines.set(tags[position].nextDeadline(), of: position)
+    #if DEBUG
+        // Without optimization the compiler reads fields of a large value after the end of the coroutine that has yielded
+        // it and freed its frame (Swift 6.3, found by AddressSanitizer). A copy has no coroutine.
+        subscript(position: Int) -> TagMirror {
+            get { tags[position] }
+            _modify {
+                yield &tags[position]
+                updateDeadline(of: position)
+            }
         }
+    #else
+        subscript(position: Int) -> TagMirror {
+            _read { yield tags[position] }
+            _modify {
+                yield &tags[position]
+                updateDeadline(of: position)
+            }
+        }
+    #endif
+
+    private mutating func updateDeadline(of position: Int) {
+        deadlines.set(tags[position].nextDeadline(), of: position)
     }
 
     /// The earliest deadline of all tags.
