@@ -23,6 +23,8 @@ final class EventRecorder {
     private var dropped = 0
     /// Number of lost events that were logged.
     private var logged = 0
+    /// Number of lost events after the previous write.
+    private var lostBefore = 0
     private var isWriting = false
     private var isFailing = false
     private lazy var timer = LoopTimer { [unowned self] in begin() }
@@ -142,16 +144,20 @@ final class EventRecorder {
     }
 
     /// Logs the first failure, and the recovery with the number of lost events. Events that are lost without a failure
-    /// came faster than they were written, or are too long.
+    /// came faster than they were written, or are too long: their number is logged after a write without further losses.
     private func report(_ failure: FileError?) {
         let lost = file.lost + dropped
         switch (failure, isFailing) {
         case (let failure?, false): log.warning("cannot record events", [(.error, failure.reason)])
-        case (nil, true): log.notice("events are recorded again", [(.count, "\(lost)")])
-        case (nil, false) where lost > logged: log.warning("events were not recorded", [(.count, "\(lost - logged)")])
+        case (nil, true):
+            log.notice("events are recorded again", [(.count, "\(lost)")])
+            logged = lost
+        case (nil, false) where lost > logged && lost == lostBefore:
+            log.warning("events were not recorded", [(.count, "\(lost - logged)")])
+            logged = lost
         default: break
         }
-        if failure == nil { logged = lost }
+        lostBefore = lost
         isFailing = failure != nil
     }
 }

@@ -208,12 +208,13 @@ struct EventRecorderTests {
             await recorder.finish(within: .seconds(60))
             let kept = Self.events(scratch).count
             #expect(kept > 300 && kept < 1_500, "\(kept)")
-            #expect(sink.records.map(\.message) == ["events were not recorded"])
-            #expect(sink.records.first?.metadata.map(\.value).contains("\(5_000 - kept)") == true)
-            recorder.record(Self.gesture(5_000), at: .now)
-            await recorder.finish(within: .seconds(60))
-            #expect(Self.events(scratch).count == kept + 1)
-            #expect(sink.records.count == 1)
+            for number in 1...2 {
+                recorder.record(Self.gesture(5_000 + number), at: .now)
+                await recorder.finish(within: .seconds(60))
+                #expect(Self.events(scratch).count == kept + number)
+                #expect(sink.records.map(\.message) == ["events were not recorded"])
+                #expect(sink.records.first?.metadata.map(\.value).contains("\(5_000 - kept)") == true)
+            }
         }
     }
 
