@@ -4,8 +4,8 @@
 /// - A replayed event has the topic, below another base topic, and the bytes of a published one, and each topic has them
 ///   in the same order. An event that the bridge has recorded and that no reader has received is excused around trouble
 ///   with the broker: it has expired, or was lost with what an ended broker held.
-/// - Each published event is replayed, unless the bridge was killed before it had written it to the file, or the
-///   file has overwritten it since. No gesture is replayed twice. A result is, if the command was repeated with its id.
+/// - Each published event is replayed, unless the bridge was killed before it had written it to the file, has logged that
+///   it could not write as fast, or the file has overwritten it since. No gesture is replayed twice. A result is, if the command was repeated with its id.
 /// - The last value of each fact is the last published one.
 struct RecordLedger {
     /// A publication without its base topic.
@@ -29,7 +29,7 @@ struct RecordLedger {
     var count: Int { replayed.count }
     /// The number of replayed events that no reader had received.
     private(set) var unpublished = 0
-    /// The number of published events that were not written before the bridge was killed.
+    /// The number of published events that were not written before the bridge was killed, or not fast enough.
     private(set) var unwritten = 0
 
     /// The topics of a tag that are recorded and not retained.
@@ -70,8 +70,11 @@ struct RecordLedger {
 
     /// Compares both.
     ///
+    /// - Parameters:
+    ///   - troubles: what has happened.
+    ///   - unrecorded: how many events were not recorded, as the bridge has logged it.
     /// - Returns: the broken rules.
-    mutating func compare(_ troubles: Troubles) -> [String] {
+    mutating func compare(_ troubles: Troubles, unrecorded: Int) -> [String] {
         guard let first = replayed.first else { return ["the replay has no events"] }
         var violations: [String] = []
         for (message, made) in replayed where published[message] == nil {
@@ -85,12 +88,14 @@ struct RecordLedger {
         let gestures = replayed.map(\.message).filter { $0.topic.hasSuffix("/gesture") }
         let repetitions = gestures.count - Set(gestures).count
         if repetitions > 0 { violations.append("the replay has \(repetitions) gestures twice") }
+        var owed: [String] = []
         for (message, at) in published where at > first.made + Self.patience && !known.contains(message) {
             unwritten += 1
             if !troubles.touch(.bridge, at, at + Self.patience) {
-                violations.append("the replay does not have \(Self.text(message))")
+                owed.append("the replay does not have \(Self.text(message)); \(unrecorded) events were not recorded")
             }
         }
+        if owed.count > unrecorded { violations += owed }
         let order = Dictionary(grouping: publishedOrder.filter(known.contains), by: \.topic)
         var seen: Set<Message> = []
         let firsts = replayed.map(\.message).filter { ordered.contains($0) && seen.insert($0).inserted }

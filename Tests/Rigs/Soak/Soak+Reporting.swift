@@ -37,7 +37,7 @@ extension Soak {
             daemon ended \(troubles.count(of: .bridge) - 1), \
             of tags \(tags.keys.reduce(0) { $0 + troubles.count(of: .tag($1)) - 1 })
             replayed: \(record.count) events, of which \(record.unpublished) were never received; \
-            \(record.unwritten) received ones were not recorded before the bridge was killed
+            \(record.unwritten) received ones were not recorded before the bridge was killed, or not fast enough
             daemon at the start: \(before.map { "\($0)" } ?? "-")
             daemon at the end:   \(after.map { "\($0)" } ?? "-")\(isSameProcess ? "" : " (another process)")
             broken rules: \(violations.count)

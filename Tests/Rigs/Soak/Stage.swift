@@ -1,4 +1,5 @@
 import EventLoop
+import Foundation
 import Glibc
 import TestSupport
 
@@ -99,6 +100,14 @@ final class Stage {
         var bytes = [UInt8](repeating: 0, count: characters)
         bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// How many events were not recorded, as the daemon has logged it.
+    var unrecorded: Int {
+        let lines = (try? String(contentsOfFile: log, encoding: .utf8))?.split(separator: "\n") ?? []
+        return lines.filter { $0.contains("events were not recorded") }
+            .compactMap { $0.split(separator: "count=").last?.prefix { $0.isNumber } }.compactMap { Int($0) }
+            .reduce(0, +)
     }
 
     /// Ends everything.
