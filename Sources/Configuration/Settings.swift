@@ -68,6 +68,13 @@ extension Settings {
         if tags.isEmpty {
             notices.append("tags is empty: only tags that were paired by command are connected")
         }
+        let ids = Set(tags.map(\.id))
+        for (number, reflex) in reflexes.enumerated() {
+            for id in ([reflex.tag].compactMap(\.self) + (reflex.sources ?? [])) where !ids.contains(id) {
+                notices.append(
+                    "reflexes[\(number)]: \(id) is not in tags: the reflex needs that tag to be paired by command")
+            }
+        }
         return notices
     }
 }

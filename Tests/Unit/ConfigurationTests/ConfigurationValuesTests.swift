@@ -193,5 +193,16 @@ struct ConfigurationValuesTests {
         #expect(keys == ["mqtt.tls.insecure", "mqtt.password", "tags"])
         let quiet = "mqtt: {username: u, password: p, tls: {}}\ntags: [{serial: 003R}]"
         #expect(try readConfiguration(quiet).get().notices == [])
+        let reflexes = """
+            tags: [{serial: "0001", id: sleeve}]
+            reflexes:
+              - {on: cover, do: led red, tag: sleeve}
+              - {on: cover, do: led red, tag: sleev, from: [sleeve, "0001"]}
+            """
+        let needs = "the reflex needs that tag to be paired by command"
+        #expect(
+            try readConfiguration(reflexes).get().notices == [
+                "reflexes[1]: sleev is not in tags: \(needs)", "reflexes[1]: 0001 is not in tags: \(needs)",
+            ])
     }
 }
