@@ -121,7 +121,9 @@ extension JSONParser {
         position += 1
         let start = position
         var isASCII = true
-        while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+        while position < text.count {
+            let byte = text[position]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
             guard byte >= 0x20 else { return nil }
             if byte >= 0x80 { isASCII = false }
             position += 1

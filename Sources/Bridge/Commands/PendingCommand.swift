@@ -14,6 +14,8 @@ struct PendingCommand: Sendable {
     let token: UInt64
     /// The target tag; nil for a request to the bridge.
     let tag: TagID?
+    /// The state of the tag that the command waits for; nil for a request to the bridge.
+    let goal: TagGoal?
     let work: Work
     /// Whether this bridge publishes the results. Another bridge that knows the tag publishes them until this bridge
     /// sends the command.
@@ -33,7 +35,7 @@ struct PendingCommand: Sendable {
         token: UInt64, work: Work, publishesResult: Bool, requester: Requester, timeToLive: Duration, at now: Instant
     ) {
         self.token = token
-        tag = if case .tag(let tag, _) = work { tag } else { nil }
+        (tag, goal) = if case .tag(let tag, let request) = work { (tag, request.goal) } else { (nil, nil) }
         self.work = work
         self.publishesResult = publishesResult
         requesters = [requester]

@@ -174,9 +174,8 @@ extension PendingCommands {
     /// The commands that wait for a tag and a state of it, in order.
     func waiting(for tag: TagID, _ goal: TagGoal) -> [UInt64] {
         var tokens: [UInt64] = []
-        for index in pending.indices where pending[index].responseDeadline == nil && pending[index].tag == tag {
-            guard case .tag(_, let request) = pending[index].work, request.goal == goal else { continue }
-            tokens.append(pending[index].token)
+        for index in pending.indices where pending[index].goal == goal && pending[index].tag == tag {
+            if pending[index].responseDeadline == nil { tokens.append(pending[index].token) }
         }
         return tokens
     }
