@@ -109,7 +109,7 @@ struct TagMirror: Sendable {
 
     /// The LED of the tag or its gear.
     subscript(led target: TagCommand.Target) -> LEDState {
-        _read { if target == .tag { yield tagLED } else { yield gearLED } }
+        get { target == .tag ? tagLED : gearLED }
         _modify { if target == .tag { yield &tagLED } else { yield &gearLED } }
     }
 
