@@ -33,8 +33,8 @@ public final class LoopTimer {
     ///   - accuracy: how late the call may be, so that several timers can share one wake-up.
     public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
         due = instant
-        if let wakeUp, wakeUp <= instant { return }
         self.accuracy = UInt64(max(1, accuracy.microseconds))
+        if let wakeUp, wakeUp <= instant { return }
         set(instant)
     }
 
