@@ -16,6 +16,20 @@ public final class LoopTimer {
     private var wakeUp: Instant?
     /// How late the call may be, in microseconds.
     private var accuracy: UInt64 = 0
+    /// When ``wakeUp`` was last moved to an earlier time.
+    private var movedAt: Instant?
+    /// Whether ``wakeUp`` was moved to an earlier time twice within a second, as for a series of requests.
+    private var isInSeries = false
+    /// Whether the timer is in ``early``.
+    private var isEarly = false
+
+    /// The timers that would wake up before they are due. They are set to later times when any timer fires: without them,
+    /// the loop would wake up once for each.
+    private static var early: [WeakTimer] = []
+
+    private struct WeakTimer {
+        weak let timer: LoopTimer?
+    }
 
     /// Creates a timer that is not armed.
     public init(handler: @escaping @LoopActor () -> Void) {
@@ -25,8 +39,8 @@ public final class LoopTimer {
     /// Whether the timer is armed.
     public var isArmed: Bool { due != nil }
 
-    /// Arms the timer, or moves it. Moving it to a later time has no cost until the earlier time: the loop then wakes up
-    /// once, and the event source is set to the later time. A deadline moves with each request, and is hardly ever reached.
+    /// Arms the timer, or moves it. Within a series of moves, a move to a later time has no cost until the earlier time:
+    /// the loop then wakes up once. The deadline of a request moves with each response, and is hardly ever reached.
     ///
     /// - Parameters:
     ///   - instant: when to call. If it has passed, the handler is called in a later turn.
@@ -34,7 +48,15 @@ public final class LoopTimer {
     public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
         due = instant
         self.accuracy = UInt64(max(1, accuracy.microseconds))
-        if let wakeUp, wakeUp <= instant { return }
+        if let wakeUp, wakeUp <= instant {
+            guard wakeUp < instant, !isEarly else { return }
+            guard isInSeries else { return set(instant) }
+            isEarly = true
+            return Self.early.append(WeakTimer(timer: self))
+        }
+        let now = EventLoop.shared.wakeUpTime
+        isInSeries = movedAt.map { now - $0 < .seconds(1) } ?? false
+        movedAt = now
         set(instant)
     }
 
@@ -66,6 +88,21 @@ public final class LoopTimer {
         due = nil
         wakeUp = nil
         source = sd_event_source_disable_unref(source)
+        if isEarly { leaveEarly() }
+    }
+
+    private func leaveEarly() {
+        isEarly = false
+        Self.early.removeAll { $0.timer == nil || $0.timer === self }
+    }
+
+    private static func setEarly() {
+        let timers = early
+        early = []
+        for timer in timers.compactMap(\.timer) {
+            (timer.isEarly, timer.isInSeries) = (false, false)
+            if let due = timer.due, due != timer.wakeUp { timer.set(due) }
+        }
     }
 
     private func add(_ time: UInt64) {
@@ -77,7 +114,9 @@ public final class LoopTimer {
     }
 
     fileprivate func fire() {
-        if let due, due != wakeUp { return set(due) }
+        let isDue = due == wakeUp
+        if !Self.early.isEmpty { Self.setEarly() }
+        guard isDue else { return }
         wakeUp = nil
         due = nil
         handler()
@@ -85,6 +124,7 @@ public final class LoopTimer {
 
     isolated deinit {
         sd_event_source_disable_unref(source)
+        if isEarly { leaveEarly() }
     }
 }
 

@@ -199,6 +199,20 @@ struct LoopTimerTests {
         }
     }
 
+    @Test("may be released after it was moved to a later time")
+    func movedAndReleased() async throws {
+        try await onLoop {
+            var hasFired = false
+            var released: LoopTimer? = LoopTimer { Issue.record("a released timer has fired") }
+            let other = LoopTimer { hasFired = true }
+            let begin = Instant.now
+            for milliseconds in [60_000, 5, 20] { released?.arm(at: begin + .milliseconds(milliseconds)) }
+            released = nil
+            other.arm(at: begin + .milliseconds(30))
+            try await until("the other timer") { hasFired }
+        }
+    }
+
     @Test("can be disarmed, armed and released in its own call")
     func ownCall() async throws {
         try await onLoop {
