@@ -25,9 +25,7 @@ extension BridgeState {
     /// Rejects the queued commands that need a tag whose connection has just ended with a final error.
     mutating func refuseWaiting(of position: Int, at now: Timestamp) -> [BridgeAction] {
         guard let failure = tags[position].unconnectableFailure else { return [] }
-        return pendingCommands.waiting(for: tags[position].entry.id, .connected)
-            .compactMap { pendingCommands.remove($0) }
-            .flatMap { failed($0, failure, at: now) }
+        return pendingCommands.waiting(for: tags[position].entry.id, .connected).flatMap { fail($0, failure, at: now) }
     }
 
     mutating func commandEnded(
@@ -94,7 +92,8 @@ extension BridgeState {
         return effects + publish(pendingCommands.fail(command, failure, at: now))
     }
 
-    private mutating func fail(_ token: UInt64, _ failure: CommandFailure, at now: Timestamp) -> [BridgeAction] {
+    /// Completes a failed command.
+    mutating func fail(_ token: UInt64, _ failure: CommandFailure, at now: Timestamp) -> [BridgeAction] {
         pendingCommands.remove(token).map { failed($0, failure, at: now) } ?? []
     }
 

@@ -83,10 +83,8 @@ extension BridgeState {
         let isHeld = tags[position].link.intent.isHeld
         let obsolete = pendingCommands.waiting(for: tags[position].entry.id, isHeld ? .connected : .disconnected)
         guard !obsolete.isEmpty else { return tags[position].settle(at: now) }
-        let refused = obsolete.compactMap { pendingCommands.remove($0) }.flatMap {
-            failed($0, isHeld ? tags[position].heldFailure : .cancelledByConnect, at: now)
-        }
-        return refused + tags[position].settle(at: now)
+        let failure = isHeld ? tags[position].heldFailure : .cancelledByConnect
+        return obsolete.flatMap { fail($0, failure, at: now) } + tags[position].settle(at: now)
     }
 }
 
