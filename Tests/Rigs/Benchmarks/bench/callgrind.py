@@ -18,8 +18,9 @@ def dump(pid, work, part):
 
 
 def functions(path, program):
-    """Names of the program's own functions in a profile, as the linker knows them."""
-    objects, names, current, found = {}, {}, None, set()
+    """Names of the program's own functions in a profile, as the linker knows them, in the order in which they first ran: callgrind
+    numbers a function when it first runs."""
+    objects, names, current, found = {}, {}, None, {}
     with open(path) as f:
         for line in f:
             if named := re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line):
@@ -31,5 +32,5 @@ def functions(path, program):
                 if named[3]:
                     names[named[2]] = re.sub(r"'\d+$", "", named[3])  # a depth of recursion
                 if not named[1] and current == program:
-                    found.add(names[named[2]])
-    return {name for name in found if not name.startswith(("0x", "("))}
+                    found.setdefault(names[named[2]], int(named[2]))
+    return sorted((name for name in found if not name.startswith(("0x", "("))), key=found.get)

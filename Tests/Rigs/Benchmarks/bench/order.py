@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Lists the functions of the daemon that run in everyday life, as the linker takes it: first those of events and commands,
-then those of the start."""
+"""Lists the functions of the daemon that run in everyday life, as the linker takes it: first those of commands and gestures, then
+those of the start. Functions that run one after the other follow one another, so that the processor loads them in advance."""
 import argparse
 import os
 import tempfile
@@ -15,22 +15,30 @@ MANY = 300  # for the start: more than the tables that are bounded at 256 have r
 
 
 def profile(options, mode, tags=TAGS):
-    """What has run: until the tags were connected, and from then on."""
+    """The functions that run until the tags are connected, in a burst of gestures, for gestures and for commands."""
     with tempfile.TemporaryDirectory(prefix="order.") as work:
         wrapper = f"valgrind --tool=callgrind --demangle=no --callgrind-out-file={work}/profile"
         command = f"{wrapper} {options.daemon} run --config {{config}} --state {{state}}"
         run = Run(SimpleNamespace(rig=options.rig, mode=mode), "jacquard2mqtt", command, tags, work)
+        ran = {}
+
+        def record(part):
+            ran[part] = functions(dump(run.p.pid, work, len(ran) + 1), options.daemon)
+
         try:
             run.start()
             time.sleep(2)  # what follows a connection
-            start = dump(run.p.pid, work, 1)
+            record("start")
             if tags == MANY:
-                return functions(start, options.daemon), set()
+                return ran
             run.warm_up()
-            run.gestures(200, 400)
-            run.commands(50, 100)
             run.gestures(0, 2000)  # more than the broker takes at once
-            return functions(start, options.daemon), functions(dump(run.p.pid, work, 2), options.daemon)
+            record("burst")
+            run.gestures(200, 400)
+            record("gesture")
+            run.commands(50, 100)
+            record("command")
+            return ran
         finally:
             run.close()
 
@@ -40,12 +48,10 @@ def main():
     parser.add_argument("--rig", required=True, help="folder of the built rig")
     parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt, a release build", type=os.path.realpath)
     options = parser.parse_args()
-    start, events = set(), set()
-    for arguments in (("acquire",), ("signal",), ("acquire", MANY)):
-        for names, more in zip((start, events), profile(options, *arguments)):
-            names |= more
+    profiles = [profile(options, *arguments) for arguments in (("acquire",), ("signal",), ("acquire", MANY))]
+    names = [name for part in ("command", "gesture", "burst", "start") for ran in profiles for name in ran.get(part, [])]
     print("# Functions that run in daily use, written by Tests/Rigs/Benchmarks/order. Unknown names do no harm.")
-    print(*sorted(events), *sorted(start - events), sep="\n")
+    print(*dict.fromkeys(names), sep="\n")
 
 
 if __name__ == "__main__":
