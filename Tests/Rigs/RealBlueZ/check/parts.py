@@ -196,32 +196,50 @@ class BlueZ:
 
     @contextlib.contextmanager
     def other_listener(self, serial: str) -> Iterator[None]:
-        """Another program that is notified, by signals, of everything that a tag says. It connects the tag if BlueZ has not
-        kept the link; BlueZ lists the characteristics only while there is one."""
+        """Another program that is notified, by signals, of everything that a tag says.
+
+        bluetoothd may end when a client is killed. Its successor does not know the tag until it has heard it, so each error is
+        taken as one that passes, until the time is over."""
         bus = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SYSTEM)
-        device = "/org/bluez/hci0/dev_" + address(serial).replace(":", "_")
-        manager = dbus.Interface(bus.get_object("org.bluez", "/"), "org.freedesktop.DBus.ObjectManager")
+        deadline = time.monotonic() + 60
+        outcome = "nothing"
         try:
-            tag = bus.get_object("org.bluez", device)
-            if not dbus.Interface(tag, "org.freedesktop.DBus.Properties").Get("org.bluez.Device1", "Connected"):
-                dbus.Interface(tag, "org.bluez.Device1").Connect(timeout=60)
-            characteristics = {}
-            deadline = time.monotonic() + 60
-            while set(NOTIFYING) - set(characteristics):
+            while outcome:
                 if time.monotonic() > deadline:
-                    raise Failure(f"BlueZ lists only {sorted(characteristics)} of tag {serial}")
+                    raise Failure(f"BlueZ does not notify another program of tag {serial}: {outcome}")
+                try:
+                    outcome = self._listen(bus, serial)
+                except dbus.DBusException as error:
+                    outcome = str(error)
                 time.sleep(0.1)
-                for path, interfaces in manager.GetManagedObjects().items():
-                    if path.startswith(device + "/") and (found := interfaces.get("org.bluez.GattCharacteristic1")):
-                        characteristics[str(found["UUID"])] = path
-            for uuid in NOTIFYING:
-                characteristic = bus.get_object("org.bluez", characteristics[uuid])
-                dbus.Interface(characteristic, "org.bluez.GattCharacteristic1").StartNotify(timeout=30)
             yield
-        except dbus.DBusException as error:
-            raise Failure(f"BlueZ refuses another program what it asks of tag {serial}: {error}") from error
         finally:
             bus.close()
+
+    def _listen(self, bus: dbus.bus.BusConnection, serial: str) -> str | None:
+        """One step towards the notifications of a tag: what is missing, or None when they are on. BlueZ lists a device from when
+        it is heard, and its characteristics while there is a link."""
+        manager = dbus.Interface(bus.get_object("org.bluez", "/"), "org.freedesktop.DBus.ObjectManager")
+        objects = manager.GetManagedObjects(timeout=10)
+        device = "/org/bluez/hci0/dev_" + address(serial).replace(":", "_")
+        if device not in objects:
+            adapter = dbus.Interface(bus.get_object("org.bluez", "/org/bluez/hci0"), "org.bluez.Adapter1")
+            adapter.StartDiscovery(timeout=10)
+            return "no such device"
+        if not objects[device]["org.bluez.Device1"]["Connected"]:
+            dbus.Interface(bus.get_object("org.bluez", device), "org.bluez.Device1").Connect(timeout=30)
+            return "no link"
+        characteristics = {
+            str(found["UUID"]): path
+            for path, interfaces in objects.items()
+            if path.startswith(device + "/") and (found := interfaces.get("org.bluez.GattCharacteristic1"))
+        }
+        if set(NOTIFYING) - set(characteristics):
+            return f"only {sorted(characteristics)}"
+        for uuid in NOTIFYING:
+            characteristic = bus.get_object("org.bluez", characteristics[uuid])
+            dbus.Interface(characteristic, "org.bluez.GattCharacteristic1").StartNotify(timeout=30)
+        return None
 
 
 class Tags:
