@@ -9,7 +9,8 @@
 /// `microhttpd_add`. `key` and `certificate` are PEM texts, or both null.
 static inline struct MHD_Daemon *microhttpd_start(
     int listener, MHD_AcceptPolicyCallback accept, MHD_AccessHandlerCallback handle,
-    MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection, void *context,
+    MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection,
+    void *(*began)(void *context, const char *target, struct MHD_Connection *connection), void *context,
     size_t memory, unsigned int connections, unsigned int timeout, const char *key, const char *certificate) {
     unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (key ? MHD_USE_TLS : 0) |
         (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
@@ -20,6 +21,7 @@ static inline struct MHD_Daemon *microhttpd_start(
     struct MHD_OptionItem encryption[] = {
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-TLS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
@@ -29,6 +31,9 @@ static inline struct MHD_Daemon *microhttpd_start(
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
         MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout,
+        // Version 1.0 then rejects ambiguous lines, which `ReceivedHeader` finds in 0.9.
+        MHD_OPTION_STRICT_FOR_CLIENT, MHD_get_version()[0] == '0' ? 0 : 1,
+        MHD_OPTION_URI_LOG_CALLBACK, began, context,
         MHD_OPTION_NOTIFY_COMPLETED, completed, context,
         MHD_OPTION_NOTIFY_CONNECTION, connection, context,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,

@@ -7,14 +7,20 @@ import Time
 @LoopActor
 final class Exchange {
     private let connection: OpaquePointer
-    private let method: String
-    private let path: String
+    private var method = ""
+    private var path = ""
+    /// The size of the target as it was received; nil if the request has none, or an invalid one.
+    private let targetSize: Int?
+    private var header: [RequestFraming.Field] = []
+    private var endsConnection = false
     /// Nil while the server is released: its `deinit` ends the connections.
     private weak var server: HTTPServer?
     private let limits: HTTPLimits
     private let reply = HTTPReply()
     private var body: [UInt8] = []
     private var isTooLarge = false
+    /// Whether the header was received.
+    private(set) var hasBegun = false
     private var isHandled = false
     private var isSuspended = false
     private var hasFinished = false
@@ -24,23 +30,38 @@ final class Exchange {
     /// Identifies the connection in the table.
     var id: UInt { UInt(bitPattern: connection) }
 
-    init(_ connection: OpaquePointer, _ method: String, _ url: UnsafePointer<CChar>, _ server: HTTPServer) {
+    /// Begins with the target as it was received.
+    init(_ connection: OpaquePointer, _ target: UnsafePointer<CChar>?, _ server: HTTPServer) {
         self.connection = connection
-        self.method = method
-        path = String(cString: url)
+        let bytes = target.map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        targetSize = bytes.flatMap { RequestFraming.isTarget($0) ? $0.count : nil }
         self.server = server
         limits = server.limits
         server.began(self)
     }
 
-    /// Handles the headers.
-    func begin() -> MHD_Result {
-        guard microhttpd_header_size(connection) <= limits.headerBytes else { return refuse(431) }
-        guard ["GET", "HEAD", "POST"].contains(method) else {
+    /// Handles the header.
+    func begin(
+        _ method: UnsafePointer<CChar>, _ url: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>
+    ) -> MHD_Result {
+        hasBegun = true
+        self.method = String(cString: method)
+        path = String(cString: url)
+        let size = microhttpd_header_size(connection)
+        guard size <= limits.headerBytes else { return refuse(431) }
+        guard let targetSize else { return refuse(400) }
+        var received = ReceivedHeader(method, url, targetSize, version, size: size)
+        list(.HEADER_KIND) { name, value in
+            if let value { received.add(name, value) }
+        }
+        header = received.fields
+        guard received.isComplete,
+            let body = RequestFraming.body(version: String(cString: version), header)
+        else { return refuse(400) }
+        endsConnection = body == .chunks
+        guard ["GET", "HEAD", "POST"].contains(self.method) else {
             return refuse(405, [("Allow", "GET, HEAD, POST")])
         }
-        // Names the page that the request is for. Only HTTP/1.0 leaves it out, which no browser speaks.
-        guard value(of: "Host") != nil else { return refuse(400) }
         let length = value(of: "Content-Length")
         if let length, Int(length).map({ $0 > limits.bodyBytes }) ?? true { return refuse(413) }
         return .YES
@@ -130,7 +151,6 @@ final class Exchange {
 
     private func refuse(_ status: Int, _ headers: [(name: String, value: String)] = []) -> MHD_Result {
         isHandled = true
-        server?.table.received(id)
         return queue(HTTPResponse(status: status, headers: [("Connection", "close")] + headers))
     }
 
@@ -139,6 +159,7 @@ final class Exchange {
             MHD_create_response_from_buffer(
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
         }
+        server?.table.responding(id, at: .now)
         return queue(made, status: response.status, response.headers)
     }
 
@@ -157,6 +178,8 @@ final class Exchange {
     ) -> MHD_Result {
         guard let made else { return .NO }
         for (name, value) in headers { MHD_add_response_header(made, name, value) }
+        // The library accepts chunks that a proxy may understand differently: nothing behind them is read as a request.
+        if endsConnection { MHD_add_response_header(made, "Connection", "close") }
         let result = MHD_queue_response(connection, UInt32(status), made)
         // The connection holds its own reference.
         MHD_destroy_response(made)
@@ -170,35 +193,44 @@ final class Exchange {
     }
 
     private func request() -> HTTPRequest {
-        HTTPRequest(
-            method: method, path: path, query: values(.GET_ARGUMENT_KIND).query, headers: values(.HEADER_KIND).headers,
-            body: body, peer: PeerAddress.text(microhttpd_peer(connection)))
+        let headers = header.map { field in
+            (
+                String(decoding: field.name, as: UTF8.self).lowercased(),
+                String(decoding: RequestFraming.trimmed(field.value), as: UTF8.self)
+            )
+        }
+        var query: [String: String] = [:]
+        list(.GET_ARGUMENT_KIND) { name, value in
+            let name = String(cString: name)
+            if query[name] == nil { query[name] = value.map { String(cString: $0) } ?? "" }
+        }
+        return HTTPRequest(
+            method: method, path: path, query: query,
+            headers: Dictionary(headers) { "\($0), \($1)" }, body: body,
+            peer: PeerAddress.text(microhttpd_peer(connection)))
     }
 
-    private func values(_ kind: MHD_ValueKind) -> ReceivedValues {
-        let values = ReceivedValues()
+    /// Lists names and values of the request.
+    private func list(
+        _ kind: MHD_ValueKind, _ body: @escaping (UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Void
+    ) {
+        let receiver = ValueReceiver(body)
         MHD_get_connection_values(
             connection, kind,
             { context, _, name, value in
                 guard let context, let name else { return .YES }
-                let values = Unmanaged<ReceivedValues>.fromOpaque(context).takeUnretainedValue()
-                values.pairs.append((String(cString: name), value.map { String(cString: $0) } ?? ""))
+                Unmanaged<ValueReceiver>.fromOpaque(context).takeUnretainedValue().add(name, value)
                 return .YES
-            }, Unmanaged.passUnretained(values).toOpaque())
-        return values
+            }, Unmanaged.passUnretained(receiver).toOpaque())
     }
 }
 
-/// The names and values of a request while the library lists them.
-private final class ReceivedValues {
-    var pairs: [(name: String, value: String)] = []
+/// Receives names and values while the library lists them.
+private final class ValueReceiver {
+    let add: (UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Void
 
-    var headers: [String: String] {
-        Dictionary(pairs.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
-    }
-
-    var query: [String: String] {
-        Dictionary(pairs.map { ($0.name, $0.value) }) { first, _ in first }
+    init(_ add: @escaping (UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Void) {
+        self.add = add
     }
 }
 

@@ -70,12 +70,16 @@ public struct HTTPLimits: Hashable, Sendable {
     public var bodyBytes = 8192
     /// Most connections.
     public var connections = 64
+    /// When fewer connections than these are left, the one that has waited longest for a request is ended.
+    public var spareConnections = 4
     /// Most connections of one address, see ``HTTPServerConfiguration/isSharedAddress``.
     public var connectionsPerAddress = 8
     /// Most connections of one IPv6 network, see ``PeerAddress/network(of:)``: of a host that uses many of its addresses.
     public var connectionsPerNetwork = 32
     /// How long a peer may take to send a request, and how long a connection may be unused.
     public var requestTime = Duration.seconds(10)
+    /// How long a peer may take to read a response. Streams have ``streamBacklog`` instead.
+    public var responseTime = Duration.seconds(60)
     /// Most bytes that wait for the reader of a stream.
     public var streamBacklog = 1 << 20
 

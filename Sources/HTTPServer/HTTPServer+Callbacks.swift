@@ -29,24 +29,30 @@ func connectionChanged(
     LoopActor.assumeIsolated((server(context), connection, code)) { $0.changed($1, $2) }
 }
 
+/// Handles the request line, before the library changes it.
+///
+/// - Returns: the state of the request, an `Exchange`. It is released in `requestCompleted`.
+func requestBegan(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let context, let connection else { return nil }
+    let exchange = LoopActor.assumeIsolated((server(context), connection, target)) { server, connection, target in
+        server.isServing ? Exchange(connection, target, server) : nil
+    }
+    return exchange.map { Unmanaged.passRetained($0).toOpaque() }
+}
+
 /// Handles the headers, then each part of the body, then the end of a request; and again after a suspended connection was resumed.
 func handleRequest(
-    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
-    _ method: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?,
+    _: UnsafeMutableRawPointer?, _: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?,
     _ size: UnsafeMutablePointer<Int>?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let context, let connection, let url, let method, let size, let state else { return .NO }
-    guard let known = state.pointee else {
-        guard LoopActor.assumeIsolated(server(context), { $0.isServing }) else { return .NO }
-        let exchange = LoopActor.assumeIsolated((server(context), connection, url, method)) {
-            server, connection, url, method in
-            Exchange(connection, String(cString: method), url, server)
-        }
-        // Released in `requestCompleted`, which is called for each request that was presented here.
-        state.pointee = Unmanaged.passRetained(exchange).toOpaque()
-        return LoopActor.assumeIsolated(exchange) { $0.begin() }
-    }
+    guard let url, let method, let version, let size, let known = state?.pointee else { return .NO }
     let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
+    guard LoopActor.assumeIsolated(exchange, { $0.hasBegun }) else {
+        return LoopActor.assumeIsolated((exchange, method, url, version)) { $0.begin($1, $2, $3) }
+    }
     guard size.pointee > 0 else { return LoopActor.assumeIsolated(exchange) { $0.proceed() } }
     let part = UnsafeRawBufferPointer(start: data, count: size.pointee)
     size.pointee = 0

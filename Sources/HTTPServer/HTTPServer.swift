@@ -39,6 +39,8 @@ public final class HTTPServer {
     /// The loop keeps it until the end of the turn, and may release the server before that.
     private lazy var again = EndOfTurnSource { [weak self] in self?.run() }
     private var exchanges: [ObjectIdentifier: Exchange] = [:]
+    /// Called when a connection has ended, after which its memory is unused.
+    public var onConnectionEnd: (@LoopActor () -> Void)?
 
     /// Starts a server.
     ///
@@ -61,7 +63,7 @@ public final class HTTPServer {
         // The library frees neither text before it has copied it into GnuTLS, in the call.
         daemon = microhttpd_start(
             socket.path == nil ? socket.descriptor : -1, acceptsConnection, handleRequest, requestCompleted,
-            connectionChanged,
+            connectionChanged, requestBegan,
             Unmanaged.passUnretained(self).toOpaque(), memory, UInt32(configuration.limits.connections),
             UInt32(configuration.limits.requestTime.components.seconds), configuration.tls?.key,
             configuration.tls?.certificate)
@@ -130,6 +132,12 @@ public final class HTTPServer {
         guard let daemon else { return }
         let count = table.count
         MHD_run(daemon)
+        table.ran()
+        if table.isCrowded {
+            let unused = table.takeUnused()
+            end(unused)
+            if table.isCrowded || !unused.isEmpty { again.request() }
+        }
         // At its limit the library does not listen. Only the next run after the end of a connection makes it listen again.
         if table.count < count { again.request() }
         var wait: CUnsignedLongLong = 0
@@ -146,12 +154,16 @@ public final class HTTPServer {
     }
 
     private func endOverdue() {
-        for id in table.takeOverdue(at: .now) {
+        end(table.takeOverdue(at: .now))
+        run()
+    }
+
+    private func end(_ connections: [ConnectionTable.ID]) {
+        for id in connections {
             guard let connection = OpaquePointer(bitPattern: id) else { continue }
             // The library notices the end of the connection and frees it.
             shutdown(microhttpd_socket(connection), CInt(SHUT_RDWR))
         }
-        run()
     }
 }
 
@@ -172,7 +184,9 @@ extension HTTPServer {
         switch code {
         case .CONNECTION_NOTIFY_STARTED:
             table.began(id, address: PeerAddress.text(microhttpd_peer(connection)), at: .now)
-        default: table.ended(id)
+        default:
+            table.ended(id)
+            onConnectionEnd?()
         }
     }
 }

@@ -7,13 +7,34 @@ import Time
 struct ConnectionTableTests {
     private static let start = Instant(sinceBoot: .seconds(100))
 
+    /// A table with connections of an address whose requests are handled.
+    private static func table(shared: String = "", busy: [(address: String, count: Int)] = []) -> ConnectionTable {
+        var table = ConnectionTable(limits: HTTPLimits()) { $0 == shared }
+        for (address, count) in busy {
+            for _ in 0..<count {
+                let id = UInt(table.count + 1)
+                #expect(table.accepts(address))
+                table.began(id, address: address, at: start)
+                table.received(id)
+            }
+        }
+        return table
+    }
+
+    /// The connections that are ended after a new one begins.
+    private static func unused(_ table: inout ConnectionTable, _ id: UInt, _ address: String) -> [UInt] {
+        table.began(id, address: address, at: start)
+        table.ran()
+        let first = table.takeUnused()
+        #expect(first == [] || !first.contains(id))
+        guard table.isCrowded else { return first }
+        table.ran()
+        return first + table.takeUnused()
+    }
+
     @Test("accepts eight connections of one address, and of others")
     func perAddress() {
-        var table = ConnectionTable(limits: HTTPLimits()) { _ in false }
-        for id in 1...8 {
-            #expect(table.accepts("192.0.2.1"))
-            table.began(UInt(id), address: "192.0.2.1", at: Self.start)
-        }
+        var table = Self.table(busy: [("192.0.2.1", 8)])
         #expect(!table.accepts("192.0.2.1"))
         #expect(table.accepts("192.0.2.2"))
         table.ended(3)
@@ -22,18 +43,56 @@ struct ConnectionTableTests {
 
     @Test("accepts 32 connections of one IPv6 network, and eight of each of its addresses")
     func perNetwork() {
-        var table = ConnectionTable(limits: HTTPLimits()) { _ in false }
-        for id in 0..<32 {
-            let address = "2001:db8:0:1::\(id / 8 + 1)"
-            #expect(table.accepts(address))
-            table.began(UInt(id + 1), address: address, at: Self.start)
-            if id == 7 { #expect(!table.accepts(address)) }
-        }
+        var table = Self.table(busy: (1...4).map { ("2001:db8:0:1::\($0)", 8) })
+        #expect(!table.accepts("2001:db8:0:1::1"))
         #expect(!table.accepts("2001:db8:0:1:9::9"))
         #expect(table.accepts("2001:db8:0:2::1"))
         #expect(table.accepts("192.0.2.1"))
         table.ended(3)
         #expect(table.accepts("2001:db8:0:1:9::9"))
+    }
+
+    @Test("ends the oldest unused connection of an address or a network that has too many")
+    func unusedOfAddress() {
+        let one = "2001:db8:0:1::1"
+        var table = Self.table(busy: [(one, 6), ("2001:db8:0:1::2", 8), ("2001:db8:0:1::3", 8)])
+        for id: UInt in 101...102 { #expect(Self.unused(&table, id, one) == []) }
+        #expect(table.accepts(one))
+        #expect(Self.unused(&table, 103, one) == [101])
+        table.received(102)
+        #expect(Self.unused(&table, 104, one) == [103])
+        table.received(104)
+        // Those that the server has ended don't count.
+        #expect(!table.accepts(one))
+        for id: UInt in 105...112 { #expect(Self.unused(&table, id, "2001:db8:0:1::4") == []) }
+        #expect(Self.unused(&table, 113, "2001:db8:0:1::5") == [105])
+        #expect(Self.unused(&table, 114, "2001:db8:0:1::4") == [106])
+    }
+
+    @Test("when few connections are left, ends the oldest unused one of the network that has the most")
+    func unusedOfAll() {
+        var table = Self.table(shared: "127.0.0.1", busy: [("127.0.0.1", 55)])
+        for id: UInt in 101...102 { #expect(Self.unused(&table, id, "192.0.2.1") == []) }
+        for id: UInt in 103...105 { #expect(Self.unused(&table, id, "127.0.0.1") == []) }
+        #expect(Self.unused(&table, 106, "192.0.2.2") == [103])
+        #expect(Self.unused(&table, 107, "192.0.2.1") == [101])
+    }
+
+    @Test("a connection is not unused while its request is read, handled or answered")
+    func used() {
+        var table = Self.table(shared: "127.0.0.1", busy: [("127.0.0.1", 60)])
+        for id: UInt in 101...103 { table.began(id, address: "127.0.0.1", at: Self.start) }
+        table.ran()
+        #expect(table.takeUnused() == [])
+        #expect(table.isCrowded)
+        table.received(101)
+        table.received(102)
+        table.responding(102, at: Self.start)
+        table.ran()
+        #expect(table.takeUnused() == [103])
+        #expect(!table.isCrowded)
+        table.responded(102, at: Self.start)
+        #expect(Self.unused(&table, 104, "127.0.0.1") == [102, 104])
     }
 
     @Test(
@@ -50,13 +109,19 @@ struct ConnectionTableTests {
 
     @Test("accepts 64 connections, also of an address that many users share")
     func total() {
-        var table = ConnectionTable(limits: HTTPLimits()) { $0 == "127.0.0.1" }
-        for id in 1...64 {
-            #expect(table.accepts("127.0.0.1"))
-            table.began(UInt(id), address: "127.0.0.1", at: Self.start)
-        }
+        let table = Self.table(shared: "127.0.0.1", busy: [("127.0.0.1", 64)])
         #expect(!table.accepts("127.0.0.1"))
         #expect(!table.accepts("192.0.2.1"))
+    }
+
+    @Test("ends a connection that takes longer than a minute to read a response")
+    func slowResponse() {
+        var table = Self.table(busy: [("192.0.2.1", 1)])
+        table.responding(1, at: Self.start)
+        #expect(table.takeOverdue(at: Self.start + .seconds(59)) == [])
+        #expect(table.takeOverdue(at: Self.start + .seconds(60)) == [1])
+        table.responded(1, at: Self.start + .seconds(61))
+        #expect(table.nextDeadline == nil)
     }
 
     @Test("ends a connection whose request is not complete after ten seconds")

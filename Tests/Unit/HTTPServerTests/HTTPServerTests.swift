@@ -10,7 +10,7 @@ import Time
 
 /// A server on a free port of this host, and raw connections to it.
 @LoopActor
-private final class Bench {
+final class Bench {
     let port: UInt16
     private var server: HTTPServer?
 
@@ -35,7 +35,7 @@ private final class Bench {
 
 /// A raw TCP connection.
 @LoopActor
-private final class RawConnection {
+final class RawConnection {
     private let descriptor: CInt
     private(set) var received: [UInt8] = []
     private(set) var hasEnded = false
@@ -157,7 +157,8 @@ struct HTTPServerTests {
             var requests = 0
             let stream = HTTPStream()
             stream.send(Array("begun".utf8))
-            let bench = try Bench { request, reply in
+            // Longer than a busy machine needs: one connection sends nothing.
+            let bench = try Bench({ $0.limits.requestTime = .seconds(600) }) { request, reply in
                 requests += 1
                 if request.path == "/stream" { reply.send(stream, headers: []) } else { pending = reply }
             }
@@ -293,15 +294,14 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("refuses the ninth connection of an address")
+    @Test("refuses the ninth connection of an address whose eight wait for responses")
     func tooManyConnections() async throws {
         try await onLoop {
-            // Longer than a busy machine needs: the eight send nothing.
-            let bench = try Bench({ $0.limits.requestTime = .seconds(600) }) { _, reply in
-                reply.send(HTTPResponse(status: 200))
-            }
+            var pending: [HTTPReply] = []
+            let bench = try Bench { _, reply in pending.append(reply) }
             let first = try (0..<8).map { _ in try RawConnection(bench.port) }
-            try await until("eight connections") { bench.connections == 8 }
+            for connection in first { connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
+            try await until("eight requests") { pending.count == 8 }
             let ninth = try RawConnection(bench.port)
             ninth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
             try await until("the end of the ninth") { ninth.hasEnded }
@@ -311,22 +311,68 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("serves the ninth connection of an address with unused ones, and ends the oldest of them")
+    func unusedConnections() async throws {
+        try await onLoop {
+            // Longer than a busy machine needs: the eight send nothing.
+            let bench = try Bench({ $0.limits.requestTime = .seconds(600) }) { _, reply in
+                reply.send(HTTPResponse(status: 200, body: Array("ok".utf8)))
+            }
+            var first: [RawConnection] = []
+            for count in 1...8 {
+                first.append(try RawConnection(bench.port))
+                try await until("the connection") { bench.connections == count }
+            }
+            let ninth = try RawConnection(bench.port)
+            ninth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("the response") { ninth.text.hasSuffix("ok") }
+            try await until("the end of the first") { first[0].hasEnded && bench.connections == 8 }
+            #expect(!first[1...].contains { $0.hasEnded })
+            for connection in first + [ninth] { connection.close() }
+            bench.stop()
+        }
+    }
+
+    @Test("serves a request while hundreds of connections that send nothing are opened")
+    func flood() async throws {
+        try await onLoop {
+            let bench = try Bench({
+                $0.isSharedAddress = { _ in true }
+                $0.limits.requestTime = .seconds(600)
+            }) { _, reply in
+                reply.send(HTTPResponse(status: 200, body: Array("ok".utf8)))
+            }
+            let unused = try (0..<60).map { _ in try RawConnection(bench.port) }
+            try await until("the connections") { bench.connections >= 56 }
+            var later: [RawConnection] = []
+            for _ in 0..<20 {
+                later += try (0..<10).map { _ in try RawConnection(bench.port) }
+                let connection = try RawConnection(bench.port)
+                connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                try await until("the response") { connection.text.hasSuffix("ok") }
+                connection.close()
+            }
+            #expect(bench.connections <= HTTPLimits().connections)
+            for connection in unused + later { connection.close() }
+            bench.stop()
+        }
+    }
+
     @Test("accepts connections again after the largest number of them has ended at once")
     func full() async throws {
         try await onLoop {
             let limit = HTTPLimits().connections
-            let bench = try Bench({ $0.isSharedAddress = { _ in true } }) { _, reply in
-                reply.send(HTTPResponse(status: 200, body: Array("ok".utf8)))
-            }
+            var pending: [HTTPReply] = []
+            let bench = try Bench({ $0.isSharedAddress = { _ in true } }) { _, reply in pending.append(reply) }
             let connections = try (0...limit).map { _ in try RawConnection(bench.port) }
             for connection in connections { connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
-            try await until("the responses") { connections.prefix(limit).allSatisfy { $0.text.hasSuffix("ok") } }
+            try await until("the requests") { pending.count == limit }
             #expect(bench.connections == limit)
             for connection in connections { connection.close() }
             try await until("the end of the connections") { bench.connections == 0 }
             let next = try RawConnection(bench.port)
             next.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            try await until("the response") { next.text.hasSuffix("ok") }
+            try await until("the request") { pending.count == limit + 1 }
             next.close()
             bench.stop()
         }

@@ -103,6 +103,7 @@ struct UnixSocketTests {
             let socket = try ListeningSocket(path: path, group: nil)
             var configuration = HTTPServerConfiguration()
             configuration.limits.connections = 2
+            configuration.limits.spareConnections = 0
             configuration.limits.requestTime = .seconds(600)
             configuration.isSharedAddress = { _ in true }
             let server = try HTTPServer(socket, configuration, log: Logger("test", to: MemorySink())) { _, reply in
