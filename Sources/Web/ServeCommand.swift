@@ -24,7 +24,9 @@ struct ServeCommand: CommandAction, Hashable {
     func run(in context: CommandContext) -> ExitCode {
         switch (
             ConfigurationFile.load(path: config, environment: context.environment),
-            WebSettings.load(path: web, isPasswordHash: PasswordHash.isValid)
+            // A service manager that opens the socket decides about the address.
+            WebSettings.load(
+                path: web, listens: context.environment["LISTEN_FDS"] == nil, isPasswordHash: PasswordHash.isValid)
         ) {
         case (.failure(let failure), _), (_, .failure(let failure)):
             failure.lines.forEach { OutputChannel.standardError.write($0) }
@@ -170,7 +172,8 @@ private struct Plan: Sendable {
         let name = "jacquard-web-" + String(UInt64.random(in: .min ... .max), radix: 36)
         var client = broker.client(identifier: name)
         client.sessionExpiry = .zero
-        client.keepAlive = .seconds(10)
+        // A broker that hangs is noticed within one and a half times this.
+        client.keepAlive = .seconds(8)
         client.longestRetry = .seconds(5)
         return client
     }

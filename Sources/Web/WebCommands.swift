@@ -3,6 +3,7 @@ import Configuration
 import Glibc
 import PasswordHash
 import Terminal
+import Text
 
 /// `open`: prints a one-time link to the running page.
 struct OpenCommand: CommandAction, Hashable {
@@ -47,6 +48,23 @@ struct OpenCommand: CommandAction, Hashable {
     private func fail(_ code: ExitCode, _ text: String) -> ExitCode {
         OutputChannel.standardError.write("jacquard2mqtt-web: \(text)")
         return code
+    }
+}
+
+/// `check-config`: checks the page's configuration without serving it.
+struct CheckPageCommand: CommandAction, Hashable {
+    /// The page's configuration; nil: the default file.
+    var web: String?
+
+    func run(in _: CommandContext) -> ExitCode {
+        switch WebSettings.load(path: web, listens: true, isPasswordHash: PasswordHash.isValid) {
+        case .failure(let failure):
+            failure.lines.forEach { OutputChannel.standardError.write($0) }
+            return .failed
+        case .success:
+            OutputChannel.standardOutput.write("\(DisplayText.escaped(web ?? WebSettings.defaultPath)): ok")
+            return .done
+        }
     }
 }
 

@@ -67,6 +67,14 @@ public enum WebProgram {
                 OpenCommand(web: try arguments.value(of: web, path), runtime: try arguments.value(of: runtime, path))
             },
             Command(
+                name: "check-config", summary: "check the configuration of the page",
+                details: [
+                    "Checks web.yaml without serving the page. Prints each error with its line,",
+                    "its key and the allowed values, or `ok`. Ends with 0 or 1.",
+                ],
+                options: [web], examples: ["check-config --web web.yaml"]
+            ) { arguments throws(CommandLineError) in CheckPageCommand(web: try arguments.value(of: web, path)) },
+            Command(
                 name: "password", summary: "print the hash of a password",
                 details: [
                     "Reads a password from the terminal or standard input, and prints the",

@@ -1,3 +1,5 @@
+import Text
+
 /// How users identify themselves.
 enum Authentication: Hashable, Sendable {
     /// By name and password.
@@ -23,18 +25,24 @@ struct AccessRules: Hashable, Sendable {
     /// The address that is accepted with ``Authentication/ingress``.
     var ingressPeer = Self.supervisor
 
-    /// Why a request is rejected.
-    enum Rejection: String, Error, Hashable, Sendable {
-        /// With ingress: not from the supervisor, or without a valid path.
-        case notIngress = "not_ingress"
-        /// A `POST` from another site, or without an origin.
-        case wrongOrigin = "wrong_origin"
-    }
-
     /// Returns whether a peer may send requests at all.
     func admits(peer: String, headers: [String: String]) -> Bool {
         guard authentication == .ingress else { return true }
         return peer == ingressPeer && headers["x-ingress-path"].map(RequestHeaders.isIngressPath) == true
+    }
+
+    /// Returns whether `Host` is an IP address, `localhost`, or the host of a trusted origin.
+    ///
+    /// Any other name may belong to a site that has pointed it to this host, so that its scripts reach the page as their own
+    /// ("DNS rebinding"). With encryption, the certificate protects from that; behind a proxy, the proxy knows its names.
+    func isOwnHost(_ headers: [String: String]) -> Bool {
+        guard authentication != .ingress, !isBehindProxy else { return true }
+        let host = headers["host"]?.lowercased() ?? ""
+        let name = host.prefix { $0 != ":" }
+        guard !name.isEmpty else { return false }
+        return host.hasPrefix("[") || name.utf8.allSatisfy { ASCII.isDigit($0) || $0 == UInt8(ascii: ".") }
+            || name == "localhost" || name.hasSuffix(".localhost")
+            || trustedOrigins.contains { RequestHeaders.host(ofOrigin: $0)?.prefix { $0 != ":" } == name }
     }
 
     /// Returns whether the origin of a `POST` is the page itself or a trusted one.

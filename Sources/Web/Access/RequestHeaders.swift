@@ -43,6 +43,12 @@ enum RequestHeaders {
         }
     }
 
+    /// The user of Home Assistant, as the supervisor adds it to each request; nil if it does not.
+    /// Source: home-assistant/supervisor, supervisor/api/ingress.py.
+    static func remoteUser(_ headers: [String: String]) -> String? {
+        headers["x-remote-user-id"].flatMap { $0.utf8.count <= 64 ? $0 : nil }
+    }
+
     /// The last address in `X-Forwarded-For`, the one that the nearest proxy has added; nil if it is not an address.
     static func lastForwarded(_ header: String?) -> String? {
         guard let last = header?.utf8.split(separator: UInt8(ascii: ",")).last else { return nil }

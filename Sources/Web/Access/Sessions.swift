@@ -5,6 +5,8 @@ import Time
 struct Session: Hashable, Sendable {
     /// The user's name; empty without users.
     let user: String
+    /// Whose share of the sessions and streams it belongs to: the user's name, or with ingress that of Home Assistant's user.
+    let owner: String
     let role: Role
     /// The token that each `POST` must contain.
     let token: String
@@ -17,24 +19,28 @@ struct Session: Hashable, Sendable {
 struct Sessions {
     /// How long a session lasts.
     static let lifetime = Duration.seconds(12 * 3600)
-    /// The most sessions. The oldest one makes room.
+    /// The most sessions.
     static let mostSessions = 256
     /// How many messages a session may publish in a second, and at once.
     static let messagesPerSecond = 20
 
     private var sessions: [String: Session] = [:]
+    private var shares = FairShares<String, String>(total: Self.mostSessions)
 
     /// The number of sessions.
     var count: Int { sessions.count }
 
     /// Begins a session; `secret` is the random value of its cookie, `token` the one that each `POST` must contain.
-    mutating func begin(_ user: String, _ role: Role, secret: String, token: String, at now: Instant) -> Session {
-        if sessions.count >= Self.mostSessions { sessions = sessions.filter { $0.value.expires > now } }
-        if sessions.count >= Self.mostSessions, let oldest = sessions.min(by: { $0.value.expires < $1.value.expires }) {
-            sessions[oldest.key] = nil
+    mutating func begin(
+        _ user: String, of owner: String? = nil, _ role: Role, secret: String, token: String, at now: Instant
+    ) -> Session {
+        let session = Session(
+            user: user, owner: owner ?? user, role: role, token: token, expires: now + Self.lifetime, paidUntil: now)
+        if sessions.count >= Self.mostSessions {
+            for expired in sessions.filter({ $0.value.expires <= now }).keys { end(expired) }
         }
-        let session = Session(user: user, role: role, token: token, expires: now + Self.lifetime, paidUntil: now)
         sessions[secret] = session
+        if let lost = shares.add(secret, of: session.owner) { sessions[lost] = nil }
         return session
     }
 
@@ -42,7 +48,7 @@ struct Sessions {
     mutating func session(_ secret: String?, at now: Instant) -> Session? {
         guard let secret, let session = sessions[secret] else { return nil }
         guard session.expires > now else {
-            sessions[secret] = nil
+            end(secret)
             return nil
         }
         return session
@@ -50,7 +56,7 @@ struct Sessions {
 
     /// Ends a session.
     mutating func end(_ secret: String) {
-        sessions[secret] = nil
+        if let session = sessions.removeValue(forKey: secret) { shares.remove(secret, of: session.owner) }
     }
 
     /// Counts a message of a session.
@@ -68,57 +74,68 @@ struct Sessions {
     }
 }
 
-/// Counts wrong passwords by address, and of IPv6 by network, because a host can use any address of its network.
+/// Counts wrong passwords by user and address, and of IPv6 by network, because a host can use any address of its network.
+///
+/// A user is not locked at other addresses, nor are other users at the same address.
 struct LoginAttempts {
-    /// How many wrong passwords within ``window`` lock an address.
+    /// How many wrong passwords within ``window`` lock a user at an address.
     static let mostFailures = 5
     /// How long a wrong password counts.
     static let window = Duration.seconds(60)
-    /// How long an address is locked.
+    /// How long a user is locked.
     static let lock = Duration.seconds(30)
-    /// The most addresses and networks in memory. The one whose last failure is longest ago makes room.
-    static let mostAddresses = 1024
+    /// The most pairs of a user and an address in memory.
+    static let mostSubjects = 1024
+
+    private struct Subject: Hashable {
+        let user: String
+        let network: String
+
+        init(_ user: String, _ address: String) {
+            self.user = user
+            network = PeerAddress.network(of: address)
+        }
+    }
 
     private struct Record {
         var failures: [Instant] = []
         var lockedUntil: Instant?
     }
 
-    private var records: [String: Record] = [:]
+    private var records: [Subject: Record] = [:]
+    /// An address with many names loses its own records.
+    private var shares = FairShares<String, Subject>(total: Self.mostSubjects)
 
-    /// The number of addresses and networks.
+    /// The number of pairs.
     var count: Int { records.count }
 
-    /// Returns how long an address is still locked, or nil if it is not.
-    func lockTime(of address: String, at now: Instant) -> Duration? {
-        guard let end = records[PeerAddress.network(of: address)]?.lockedUntil, end > now else { return nil }
+    /// Returns how long a user is still locked at an address, or nil if the user is not.
+    func lockTime(of user: String, at address: String, _ now: Instant) -> Duration? {
+        guard let end = records[Subject(user, address)]?.lockedUntil, end > now else { return nil }
         return end - now
     }
 
     /// Counts an attempt before its password is checked, so that attempts at the same time count too.
-    mutating func began(_ address: String, at now: Instant) {
-        let address = PeerAddress.network(of: address)
-        if records[address] == nil, records.count >= Self.mostAddresses { removeOldest() }
-        var record = records[address] ?? Record()
+    mutating func began(_ user: String, at address: String, _ now: Instant) {
+        let subject = Subject(user, address)
+        var record = records[subject] ?? Record()
         record.failures = record.failures.filter { $0 + Self.window > now } + [now]
         if record.failures.count >= Self.mostFailures {
             record.lockedUntil = now + Self.lock
             record.failures = []
         }
-        records[address] = record
+        remove(subject)
+        records[subject] = record
+        if let lost = shares.add(subject, of: subject.network) { records[lost] = nil }
     }
 
     /// Handles a right password.
-    mutating func succeeded(_ address: String) {
-        records[PeerAddress.network(of: address)] = nil
+    mutating func succeeded(_ user: String, at address: String) {
+        remove(Subject(user, address))
     }
 
-    private mutating func removeOldest() {
-        let oldest = records.min { one, other in Self.last(one.value) < Self.last(other.value) }
-        if let oldest { records[oldest.key] = nil }
-    }
-
-    private static func last(_ record: Record) -> Instant {
-        max(record.lockedUntil ?? Instant(sinceBoot: .zero), record.failures.last ?? Instant(sinceBoot: .zero))
+    private mutating func remove(_ subject: Subject) {
+        guard records.removeValue(forKey: subject) != nil else { return }
+        shares.remove(subject, of: subject.network)
     }
 }

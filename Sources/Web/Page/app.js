@@ -2,11 +2,11 @@
 
 import {Connection} from "./connection.js";
 import {make, setText, button, replace, resultLine, attempt} from "./elements.js";
-import {Model, span} from "./model.js";
+import {Model} from "./model.js";
 import {tagsPage} from "./tags.js";
 import {tagPage} from "./tag.js";
 import {pairPage} from "./pair.js";
-import {whyPage} from "./why.js";
+import {examinePage, whyPage} from "./why.js";
 import {eventsPage} from "./events.js";
 import {logPage} from "./log.js";
 import {fleetPage} from "./fleet.js";
@@ -26,6 +26,7 @@ const pages = [
 const others = [
   {name: "tag", title: "Tag", open: tagPage, parent: "tags"},
   {name: "why", title: "Why offline?", open: whyPage, parent: "tags"},
+  {name: "examine", title: "Bridge", open: examinePage, parent: "fleet", notRole: "automation"},
 ];
 
 let shown = null;
@@ -72,6 +73,8 @@ function drawPages() {
 function update() {
   isScheduled = false;
   attempt(drawHeader);
+  // Of a page in the background, only the title is visible. The rest is drawn when it is shown.
+  if (document.hidden) return;
   attempt(() => {
     shown?.update?.();
     model.changedTags.clear();
@@ -83,34 +86,32 @@ function update() {
 function schedule() {
   if (isScheduled) return;
   isScheduled = true;
-  requestAnimationFrame(update);
+  if (document.hidden) setTimeout(update, 100); else requestAnimationFrame(update);
 }
 
 function drawHeader() {
   const {tags, online, offline, low} = model.totals();
-  const parts = model.isReady ? [`${tags} ${tags === 1 ? "tag" : "tags"}`, `${online} online`, `${offline} offline`] : [];
-  if (low > 0) parts.push(`${low} battery low`);
-  const bridges = [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
+  const stale = model.staleness(document.hidden);
+  const states = stale ? ["state not known"] : [`${online} online`, `${offline} offline`];
+  const parts = model.isReady ? [`${tags} ${tags === 1 ? "tag" : "tags"}`, ...states] : [];
+  if (low > 0 && !stale) parts.push(`${low} battery low`);
+  const bridges = stale ? [] : [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
     .map(([name, bridge]) => `${name} ${bridge.state === "online" ? bridge.health?.status ?? "online" : "offline"}`);
   setText(document.getElementById("totals"), [parts.join(", "), bridges.slice(0, 4).join(", ")].filter(Boolean).join(" \u2013 "));
-  document.title = [parts.slice(1, 3).join(", "), shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
-  const problem = problemText();
-  const alert = document.getElementById("alert");
-  setText(alert, problem ?? "");
-  alert.hidden = !problem;
-  main.classList.toggle("old", problem !== null);
+  document.title = [stale ? "not connected" : parts.slice(1, 3).join(", "), shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
+  // A screen reader reads the problem once, and not its age.
+  setText(document.getElementById("problem"), stale?.problem ?? "");
+  setText(document.getElementById("age"), stale?.rest ?? "");
+  document.getElementById("alert").hidden = !stale;
+  main.classList.toggle("old", stale !== null);
+  drawNotices(stale ? [] : model.notices());
 }
 
-function problemText() {
-  if (!model.server.connected) {
-    // The page is being loaded.
-    if (model.server.isFirst) return Date.now() - model.server.since < 2000 ? null : "The page's server does not answer. Connecting.";
-    return `The page's server does not answer. What you see is ${span(Date.now() - model.server.since)} old. Reconnecting.`;
-  }
-  if (!model.broker.connected) {
-    return `The broker is not connected: ${model.broker.text}. What you see is ${span(Date.now() - model.broker.since_ms)} old. Reconnecting.`;
-  }
-  return null;
+// What keeps all tags of a bridge from working.
+function drawNotices(notices) {
+  const list = document.getElementById("notices");
+  replace(list, JSON.stringify(notices), () => notices.map(({text, bridge}) =>
+    make("p", {class: "alert"}, `${text} `, ...(connection.session?.role === "automation" ? [] : [make("a", {href: `#examine/${encodeURIComponent(bridge)}`}, "What to do")]))));
 }
 
 // MARK: Login
@@ -118,9 +119,10 @@ function problemText() {
 function showLogin(answer) {
   shown?.close?.();
   shown = {page: {title: "Log in"}};
-  connection.source?.close();
   connection.session = null;
-  document.getElementById("pages").replaceChildren();
+  connection.report();
+  replace(document.getElementById("pages"), "", () => []);
+  drawNotices([]);
   document.getElementById("user").replaceChildren();
   main.classList.remove("old");
   document.title = "Log in \u2013 jacquard";
@@ -162,30 +164,36 @@ function begin() {
 
 async function start() {
   const key = new URLSearchParams(location.hash.slice(1)).get("key");
-  if (key) {
-    // The key works once, and does not stay in the browser's history.
-    history.replaceState(null, "", location.pathname);
-    const answer = await connection.login({key});
-    return answer.login ? showLogin(answer) : begin();
-  }
+  // The key works once, and does not stay in the browser's history.
+  if (key) history.replaceState(null, "", location.pathname);
+  const failed = key ? await connection.login({key}) : null;
+  if (failed && !failed.login) return begin();
+  // A browser that is logged in does not need the key.
   const answer = await connection.open();
-  return answer.login ? showLogin(answer) : begin();
+  return answer.login ? showLogin(failed ?? answer) : begin();
 }
 
 connection.onChange = schedule;
 connection.onMessage = change => shown?.message?.(change);
-connection.onSessionLost = () => { connection.session = null; connection.source?.close(); retry(); };
+connection.onSession = answer => (answer.login ? showLogin(answer) : begin());
+connection.onSessionLost = () => { connection.session = null; connection.report(); retry(); };
 window.addEventListener("hashchange", () => (location.hash.startsWith("#key=") ? start() : show()));
 document.getElementById("skip").addEventListener("click", event => { event.preventDefault(); main.focus(); });
-// Ages such as "4 s ago". A page in the background does nothing.
-setInterval(() => { if (!document.hidden && connection.session) { model.isNextSecond = true; schedule(); } }, 1000);
-document.addEventListener("visibilitychange", schedule);
+// Ages such as "20 s ago".
+setInterval(() => { if (connection.session) { model.isNextSecond = true; schedule(); } }, 1000);
+document.addEventListener("visibilitychange", () => {
+  connection.report();
+  isScheduled = false;
+  model.isNextSecond = true;
+  schedule();
+});
+window.addEventListener("pagehide", () => connection.leave());
+window.addEventListener("pageshow", event => { if (event.persisted) connection.report(); });
 
 function retry() {
   start().catch(() => {
-    const alert = document.getElementById("alert");
-    setText(alert, "The page's server does not answer. Trying again.");
-    alert.hidden = false;
+    setText(document.getElementById("problem"), "The page's server does not answer. Trying again.");
+    document.getElementById("alert").hidden = false;
     setTimeout(retry, 2000);
   });
 }

@@ -1,45 +1,56 @@
-// The connection to the page's server: the session, the stream of events and commands.
+// The connection to the page's server: the session, what the hub receives, and commands.
+
+import {Hub} from "./hub.js";
+
+// How long the server may take to answer, in milliseconds.
+const longestAnswer = 8000;
+// With more tags than this, the first rows are drawn before the other tags are known.
+const manyTags = 100;
+// How long a worker may take to start.
+const longestStart = 3000;
 
 export class Connection {
   constructor(model) {
     this.model = model;
     this.session = null;
-    this.source = null;
+    // Sends a message to the hub; null before the first session.
+    this.tell = null;
     this.touch = null;
     this.waiting = new Map();
     this.early = new Map();
     this.onChange = () => {};
     this.onMessage = () => {};
+    this.onSession = () => {};
     this.onSessionLost = () => {};
   }
 
   // Returns the session, or how to log in.
   async open() {
-    const response = await fetch("session", {cache: "no-store"});
-    const body = await response.json();
+    const {response, body} = await answered("session", {});
     if (response.ok) return this.begin(body);
     if (response.status === 401 && body.login === "ingress") return this.login({});
     return {login: body.login ?? "none", text: body.error?.text};
   }
 
   async login(body) {
-    const response = await post("login", body, {});
-    const answer = await response.json();
+    const {response, body: answer} = await answered("login", post(body, {}));
     if (!response.ok) return {login: "failed", text: answer.error?.text ?? `The server answered ${response.status}.`};
-    return this.begin(answer);
+    return this.begin(answer, true);
   }
 
-  begin(session) {
+  begin(session, isNew = false) {
     this.session = session;
     this.model.base = session.base;
-    this.listen();
+    if (!this.tell) this.join();
+    if (isNew) this.tell({renew: true});
+    this.report();
     return session;
   }
 
   async logout() {
-    await post("logout", {}, this.headers());
-    this.source?.close();
+    await answered("logout", post({}, this.headers()));
     this.session = null;
+    this.tell({ended: true});
   }
 
   headers() { return {"X-Token": this.session?.token ?? ""}; }
@@ -53,76 +64,105 @@ export class Connection {
     });
   }
 
-  listen() {
-    this.source?.close();
-    const address = this.touch ? `events?touch=${encodeURIComponent(this.touch)}` : "events";
-    const source = new EventSource(address);
-    this.source = source;
-    const model = this.model;
-    let facts = null;
-    source.addEventListener("broker", event => {
-      model.broker = JSON.parse(event.data);
-      this.setServer(true);
-      this.onChange();
-    });
-    source.addEventListener("mirror", event => {
-      // The server sends everything again: facts that are not among them are gone.
-      if (!facts) { facts = true; model.reset(); }
-      for (const message of JSON.parse(event.data)) model.apply(message);
-    });
-    source.addEventListener("history", event => {
-      if (!facts) { facts = true; model.reset(); }
-      for (const message of JSON.parse(event.data)) model.apply(message, true);
-    });
-    source.addEventListener("ready", () => {
-      facts = null;
-      model.isReady = true;
-      this.onChange();
-    });
-    source.addEventListener("resume", () => this.onChange());
-    source.addEventListener("touch", event => this.handle(JSON.parse(event.data)));
-    source.addEventListener("message", event => this.handle(JSON.parse(event.data)));
-    source.addEventListener("error", () => {
-      facts = null;
-      this.setServer(false);
-      if (source.readyState === EventSource.CLOSED) this.reopen(source);
-    });
+  // MARK: The hub
+
+  join() {
+    // A worker of another version of the page is another worker.
+    const name = `jacquard ${this.session.version}`;
+    const worker = "SharedWorker" in window ? new SharedWorker("shared.js", {type: "module", name}) : null;
+    if (!worker) return this.joinOwn();
+    const start = setTimeout(() => this.joinOwn(), longestStart);
+    worker.onerror = () => { clearTimeout(start); this.joinOwn(); };
+    worker.port.onmessage = event => {
+      if (this.hub) return;
+      if (event.data.name === "hello") return clearTimeout(start);
+      this.receive(event.data);
+      worker.port.postMessage({read: 1});
+    };
+    this.tell = message => worker.port.postMessage(message);
   }
 
-  // The browser gives up after a response other than 200: the session has ended, or a proxy reported an error.
-  reopen(source) {
-    setTimeout(async () => {
-      if (this.source !== source) return;
-      try {
-        const response = await fetch("session", {cache: "no-store"});
-        if (response.status === 401) return this.onSessionLost();
-        if (response.ok) return this.listen();
-      } catch { /* the server is still away */ }
-      this.reopen(source);
-    }, 1000);
+  // In a browser without shared workers.
+  joinOwn() {
+    if (this.hub) return;
+    this.hub = new Hub();
+    const tell = this.hub.join(message => { this.receive(message); tell?.({read: 1}); });
+    this.tell = tell;
+    this.report();
   }
 
-  setServer(connected) {
-    if (this.model.server.connected === connected) return;
-    this.model.server = {connected, since: Date.now()};
+  // A page that is hidden needs the stream only while it waits for a result.
+  report() {
+    const isShown = this.session !== null && (!document.hidden || this.waiting.size > 0);
+    if (isShown && !this.isShown) this.model.server.shown = Date.now();
+    this.isShown = isShown;
+    this.tell?.({isShown, touch: this.touch});
+  }
+
+  leave() { this.tell?.({left: true}); }
+
+  receive({name, value}) {
+    const model = this.model, hadFew = model.tags.size <= manyTags;
+    const list = value => (typeof value === "string" ? JSON.parse(value) : value);
+    switch (name) {
+      case "broker":
+        model.heard(value);
+        break;
+      case "reset":
+        model.reset();
+        return;
+      case "mirror":
+        for (const message of list(value)) model.apply(message);
+        // The first rows of many tags don't wait for the others.
+        if (hadFew && model.tags.size > manyTags) break;
+        return;
+      case "history":
+        for (const message of list(value)) this.apply(message, true);
+        return;
+      case "ready":
+        model.isReady = true;
+        break;
+      case "message": return this.handle(value);
+      case "lost":
+        model.server.isLost = true;
+        break;
+      case "renew": return this.renewed();
+      case "ended": return this.onSessionLost();
+    }
     this.onChange();
+  }
+
+  // Another page of this browser has logged in.
+  async renewed() {
+    const {user, role} = this.session ?? {};
+    try {
+      const answer = await this.open();
+      if (answer.login || answer.user !== user || answer.role !== role) this.onSession(answer);
+    } catch { /* the header says that the server is away */ }
   }
 
   // Shows the touch stream of a tag, or of none.
   watchTouch(id) {
     if (this.touch === id || !this.session) return;
     this.touch = id;
-    this.listen();
+    this.report();
+  }
+
+  apply(message, isHistory) {
+    const change = this.model.apply(message, isHistory);
+    const id = change?.value?.id;
+    if (typeof id === "string" && (change.rest.endsWith("result") || change.rest.startsWith("response/"))) this.settle(id, change.value);
+    return change;
   }
 
   handle(message) {
-    const change = this.model.apply(message);
+    const change = this.apply(message, false);
     if (!change) return;
-    const id = change.value?.id;
-    if (typeof id === "string" && (change.rest.endsWith("result") || change.rest.startsWith("response/"))) this.settle(id, change.value);
     this.onMessage(change);
     this.onChange();
   }
+
+  // MARK: Commands
 
   settle(id, value) {
     const entry = this.waiting.get(id);
@@ -133,42 +173,54 @@ export class Connection {
       return;
     }
     if (value.status === "accepted") return entry.accepted?.(value);
-    this.waiting.delete(id);
-    clearTimeout(entry.timer);
     entry.resolve(describe(value, performance.now() - entry.begin));
   }
 
-  // Sends a command. Resolves to {ok, text, data}.
-  async send(topic, payload, {accepted, timeout = 15000} = {}) {
+  // Sends a command. Resolves to {ok, text, data}. `sent` is called when the server has it, and `accepted` when the bridge has it.
+  async send(topic, payload, {sent, accepted, timeout = 15000} = {}) {
     const begin = performance.now();
+    const command = {topic: `${this.model.base}/${topic}`, payload};
     let response, body;
     try {
-      response = await post("publish", {topic: `${this.model.base}/${topic}`, payload}, this.headers());
-      body = await response.json();
-    } catch {
-      return {ok: false, text: "error: the page's server does not answer"};
+      ({response, body} = await answered("publish", post(command, this.headers())));
+      if (body.error?.code === "wrong_token") {
+        // Another page of this browser has logged in.
+        await this.renewed();
+        ({response, body} = await answered("publish", post(command, this.headers())));
+      }
+    } catch (error) {
+      const text = error.name === "TimeoutError"
+        ? `error: the page's server has not answered within ${longestAnswer / 1000} s; it is not known whether it has the command`
+        : "error: not sent, the page's server does not answer";
+      return {ok: false, text};
     }
     if (!response.ok) {
       if (response.status === 401) this.onSessionLost();
       return {ok: false, text: `error: ${body.error?.text ?? response.status}`};
     }
-    return new Promise(resolve => {
-      const timer = setTimeout(() => {
-        this.waiting.delete(body.id);
-        resolve({ok: false, isTimeout: true, text: `no answer from a bridge within ${timeout / 1000} s`});
-      }, timeout);
-      this.waiting.set(body.id, {resolve, accepted, timer, begin});
-      const early = this.early.get(body.id);
-      this.early.delete(body.id);
-      if (early) this.settle(body.id, early);
-    });
+    sent?.();
+    const result = new Promise(resolve => this.waiting.set(body.id, {resolve, accepted, begin}));
+    const timer = setTimeout(() => this.waiting.get(body.id).resolve(
+      {ok: false, isTimeout: true, text: `no answer from a bridge within ${timeout / 1000} s`}), timeout);
+    this.report();
+    const early = this.early.get(body.id);
+    this.early.delete(body.id);
+    if (early) this.settle(body.id, early);
+    const answer = await result;
+    clearTimeout(timer);
+    this.waiting.delete(body.id);
+    this.report();
+    return answer;
   }
 }
 
-function post(address, body, headers) {
-  return fetch(address, {
-    method: "POST", headers: {"Content-Type": "application/json", ...headers}, body: JSON.stringify(body), cache: "no-store",
-  });
+async function answered(address, options) {
+  const response = await fetch(address, {cache: "no-store", signal: AbortSignal.timeout(longestAnswer), ...options});
+  return {response, body: await response.json()};
+}
+
+function post(body, headers) {
+  return {method: "POST", headers: {"Content-Type": "application/json", ...headers}, body: JSON.stringify(body)};
 }
 
 function describe(result, milliseconds) {

@@ -39,6 +39,17 @@ export function replace(element, key, makeChildren) {
   element.dataset.key = key;
 }
 
+// Makes the elements the children, in this order, and leaves those alone that are in their place: a selection in them stays.
+export function place(parent, elements) {
+  const wanted = new Set(elements);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  let next = parent.firstElementChild;
+  for (const element of elements) {
+    if (element === next) next = next.nextElementSibling;
+    else parent.insertBefore(element, next);
+  }
+}
+
 // Draws a part of the page. An error in it is reported in the console and does not stop the other parts.
 export function attempt(draw) {
   try { return draw(); } catch (error) { console.error(error); return undefined; }

@@ -1,6 +1,6 @@
 // The newest 500 gestures, results and events of bridges.
 
-import {make, setText, isolated} from "./elements.js";
+import {make, setText, isolated, place} from "./elements.js";
 import {clockTime, words} from "./model.js";
 
 export function eventsPage(root, {model}) {
@@ -34,8 +34,8 @@ export function eventsPage(root, {model}) {
     return {type: "results", from, event: `${words(command)}: ${value.status ?? "unknown"}`, details: error || (value.took_ms !== undefined ? `${value.took_ms} ms` : "")};
   }
 
-  // The page sends these requests itself: their results are on the pages Why and Log.
-  const isOwn = topic => /\/bridge\/[^/]+\/[^/]+\/(doctor|log)(\/|$)/.test(topic);
+  // The page sends these requests itself: their results are on other pages.
+  const isOwn = topic => /\/bridge\/[^/]+\/[^/]+\/(doctor|log|scan|trace)(\/|$)/.test(topic);
 
   function draw() {
     const text = filter.value.trim().toLowerCase();
@@ -45,10 +45,10 @@ export function eventsPage(root, {model}) {
       const {type, from, event: title, details} = event.shown;
       return (kind.value === "all" || kind.value === type) && (!text || `${from} ${title} ${details}`.toLowerCase().includes(text));
     });
-    body.replaceChildren(...list.map(event => {
+    place(body, list.map(event => {
       if (!rows.has(event)) {
         const {from, event: title, details} = event.shown;
-        rows.set(event, make("tr", {}, make("td", {class: "time"}, clockTime(event.at)), make("td", {}, from), make("td", {}, isolated(title)), make("td", {}, isolated(details))));
+        rows.set(event, make("tr", {}, make("td", {class: "time"}, clockTime(event.at)), make("td", {}, from), make("td", {}, isolated(title)), make("td", {class: "details"}, isolated(details))));
       }
       return rows.get(event);
     }));

@@ -7,22 +7,54 @@ import {age, connectsOnDemand, span, stateText, words} from "./model.js";
 
 const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
 const linked = ["connecting", "initializing", "configuring", "connected"];
-const missingTagRemedies = ["Move the tag: it sleeps after ten idle minutes.", "Bring it near the adapter.", "Charge it."];
+const missingTagRemedies = ["Touch or move the tag: it stops advertising after 60 seconds.", "Bring it near the adapter.", "Charge it."];
 
 function finding(name, title, verdict, found, ...remedies) {
   return {name, title, verdict, found, remedies: remedies.filter(Boolean)};
 }
 
-// Returns {heading, conclusion, list, others}. `report` is the data of the bridge's answer to request/doctor, and null without one;
+// Returns {heading, conclusion, remedies, list, others}. The conclusion is the cause in one sentence; its remedies are not repeated in
+// the list. `report` is the data of the bridge's answer to request/doctor, and null without one;
 // `silence` is why there is none, if the bridge has been asked; `isUnknown` is whether the bridge does not know the tag.
 export function diagnosis(id, {server, broker, tag, bridge, isReady}, {report = null, silence = null, isUnknown = false}, now) {
   const name = tag?.info?.bridge;
   const isReached = server.connected && broker.connected;
-  if (isReached && !isReady) return {heading: `Why is ${id} offline?`, conclusion: "", list: [], others: []};
+  if (isReached && !isReady) return {heading: `Why is ${id} offline?`, conclusion: "", remedies: [], list: [], others: []};
   const isAsked = isReached && tag && bridge?.state === "online" && report;
-  const {list, others} = isAsked ? ofReport(report) : {list: ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, now), others: []};
+  const works = isReached && bridge?.state === "online" && tag?.availability === "online";
+  const {list, others} = isAsked ? ofReport(report, works) : {list: ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, now), others: []};
   const broken = isAsked ? list.find(each => each.name === report.broken) : list.find(each => each.verdict === "failed");
-  return {heading: heading(id, tag, isReached && bridge?.state !== "offline", isReached), conclusion: conclusion(tag, broken), list, others};
+  return {
+    heading: heading(id, tag, isReached && bridge?.state !== "offline", isReached), conclusion: conclusion(tag, broken),
+    remedies: broken?.remedies ?? [], list: list.map(each => each === broken ? {...each, remedies: []} : each), others,
+  };
+}
+
+// A bridge that is asked about itself: {conclusion, remedies, list, others}.
+export function bridgeDiagnosis(name, report) {
+  const list = titled(report.checks);
+  const bad = list.filter(check => check.verdict === "failed"), notes = list.filter(check => check.verdict === "warning");
+  const titles = verdict => list.filter(check => check.verdict === verdict).map(check => check.title);
+  return {
+    conclusion: bad.length > 0 ? sentence(bad[0].title, bad[0].found) : notes.length > 0 ? `The bridge ${name} works.` : `The bridge ${name} works, and nothing is remarkable.`,
+    remedies: bad[0]?.remedies ?? [], list: [...bad, ...notes].map(each => each === bad[0] ? {...each, remedies: []} : each),
+    others: [["Ok", titles("ok")], ["Not checked", titles("skipped")]].filter(([, titles]) => titles.length > 0),
+  };
+}
+
+function titled(checks) {
+  return (checks ?? []).map(check => ({...check, title: check.title ?? words(check.name), found: String(check.found ?? ""), remedies: check.remedies ?? []}));
+}
+
+// The beginning of the sentence about a broken link, by its name.
+const causes = {
+  broker: "The broker is not reached", adapter: "Bluetooth does not work on the bridge", connection_policy: "The tag is not to be connected",
+  received: "The bridge does not receive the tag", bond: "The tag is not paired with this bridge", link: "The connection to the tag fails",
+};
+
+function sentence(subject, found) {
+  const text = `${subject}: ${found.replace(/^not connected: /, "")}`;
+  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 function heading(id, tag, isCurrent, isReached) {
@@ -33,20 +65,22 @@ function heading(id, tag, isCurrent, isReached) {
 }
 
 function conclusion(tag, broken) {
-  if (broken) return `The path from the broker to the tag breaks here: ${broken.title}.`;
+  if (broken) return sentence(causes[broken.name] ?? broken.title, broken.found);
   return tag?.availability === "online" ? "Nothing from the broker to the tag is broken." : "Nothing broken was found.";
 }
 
-// The links in order, then the problems outside of them; the titles of everything else. A remedy is listed once.
-function ofReport({chain, checks}) {
-  const titled = (checks ?? []).map(check => ({...check, title: check.title ?? words(check.name), found: String(check.found ?? ""), remedies: check.remedies ?? []}));
-  const links = (chain ?? []).map(name => titled.find(check => check.name === name)).filter(Boolean);
-  const rest = titled.filter(check => !links.includes(check));
+// The links in order, then the problems outside of them; the titles of everything else. A remedy is listed once, and none for a link of a
+// tag that works.
+function ofReport({chain, checks}, works) {
+  const all = titled(checks);
+  const links = (chain ?? []).map(name => all.find(check => check.name === name)).filter(Boolean);
+  const rest = all.filter(check => !links.includes(check));
   const isProblem = check => check.verdict === "failed" || check.verdict === "warning";
   const titles = verdict => rest.filter(check => check.verdict === verdict).map(check => check.title);
   const shown = new Set();
   const isNew = remedy => !shown.has(remedy) && shown.add(remedy);
-  const list = [...links, ...rest.filter(isProblem)].map(check => ({...check, remedies: check.remedies.filter(isNew)}));
+  const list = [...links, ...rest.filter(isProblem)]
+    .map(check => ({...check, remedies: works && links.includes(check) && check.verdict !== "failed" ? [] : check.remedies.filter(isNew)}));
   return {list, others: [["Also ok", titles("ok")], ["Not checked", titles("skipped")]].filter(([, titles]) => titles.length > 0)};
 }
 
@@ -73,7 +107,7 @@ function ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, no
   list.push(finding("bridge", "bridge", silence || problems.length > 0 ? "warning" : "ok", texts.join("; "), silence && "On the bridge's host: jacquard2mqtt doctor"));
   if (isUnknown) return [...list, finding("tag", "tag", "failed", `${name} does not have this tag any more`, "Pair it again.")];
   const used = adapter(bridge, tag);
-  return [...list, used, ...ofTag(tag, used.verdict !== "failed", now)];
+  return [...list, used, ...ofTag(id, tag, used.verdict !== "failed", now)];
 }
 
 function adapter(bridge, tag) {
@@ -84,11 +118,11 @@ function adapter(bridge, tag) {
   return finding("adapter", "adapter", "failed", `${used.id}: ${words(used.state)}`, "sudo rfkill unblock bluetooth", "bluetoothctl power on");
 }
 
-function ofTag(tag, isAdapterReady, now) {
+function ofTag(id, tag, isAdapterReady, now) {
   const {state, step, of, attempt, error, since} = tag.connection ?? {};
   const link = (verdict, found, ...remedies) => finding("link", "link", verdict, found, ...remedies);
   const isHeld = state === "disconnected" && !error && !connectsOnDemand(tag);
-  const policy = isHeld ? [finding("connection_policy", "policy", "failed", "disconnected on request or by the configuration", "Press Connect on the tag's page.")] : [];
+  const policy = isHeld ? [finding("connection_policy", "policy", "failed", "disconnected on request or by the configuration", `jacquard2mqtt connection ${id} connect`)] : [];
   const first = [...policy, received(tag, true, now)];
   if (state === "connected") return [...first, tag.availability === "online" ? link("ok", `connected since ${since}`) : link("failed", "the tag does not answer; the bridge connects it again", "If this lasts, charge the tag.")];
   if (linked.includes(state)) return [...first, link("warning", `${state}${of ? ` ${step}/${of}` : ""}, attempt ${attempt ?? 1}`)];

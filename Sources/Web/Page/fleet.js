@@ -14,7 +14,7 @@ export function fleetPage(root, {model}) {
     const names = drawn.map(([name]) => name), columns = drawn.map(([, values]) => values);
     setText(count, names.length === 0 ? "No bridge has connected to this broker." : names.length === 1 ? "One bridge." : `${names.length} bridges.`);
     replace(table, JSON.stringify(drawn), () => columns.length === 0 ? [] : [
-      make("thead", {}, make("tr", {}, make("th", {scope: "col"}, make("span", {class: "quiet"}, "Bridge")), ...names.map(name => make("th", {scope: "col"}, name)))),
+      make("thead", {}, make("tr", {}, make("th", {scope: "col"}, make("span", {class: "quiet"}, "Bridge")), ...names.map(name => make("th", {scope: "col"}, name, " ", make("a", {href: `#examine/${encodeURIComponent(name)}`, "aria-label": `Examine ${name}`}, "Examine"))))),
       make("tbody", {}, ...columns[0].map(([title], index) => make("tr", {}, make("th", {scope: "row"}, title),
         ...columns.map(values => make("td", {}, ...lines(values[index][1])))))),
     ]);
@@ -30,7 +30,7 @@ export function fleetPage(root, {model}) {
       ["Problems", problems(health)],
       ["Adapters", (bridge.adapter ?? []).map(adapter => `${adapter.id} ${String(adapter.state).replaceAll("_", " ")}, ${adapter.connected} connected${adapter.discovering ? ", discovering" : ""}`)],
       ["Version", [[info.version, info.bluez ? `BlueZ ${info.bluez}` : "", info.mqtt ? `MQTT ${info.mqtt}` : ""].filter(Boolean).join(", ")]],
-      ["Running for", [online && info.started ? span(Date.now() - Date.parse(info.started)) : ""]],
+      ["Running for", [online && info.started ? span(model.now() - Date.parse(info.started)) : ""]],
       ["Memory", [typeof health.rss_kb === "number" ? `${(health.rss_kb / 1000).toFixed(1)} MB` : ""]],
       ["Broker reconnects", [health.broker_reconnects]],
       ["Dropped messages", [health.dropped]],

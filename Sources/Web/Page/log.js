@@ -1,6 +1,6 @@
 // Log records of a bridge, on request.
 
-import {make, setText, isolated, button, resultLine, replace} from "./elements.js";
+import {make, setText, isolated, button, resultLine, replace, place} from "./elements.js";
 import {clockTime} from "./model.js";
 
 const levels = ["trace", "debug", "info", "notice", "warning", "error"];
@@ -21,33 +21,47 @@ export function logPage(root, {model, connection}) {
   stop.disabled = true;
   // The bridge that sends its log, and until when.
   let running = null;
+  // Whether the page has asked for a log, or has found one that another page has started.
+  let hasBegun = false;
   const form = make("form", {class: "bar"}, make("label", {}, "Bridge", bridge), make("label", {}, "Level", level), make("label", {}, "Tag", tag), begin, stop);
   const table = make("table", {class: "stack log"}, make("thead", {}, make("tr", {}, ...["Time", "Level", "Part", "Message"].map(text => make("th", {scope: "col"}, text)))), body);
-  const empty = make("p", {class: "quiet"}, "Start the log of a bridge. It sends its records for five minutes.");
+  const empty = make("p", {class: "quiet"});
   root.append(make("h1", {}, "Log"), form, result,
     make("div", {class: "bar"}, make("label", {}, "Filter", filter), pause, button("Clear", () => { model.log = []; if (paused) paused = []; draw(); })), table, empty);
-  form.addEventListener("submit", async event => {
-    event.preventDefault();
+  form.addEventListener("submit", event => { event.preventDefault(); start(); });
+
+  async function start() {
     const name = bridge.value;
+    hasBegun = true;
     if (running && running.name !== name) end();
     const payload = {level: level.value, duration_s: seconds};
     if (tag.value.trim()) payload.tag = tag.value.trim();
     const answer = await connection.send(`bridge/${name}/request/log`, payload, {timeout: 3000});
     if (answer.ok && isClosed) return request(name, {duration_s: 0});
-    if (answer.ok) {
-      running = {name, until: Date.now() + seconds * 1000};
-      stop.disabled = false;
-      result.show({ok: true, text: `The bridge ${name} sends its log for five minutes.`});
-    } else if (answer.code === "unknown_command" || answer.isTimeout) result.show({ok: false, text: "This version of the bridge cannot send its log. Use: journalctl -u jacquard2mqtt"});
+    if (answer.ok) runs(name, model.now() + seconds * 1000);
+    else if (answer.code === "unknown_command" || answer.isTimeout) result.show({ok: false, text: "This version of the bridge cannot send its log. Use: journalctl -u jacquard2mqtt"});
     else result.show(answer);
-  });
+  }
   let isClosed = false;
+
+  function runs(name, until) {
+    running = {name, until};
+    stop.disabled = false;
+    result.show({ok: true, text: `The bridge ${name} sends its log for five minutes.`});
+  }
+
+  // A log that was started before the page was loaded again.
+  function findRunning() {
+    const event = model.events.find(({topic}) => topic.endsWith("/response/log"));
+    const until = Date.parse(event?.value?.data?.until ?? "");
+    if (until > model.now()) runs(event.topic.split("/").at(-3), until);
+  }
 
   function request(name, payload) { connection.send(`bridge/${name}/request/log`, payload, {timeout: 3000}); }
 
   function end(text = "The bridge has stopped sending its log.") {
     if (!running) return;
-    if (running.until > Date.now()) request(running.name, {duration_s: 0});
+    if (running.until > model.now()) request(running.name, {duration_s: 0});
     running = null;
     stop.disabled = true;
     result.show({ok: true, text});
@@ -65,25 +79,31 @@ export function logPage(root, {model, connection}) {
   function draw() {
     const text = filter.value.trim().toLowerCase();
     const list = (paused ?? model.log).filter(record => !text || JSON.stringify(record).toLowerCase().includes(text));
-    body.replaceChildren(...list.map(record => {
+    place(body, list.map(record => {
       if (!rows.has(record)) rows.set(record, make("tr", {}, make("td", {class: "time"}, clockTime(record.time)),
         make("td", {class: ["warning", "error", "critical"].includes(record.level) ? "word" : null}, String(record.level ?? "")),
         make("td", {}, String(record.label ?? record.part ?? record.bridge)), make("td", {class: "wide"}, isolated(messageText(record)))));
       return rows.get(record);
     }));
     table.hidden = list.length === 0;
-    empty.hidden = list.length > 0;
+    setText(empty, list.length > 0 ? "" : running ? "Nothing was logged yet." : "Start the log of a bridge. It sends its records for five minutes.");
   }
 
   draw();
-  let last;
+  let last, wasRunning = null;
   return {
     update() {
       const names = model.onlineBridges();
       replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
       begin.disabled = names.length === 0;
-      if (running && running.until <= Date.now()) end("The five minutes are over. Start the log again to go on.");
-      if (!paused && last !== model.log[0]) { last = model.log[0]; draw(); }
+      if (!hasBegun && model.isReady && names.length > 0) {
+        hasBegun = true;
+        findRunning();
+        // A person who opens this page wants to see the log.
+        if (!running) start();
+      }
+      if (running && running.until <= model.now()) end("The five minutes are over. Start the log again to go on.");
+      if (!paused && (last !== model.log[0] || wasRunning !== running)) { last = model.log[0]; wasRunning = running; draw(); }
     },
     close() { isClosed = true; end(); },
   };

@@ -1,6 +1,12 @@
 // The facts of bridges and tags, made from messages.
 
+import {longestSilence} from "./hub.js";
 import {typed} from "./values.js";
+
+// How long a page that has just been opened or shown says nothing about a server that it has not heard yet, in milliseconds.
+const patience = 2000;
+// A hidden page hears from the server every 15 s.
+const longestSilenceHidden = 40000;
 
 export class Model {
   constructor() {
@@ -11,8 +17,11 @@ export class Model {
     this.log = [];
     this.advertisements = new Map();
     this.gestures = new Map();
-    this.broker = {connected: false, since_ms: Date.now(), text: ""};
-    this.server = {connected: false, since: Date.now(), isFirst: true};
+    this.broker = {connected: false, since_ms: Date.now(), heard_ms: Date.now(), text: ""};
+    // When the page was shown and when it has last heard from the server, by the browser's clock, and whether the stream is broken.
+    this.server = {shown: Date.now(), heard: null, isLost: false};
+    // What the browser's clock lacks.
+    this.offset = 0;
     this.changedTags = new Set();
     // Whether a second has passed, so that ages such as "4 s ago" change.
     this.isNextSecond = false;
@@ -26,12 +35,52 @@ export class Model {
     this.gestures.clear();
   }
 
+  // MARK: Ages
+
+  // The server's time: clocks of browsers are often wrong.
+  now() { return Date.now() + this.offset; }
+
+  // A sign of life of the server: the state of the broker's connection and the server's time, and how long ago that was.
+  heard({age, ...broker}) {
+    const heard = Date.now() - age;
+    this.broker = broker;
+    this.server = {...this.server, heard, isLost: false};
+    this.offset = broker.now_ms - heard;
+  }
+
+  isServerHeard(isHidden = false) {
+    const {shown, heard, isLost} = this.server;
+    if (heard === null) return false;
+    if (isHidden) return Date.now() - heard < longestSilenceHidden;
+    return !isLost && Date.now() - Math.max(shown, heard) < (heard < shown ? patience : longestSilence);
+  }
+
+  // Whether what the page shows is true now.
+  isCurrent(isHidden) { return this.isServerHeard(isHidden) && this.broker.connected; }
+
+  // Why what the page shows is not current, and how old it is at least: {problem, age}; null if it is current.
+  staleness(isHidden) {
+    const {shown, heard} = this.server;
+    if (heard === null) {
+      const waited = Date.now() - shown;
+      return waited < patience ? null : {problem: "The page's server does not answer.", rest: "Connecting."};
+    }
+    const age = this.broker.connected ? Date.now() - heard : this.now() - this.broker.heard_ms;
+    const rest = `What you see is at least ${span(age)} old. Reconnecting.`;
+    if (!this.isServerHeard(isHidden)) return {problem: "The page's server does not answer.", rest};
+    if (!this.broker.connected) return {problem: "The broker is not connected:", rest: `${this.broker.text}. ${rest}`};
+    return null;
+  }
+
+  // MARK: Messages
+
   // Returns what the message is about: {kind, id, name, value}; null if it concerns no page.
   apply(message, isHistory = false) {
     const levels = message.topic.slice(this.base.length + 1).split("/");
-    const [kind, id, name] = levels;
+    const [kind, id] = levels;
     if (kind !== "tag" && kind !== "bridge") return null;
     const rest = levels.slice(2).join("/");
+    const name = rest === "battery/forecast" ? "forecast" : levels[2];
     const value = typed(kind, name, rest, parse(message.payload));
     if (kind === "tag") {
       this.changedTags.add(id);
@@ -68,7 +117,7 @@ export class Model {
   }
 
   addEvent(message, value) {
-    this.events.unshift({topic: message.topic, value, at: value?.time ?? new Date().toISOString()});
+    this.events.unshift({topic: message.topic, value, at: value?.time ?? new Date(this.now()).toISOString()});
     if (this.events.length > 500) this.events.length = 500;
   }
 
@@ -80,7 +129,7 @@ export class Model {
 
   addAdvertisement(bridge, value) {
     if (!value) return;
-    this.advertisements.set(`${bridge} ${value.serial ?? value.address}`, {bridge, ...value, at: Date.now()});
+    this.advertisements.set(`${bridge} ${value.serial ?? value.address}`, {bridge, ...value, at: this.now()});
     if (this.advertisements.size > 200) this.advertisements.delete(this.advertisements.keys().next().value);
   }
 
@@ -92,6 +141,20 @@ export class Model {
   isBridgeOnline(name) { return this.bridges.get(name)?.state === "online"; }
   onlineBridges() { return [...this.bridges.keys()].filter(name => this.isBridgeOnline(name)).sort(); }
   tagName(id) { return this.tags.get(id)?.info?.name ?? ""; }
+
+  // What keeps all tags of a bridge from working: {text, bridge}.
+  notices() {
+    if (!this.isReady) return [];
+    return [...this.bridges].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([name, {state, adapter}]) => {
+      const count = [...this.tags.values()].filter(tag => tag.info?.bridge === name).length;
+      const tags = count === 1 ? "its tag" : `its ${count} tags`;
+      if (count === 0) return [];
+      if (this.isBridgeOffline(name)) return [{bridge: name, text: `The bridge ${name} is offline: ${tags} cannot be reached.`}];
+      if (state !== "online" || !adapter || adapter.some(each => each.state === "powered_on")) return [];
+      const cause = adapter.length === 0 ? "has no Bluetooth adapter" : "has its Bluetooth off";
+      return [{bridge: name, text: `The bridge ${name} ${cause}: ${tags} cannot be reached.`}];
+    });
+  }
 
   totals() {
     const ids = [...this.tags.keys()];
@@ -109,16 +172,18 @@ export function isLow(battery) {
   return typeof battery?.level === "number" && battery.level <= 20 && battery.charging !== true;
 }
 
-// "4 s ago"
-export function age(time, now = Date.now()) {
+// "20 s ago", in steps that don't change while they are read. `now` is the server's time.
+export function age(time, now) {
   const then = typeof time === "number" ? time : Date.parse(time);
   if (Number.isNaN(then)) return "";
-  return `${span(Math.max(0, now - then))} ago`;
+  return now - then < 10000 ? "just now" : `${span(now - then)} ago`;
 }
 
+// A duration, rounded down.
 export function span(milliseconds) {
   const seconds = Math.floor(milliseconds / 1000);
-  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 10) return "a few seconds";
+  if (seconds < 60) return `${Math.floor(seconds / 10) * 10} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
   return `${Math.floor(seconds / 86400)} days`;
@@ -138,7 +203,7 @@ export function shortTime(time) {
 }
 
 // Replaces times such as 2026-11-20T10:15:02.114Z in a text by those of this time zone, with the date unless it is today.
-export function localTimes(text, now = Date.now()) {
+export function localTimes(text, now) {
   return String(text).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, time => {
     const date = new Date(time);
     if (Number.isNaN(date.getTime())) return time;
@@ -152,7 +217,7 @@ export function connectsOnDemand(tag) {
 }
 
 // The state of a tag in words.
-export function stateText(tag, now = Date.now()) {
+export function stateText(tag, now) {
   const connection = tag.connection;
   const isOnline = tag.availability === "online";
   if (!connection) return isOnline ? "connected" : "offline";
@@ -180,6 +245,14 @@ export function batteryText(battery) {
   if (typeof battery?.level !== "number") return "";
   const charging = battery.charging === true ? ", charging" : "";
   return `${battery.level} %${charging}${isLow(battery) ? ", low" : ""}`;
+}
+
+// Until when the battery lasts, roughly.
+export function forecastText(forecast, now) {
+  const hours = (Date.parse(forecast?.empty ?? "") - now) / 3600000;
+  if (!(hours > -24)) return "";
+  if (hours < 1) return "nearly empty";
+  return hours < 48 ? `about ${Math.round(hours)} h left` : `about ${Math.round(hours / 24)} days left`;
 }
 
 export function words(text) {

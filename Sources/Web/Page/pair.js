@@ -1,67 +1,74 @@
 // Pairs a tag in three steps.
 
 import {make, setText, button, resultLine, replace} from "./elements.js";
+import {span} from "./model.js";
 
-export function pairPage(root, {model, connection}) {
-  const serial = make("input", {id: "serial", size: "12", autocomplete: "off", autocapitalize: "none", spellcheck: "false", "aria-describedby": "serial-help"});
+// How long the bridge looks for the tag, in seconds.
+const pairingTime = 60;
+// How long a search for tags in range lasts.
+const scanTime = 30;
+
+// The pairing that this page has begun. It goes on while another page is shown.
+let running = null;
+// What came of the last one: {answer, name}.
+let ended = null;
+
+const stages = {
+  searching: "Looking for the tag.", found: "Found. Waiting for the button.", pairing: "Bonding.", connecting: "Connecting.",
+};
+
+export function pairPage(root, {model, connection}, wanted = "") {
+  const serial = make("input", {id: "serial", size: "12", autocomplete: "off", autocapitalize: "none", spellcheck: "false", "aria-describedby": "serial-help", value: wanted});
   const bridge = make("select", {id: "bridge"});
   const bridgeLabel = make("label", {}, "Bridge", bridge);
   const start = make("button", {class: "main"}, "Start");
   const result = resultLine();
   const form = make("form", {},
-    make("div", {class: "bar"}, make("label", {}, "Serial", serial), bridgeLabel, start, button("Stop", () => stop())),
+    make("div", {class: "bar"}, make("label", {}, "Serial", serial), bridgeLabel, start),
     make("p", {class: "quiet", id: "serial-help"}, "The last four characters before the dash, printed on the tag. The whole number is fine too."));
-  const time = make("p");
-  const heardText = make("p", {class: "quiet"}, "Nothing received yet.");
+  const heardText = make("p", {class: "quiet"});
   const heard = make("tbody");
-  const heardTable = make("table", {}, make("thead", {}, make("tr", {}, ...["Serial", "Signal", "Name", ""].map(text => make("th", {scope: "col"}, text)))), heard);
-  const stages = make("p", {"aria-live": "polite", role: "status"});
+  const heardTable = make("table", {hidden: true}, make("thead", {}, make("tr", {}, ...["Serial", "Signal", "Name", ""].map(text => make("th", {scope: "col"}, text)))), heard);
+  const time = make("p");
+  const step = make("p", {"aria-live": "polite", role: "status"});
   const after = make("div", {class: "bar"});
-  const two = make("li", {"aria-disabled": "true"}, make("h2", {}, "Hold the button of the tag for three seconds"), time, heardText, heardTable);
-  const three = make("li", {"aria-disabled": "true"}, make("h2", {}, "The bridge bonds and connects"), stages, result, after);
-  root.append(make("h1", {}, "Pair a tag"), make("ol", {class: "steps"}, make("li", {}, make("h2", {}, "Serial"), form), two, three));
+  const two = make("li", {}, make("h2", {}, "Hold the button of the tag for three seconds"), make("p", {class: "quiet"}, "It then advertises for 60 seconds."), time);
+  const three = make("li", {}, make("h2", {}, "The bridge bonds and connects"), step, result, after);
+  const search = button("Search again", () => scan());
+  root.append(make("h1", {}, "Pair a tag"), make("ol", {class: "steps"},
+    make("li", {}, make("h2", {}, "Serial"), form, make("h3", {}, "Tags in range"), heardText, heardTable, make("p", {}, search)), two, three));
 
-  let running = null;
-  // The tag that was paired last.
-  let paired = null;
-  let scanning = null;
-  const stopButton = form.querySelectorAll("button")[1];
-  stopButton.disabled = true;
+  let isClosed = false, scanning = null, shownEnd = null;
+  // The pairing that another page or program has begun, and that was shown last.
+  let other = null;
   form.addEventListener("submit", event => { event.preventDefault(); begin(); });
 
+  const chosen = () => bridge.value || model.onlineBridges()[0];
+
   async function begin() {
-    const name = bridge.value || model.onlineBridges()[0];
-    const text = serial.value.trim();
+    const name = chosen(), text = serial.value.trim();
     if (!text) { result.show({ok: false, text: "error: enter the serial that is printed on the tag"}); serial.focus(); return; }
-    if (!name) { result.show({ok: false, text: "error: no bridge is online"}); return; }
-    model.advertisements.clear();
-    running = {name, text, until: Date.now() + 60000};
-    paired = null;
-    start.disabled = true;
-    stopButton.disabled = false;
-    after.replaceChildren();
-    two.removeAttribute("aria-disabled");
-    three.removeAttribute("aria-disabled");
-    result.show({ok: true, text: ""});
-    setText(stages, "Looking for the tag.");
-    scan(name, 60);
-    const mine = running;
-    const answer = await connection.send(`bridge/${name}/request/pair`, {serial: text, timeout_s: 60}, {timeout: 90000});
-    if (running !== mine) return;
-    end();
-    if (!answer.ok) { setText(stages, "Not paired."); result.show(answer); return; }
-    const id = answer.data?.id ?? text;
-    paired = id;
+    const mine = {name, text, until: model.now() + pairingTime * 1000};
+    running = mine;
+    ended = null;
     update();
-    result.show({ok: true, text: ""});
+    const answer = await connection.send(`bridge/${name}/request/pair`, {serial: text, timeout_s: pairingTime}, {timeout: (pairingTime + 30) * 1000});
+    if (running !== mine) return;
+    running = null;
+    ended = {answer, id: answer.data?.id ?? text};
+    if (!isClosed) update();
+  }
+
+  function showEnd({answer, id}) {
+    result.show(answer.ok ? {ok: true, text: ""} : answer);
+    if (!answer.ok) return after.replaceChildren();
     const done = resultLine();
     const send = async (name, payload) => done.show(await connection.send(`tag/${id}/${name}`, payload));
     const newName = make("input", {id: "name", maxlength: "21", size: "18", autocomplete: "off"});
-    const naming = make("fieldset", {disabled: !connection.may(`tag/${id}/name/set`)}, make("legend", {class: "skip"}, "Name"),
-      make("div", {class: "bar"}, make("label", {}, "Name", newName), button("Name it", () => send("name/set", {name: newName.value}))));
     after.replaceChildren(
       make("a", {href: `#tag/${encodeURIComponent(id)}`}, `Open tag ${id}`),
-      button("Try the LED", () => send("led/set", {color: "#ff8000", duration_ms: 2000}), {class: "main"}), naming, done);
+      button("Try the LED", () => send("led/set", {color: "#ff8000", duration_ms: 2000}), {class: "main"}),
+      make("label", {}, "Name", newName), button("Name it", () => send("name/set", {name: newName.value})), done);
   }
 
   // The step of a connection that is being established; empty for any other state.
@@ -70,69 +77,89 @@ export function pairPage(root, {model, connection}) {
     return ["connecting", "initializing", "configuring"].includes(state) && of ? `Connecting, ${step} of ${of}.` : "";
   }
 
-  // A tag that was known before has its facts while it is paired.
-  function tagBeingPaired() {
-    const serials = [running.text, running.serial];
-    return [...model.tags].find(([id, tag]) => serials.includes(id) || serials.includes(tag.info?.serial))?.[1];
+  const tagWith = (...serials) => [...model.tags].find(([id, tag]) => serials.includes(id) || serials.includes(tag.info?.serial))?.[1];
+
+  // The pairing of a bridge, also of one that another page or program has begun: {name, state, serial, until}.
+  function current() {
+    if (running) {
+      const {state, serial} = model.bridges.get(running.name)?.pairing ?? {};
+      return {...running, state: stages[state] ? state : "searching", serial};
+    }
+    for (const [name, {pairing}] of model.bridges) {
+      if (model.isBridgeOnline(name) && stages[pairing?.state]) return {name, text: pairing.serial, state: pairing.state, serial: pairing.serial};
+    }
+    return null;
   }
 
-  function scan(name, seconds) {
+  // What has come of the pairing of another page; null if the bridge does not say.
+  function endOf({name}) {
+    const {state, serial, error} = model.bridges.get(name)?.pairing ?? {};
+    if (state === "paired") return {answer: {ok: true}, id: [...model.tags].find(([, tag]) => tag.info?.serial === serial)?.[0] ?? serial};
+    return state === "failed" ? {answer: {ok: false, text: `error: ${error?.text ?? "not known"}`}, id: serial} : null;
+  }
+
+  // MARK: Tags in range
+
+  async function scan() {
+    const name = chosen();
+    if (!name || scanning === name) return;
     scanning = name;
-    connection.send(`bridge/${name}/request/scan`, {duration_s: seconds, duplicates: true}, {timeout: 70000});
+    search.disabled = true;
+    update();
+    await connection.send(`bridge/${name}/request/scan`, {duration_s: scanTime, duplicates: true}, {timeout: (scanTime + 10) * 1000});
+    setTimeout(() => {
+      scanning = null;
+      search.disabled = false;
+      if (!isClosed) update();
+    }, scanTime * 1000);
   }
 
-  function stopScan() {
-    if (!scanning) return;
-    connection.send(`bridge/${scanning}/request/scan`, "stop", {timeout: 2000});
-    scanning = null;
+  function drawHeard(isPairing) {
+    const list = [...model.advertisements.values()].filter(entry => entry.bridge === chosen() && !entry.known && !tagWith(entry.serial) && model.now() - entry.at < 60000)
+      .sort((one, other) => String(one.serial ?? "") < String(other.serial ?? "") ? -1 : 1).slice(0, 20);
+    setText(heardText, list.length > 0 ? "" : !chosen() ? "No bridge is online." : scanning ? "Searching. Unknown tags appear here." : "No unknown tag was received.");
+    heardTable.hidden = list.length === 0;
+    replace(heard, list.map(entry => `${entry.serial} ${near(entry)} ${entry.name} ${isPairing}`).join(), () => list.map(entry => make("tr", {},
+      make("td", {class: "mono"}, String(entry.serial ?? entry.address ?? "")), make("td", {}, near(entry)), make("td", {class: "name"}, make("bdi", {}, String(entry.name ?? ""))),
+      make("td", {}, entry.serial ? button("Pair", () => { serial.value = entry.serial; begin(); }, {"aria-label": `Pair ${entry.serial}`, disabled: isPairing}) : ""))));
   }
 
-  function end() {
-    running = null;
-    start.disabled = false;
-    stopButton.disabled = true;
-    stopScan();
-    setText(time, "");
-  }
-
-  function stop() {
-    if (!running) return;
-    end();
-    setText(stages, "The page stopped waiting. The bridge may still look for the tag until its time is over.");
-  }
-
-  const texts = {
-    pair_started: "Looking for the tag.", pair_found: "Found. Waiting for the button.", pair_pairing: "Bonding.",
-    pair_connecting: "Connecting.", paired: "Paired.", pair_failed: "Not paired.",
-  };
-
-  function message(change) {
-    if (!running || change.kind !== "bridge" || change.id !== running.name || change.name !== "event") return;
-    const text = texts[change.value?.type];
-    if (text) running.serial = change.value.serial ?? running.serial;
-    if (text) setText(stages, text);
-  }
+  // In steps, so that the list does not change while it is read.
+  function near({rssi}) { return typeof rssi !== "number" ? "" : rssi >= -60 ? "near" : rssi >= -80 ? "in range" : "far"; }
 
   function update() {
     const names = model.onlineBridges();
     replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
     bridgeLabel.hidden = names.length < 2;
-    if (paired) setText(stages, `Paired. ${stepText(model.tags.get(paired))}`.trim());
-    if (!running) return;
-    setText(time, `${Math.max(0, Math.ceil((running.until - Date.now()) / 1000))} s left`);
-    const step = stepText(tagBeingPaired());
-    if (step) setText(stages, step);
-    const list = [...model.advertisements.values()].filter(entry => entry.bridge === running.name)
-      .sort((one, other) => (other.rssi ?? -999) - (one.rssi ?? -999)).slice(0, 10);
-    setText(heardText, list.length === 0 ? "Nothing received yet." : "Received:");
-    heardTable.hidden = list.length === 0;
-    replace(heard, list.map(entry => `${entry.serial} ${entry.rssi} ${entry.name}`).join(), () => list.map(entry => make("tr", {},
-      make("td", {class: "mono"}, String(entry.serial ?? entry.address ?? "")),
-      make("td", {class: "number"}, typeof entry.rssi === "number" ? `${entry.rssi} dBm${entry.rssi >= -60 ? ", near" : ""}` : ""),
-      make("td", {}, make("bdi", {}, String(entry.name ?? ""))),
-      make("td", {}, entry.known ? "known" : ""))));
+    const pairing = current();
+    if (!pairing && other && !ended) ended = endOf(other);
+    other = pairing && !running ? pairing : null;
+    start.disabled = pairing !== null || names.length === 0;
+    if (pairing && serial.value !== pairing.text && document.activeElement !== serial) serial.value = pairing.text ?? "";
+    if (ended !== shownEnd && ended) showEnd(ended);
+    if (pairing) { result.show({ok: true, text: ""}); after.replaceChildren(); }
+    shownEnd = ended;
+    for (const part of [two, three]) if (pairing || ended) part.removeAttribute("aria-disabled"); else part.setAttribute("aria-disabled", "true");
+    const left = pairing?.until ? pairing.until - model.now() : 0;
+    setText(time, !pairing ? "" : left >= 10000 ? `${span(left)} left` : left > 0 ? "a few seconds left" : "");
+    if (pairing) setText(step, stepText(tagWith(pairing.text, pairing.serial)) || stages[pairing.state]);
+    else if (ended) setText(step, ended.answer.ok ? `Paired. ${stepText(tagWith(ended.id))}`.trim() : "Not paired.");
+    drawHeard(pairing !== null);
   }
 
-  heardTable.hidden = true;
-  return {update, message, close() { if (running) stop(); else stopScan(); }};
+  two.setAttribute("aria-disabled", "true");
+  three.setAttribute("aria-disabled", "true");
+  if (!wanted && model.isReady) scan();
+  let hasScanned = model.isReady;
+  return {
+    update() {
+      update();
+      if (!hasScanned && model.onlineBridges().length > 0) { hasScanned = true; scan(); }
+    },
+    close() {
+      isClosed = true;
+      ended = null;
+      if (scanning && !running) connection.send(`bridge/${scanning}/request/scan`, "stop", {timeout: 2000});
+    },
+  };
 }

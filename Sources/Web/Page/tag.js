@@ -1,7 +1,8 @@
 // One tag: its commands, live touch, charts and gestures.
 
-import {make, makeSVG, setText, isolated, button, confirmed, resultLine, replace} from "./elements.js";
-import {age, batteryText, clockTime, words} from "./model.js";
+import {make, makeSVG, setText, isolated, button, confirmed, resultLine, replace, place} from "./elements.js";
+import {isDisconnected} from "./cards.js";
+import {age, batteryText, clockTime, forecastText, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
 
 const patterns = [["solid", "solid"], ["breathing", "breathing"], ["pulsing", "pulsing"], ["single_blink", "one blink"], ["double_blink", "two blinks"], ["triple_blink", "three blinks"]];
@@ -12,12 +13,16 @@ const haptics = ["constant_on", "sine_increase", "sine_decrease", "linear_increa
 export function tagPage(root, {model, connection, go}, id) {
   const topic = name => `tag/${id}/${name}`;
   const heading = make("h1");
-  const state = make("p");
+  const state = make("p", {class: "state"});
+  const latest = make("p", {class: "gesture"});
   const results = {};
 
   async function send(name, payload, result, after) {
-    result.show({ok: true, text: "sent, waiting for the tag"});
-    const answer = await connection.send(topic(name), payload, {accepted: () => result.show({ok: true, text: "accepted, waiting for the tag"})});
+    result.show({ok: true, text: "sending"});
+    const answer = await connection.send(topic(name), payload, {
+      sent: () => result.show({ok: true, text: "sent, waiting for the tag"}),
+      accepted: () => result.show({ok: true, text: "accepted, waiting for the tag"}),
+    });
     result.show(answer);
     after?.(answer);
   }
@@ -25,9 +30,9 @@ export function tagPage(root, {model, connection, go}, id) {
   function control(title, name, ...children) {
     const result = resultLine();
     results[name] = result;
-    const can = connection.may(topic(name));
-    const set = make("fieldset", {disabled: !can}, make("legend", {class: "skip"}, title), make("div", {class: "bar"}, ...children));
-    if (!can) result.show({ok: true, text: "Your role cannot send this command."});
+    // What the role cannot send is not shown.
+    if (!connection.may(topic(name))) return null;
+    const set = make("fieldset", {}, make("legend", {class: "skip"}, title), make("div", {class: "bar"}, ...children));
     return make("section", {class: "control", "aria-label": title}, make("h2", {}, title), make("div", {}, set, result));
   }
 
@@ -38,10 +43,11 @@ export function tagPage(root, {model, connection, go}, id) {
   const led = control("LED", "led/set",
     make("label", {}, "Colour", color), make("label", {}, "Pattern", pattern), make("label", {}, "On", component),
     make("label", {}, "For", seconds, "s"),
-    button("Play", () => send("led/set", {
-      color: color.value, pattern: pattern.value, component: component.value,
-      duration_ms: Math.round(Math.min(600, Math.max(0.1, Number(seconds.value) || 2)) * 1000),
-    }, results["led/set"]), {class: "main"}),
+    button("Play", () => {
+      const duration = Number(seconds.value);
+      if (!seconds.value || !(duration >= 0.1 && duration <= 600)) return results["led/set"].show({ok: false, text: "error: enter a duration of 0.1 to 600 s"});
+      send("led/set", {color: color.value, pattern: pattern.value, component: component.value, duration_ms: Math.round(duration * 1000)}, results["led/set"]);
+    }, {class: "main"}),
     button("Stop", () => send("led/set", {halt_all: true}, results["led/set"])));
 
   const hapticPattern = make("select", {}, ...haptics.map(value => make("option", {value}, words(value))));
@@ -59,7 +65,16 @@ export function tagPage(root, {model, connection, go}, id) {
 
   const newName = make("input", {maxlength: "21", size: "18", autocomplete: "off", "aria-label": "New name"});
   const rename = control("Name", "name/set", newName,
-    button("Rename", () => send("name/set", {name: newName.value}, results["name/set"])));
+    button("Rename", () => send("name/set", {name: newName.value}, results["name/set"], renamed)));
+  const nameNote = make("p", {class: "quiet"});
+  rename?.lastChild.append(nameNote);
+
+  // A name in the configuration takes precedence, so that a new name of the tag is not visible.
+  function renamed(answer) {
+    const info = model.tags.get(id)?.info;
+    if (!answer.ok || !hasOtherName(info)) return;
+    results["name/set"].show({ok: true, text: `The tag has its new name, but is still shown as "${info.name}": change the name in the configuration of the bridge ${info.bridge}, or remove it there.`});
+  }
 
   const connect = button("", () => send("connection/set", {connection: connect.dataset.word}, results["connection/set"]));
   const forget = button("Forget\u2026", async () => {
@@ -68,22 +83,26 @@ export function tagPage(root, {model, connection, go}, id) {
     const bridge = model.bridgeOf(id);
     const answer = await connection.send(`bridge/${bridge}/request/forget`, {tag: id});
     if (answer.ok) go("tags"); else results["connection/set"].show(answer);
-  });
-  forget.disabled = !connection.may("bridge/x/request/forget");
+  }, {class: "danger"});
+  forget.hidden = !connection.may("bridge/x/request/forget");
   const link = control("Connection", "connection/set", connect, forget);
 
   const facts = make("dl");
   const battery = make("figure"), signal = make("figure"), perHour = make("figure");
   const gestureBody = make("tbody");
+  const gestureRows = new WeakMap();
+  // Why gestures are missing, by gap.
+  const causes = new Map();
   const gap = make("p", {class: "quiet"});
   const content = make("div", {hidden: true},
-    led, haptic, touch, link, rename,
-    make("h2", {}, "Last 24 hours"), make("div", {class: "columns"}, battery, signal, perHour),
+    ...[make("section", {class: "panel"}, ...[led, haptic, touch].filter(Boolean))].filter(panel => panel.childElementCount > 0),
     make("div", {class: "columns"},
-      make("section", {}, make("h2", {}, "Gestures"), gap,
+      make("section", {class: "panel"}, make("h2", {}, "Gestures"), gap,
         make("table", {id: "gestures"}, make("thead", {}, make("tr", {}, ...["Time", "Gesture", "Number"].map(text => make("th", {scope: "col", class: text === "Number" ? "number" : null}, text)))), gestureBody)),
-      make("section", {}, make("h2", {}, "Facts"), facts)));
-  root.append(heading, state, content);
+      make("section", {class: "panel"}, make("h2", {}, "Facts"), facts)),
+    make("section", {class: "panel"}, make("h2", {}, "Last 24 hours"), make("div", {class: "columns"}, battery, signal, perHour)),
+    ...[make("section", {class: "panel"}, ...[rename, link].filter(Boolean))].filter(panel => panel.childElementCount > 0));
+  root.append(heading, state, latest, content);
 
   loadCharts();
   const chartTimer = setInterval(loadCharts, 60000);
@@ -104,17 +123,22 @@ export function tagPage(root, {model, connection, go}, id) {
   function update() {
     const tag = model.tags.get(id);
     const name = tag?.info?.name ?? "";
-    replace(heading, name, () => [make("span", {class: "mono"}, id), " ", isolated(name)]);
+    replace(heading, name, () => name ? [isolated(name), " ", make("span", {class: "id"}, id)] : [id]);
     content.hidden = !tag;
     if (!tag) {
       setText(state, model.isReady ? "No bridge knows this tag." : "");
       return;
     }
     const online = model.isOnline(id);
-    const now = Date.now();
-    replace(state, `${model.stateText(id, now)} ${online}`, () => [
-      make("span", {class: "word"}, model.stateText(id, now)),
-      ...(online ? [] : [" ", make("a", {href: `#why/${encodeURIComponent(id)}`}, "Why?")])]);
+    const now = model.now();
+    const forecast = forecastText(tag.forecast, now);
+    const isHeld = isDisconnected(tag) && connection.may(topic("connection/set"));
+    replace(state, `${model.stateText(id, now)} ${online} ${isHeld}`, () => [
+      make("span", {class: online ? "dot on" : "dot", "aria-hidden": "true"}), make("span", {class: "word"}, model.stateText(id, now)),
+      make("a", {href: `#why/${encodeURIComponent(id)}`}, online ? "Examine" : "Why?"),
+      ...(isHeld ? [button("Connect", () => send("connection/set", "connect", results["connection/set"]), {class: "main"})] : [])]);
+    const last = model.gestures.get(id)?.[0], when = last ? age(last.time, now) : "";
+    replace(latest, `${last?.event_type} ${when}`, () => last ? [make("span", {class: "what"}, words(last.event_type)), make("span", {class: "quiet"}, when)] : []);
     const wanted = tag.connection?.state === "disconnected" ? "connect" : "disconnect";
     connect.dataset.word = wanted;
     setText(connect, wanted === "connect" ? "Connect" : "Disconnect");
@@ -126,15 +150,16 @@ export function tagPage(root, {model, connection, go}, id) {
       lines.element.hidden = !isContinuous;
     }
     if (!newName.value && document.activeElement !== newName && newName.placeholder !== name) newName.placeholder = name;
-    drawFacts(tag, now);
+    setText(nameNote, hasOtherName(tag.info) ? `Shown by its name in the configuration of the bridge ${tag.info.bridge}. The tag's own name is "${tag.info.tag_name}".` : "");
+    drawFacts(tag, now, forecast);
     drawGestures(tag);
   }
 
-  function drawFacts(tag, now) {
+  function drawFacts(tag, now, forecast) {
     const info = tag.info ?? {}, gear = tag.gear ?? {}, stats = tag.stats ?? {};
     const rows = [
-      ["Serial", info.serial], ["Bridge", info.bridge], ["Battery", batteryText(tag.battery) + (tag.battery?.time ? ` (${age(tag.battery.time, now)})` : "")],
-      ["Signal", typeof tag.rssi === "number" ? `${tag.rssi} dBm` : ""],
+      ["Serial", info.serial], ["Bridge", info.bridge], ["Battery", batteryText(tag.battery) + (tag.battery?.time ? ` (${age(tag.battery.time, now)})` : "")], ["Battery lasts", forecast],
+      ["Signal", model.isOnline(id) && typeof tag.rssi === "number" ? `${tag.rssi} dBm` : ""],
       ["Gear", gear.attached ? [gear.vendor, gear.product].filter(Boolean).join(" ") : "none attached"],
       ["Firmware", info.firmware], ["Address", info.address],
       ["Reconnects", stats.reconnects], ["Lost fragments", stats.lost_fragments], ["Expired gestures", stats.expired],
@@ -144,14 +169,42 @@ export function tagPage(root, {model, connection, go}, id) {
 
   function drawGestures(tag) {
     const list = (model.gestures.get(id) ?? []).slice(0, 12);
-    replace(gestureBody, list.map(gesture => `${gesture.boot}${gesture.seq}`).join(), () => list.map(gesture =>
-      make("tr", {}, make("td", {class: "time"}, clockTime(gesture.time)), make("td", {}, words(gesture.event_type)), make("td", {class: "number"}, String(gesture.seq ?? "")))));
-    setText(gap, list.length === 0 ? "No gesture since this page's server was started." : gapText(list));
+    place(gestureBody, list.map(gesture => {
+      if (!gestureRows.has(gesture)) gestureRows.set(gesture, make("tr", {}, make("td", {class: "time"}, clockTime(gesture.time)), make("td", {}, words(gesture.event_type)), make("td", {class: "number"}, String(gesture.seq ?? ""))));
+      return gestureRows.get(gesture);
+    }));
+    const missing = firstGap(list);
+    if (missing) explain(missing);
+    setText(gap, list.length === 0 ? "No gesture is stored." : missing
+      ? `${missing.count === 1 ? `Number ${missing.last} is` : `${missing.count} numbers before ${missing.last + 1} are`} missing: ${causes.get(missing.key) ?? "the reason is not known"}.`
+      : `No number is missing since ${clockTime(list[list.length - 1].time)}.`);
     gestureBody.parentElement.hidden = list.length === 0;
   }
 
+  // Asks the bridge why gestures are missing.
+  async function explain({key, first, last, since, until}) {
+    const request = `bridge/${model.bridgeOf(id)}/request/trace`;
+    if (causes.has(key)) return;
+    causes.set(key, undefined);
+    if (!connection.may(request)) return causes.set(key, "your role cannot ask the bridge");
+    const {ok, data} = await connection.send(request, {tag: id, count: 100}, {timeout: 5000});
+    if (!ok) return causes.set(key, "the bridge does not answer");
+    const trace = (data?.gestures ?? []).find(({seq, stage}) => seq >= first && seq <= last && stage !== "acknowledged");
+    const incident = (data?.incidents ?? []).find(({type, time}) => type !== "connected" && time >= since && time <= until);
+    const received = (data?.gestures ?? []).some(({seq}) => seq >= first && seq <= last);
+    if (trace) causes.set(key, `${lostStages[trace.stage] ?? words(trace.stage)}${trace.waited_for ? ` (it waited for the ${trace.waited_for})` : ""}`);
+    else if (received) causes.set(key, "the bridge has published it, and the page was not connected to the broker");
+    else if (incident) causes.set(key, incident.type === "fragment_lost" ? "a part of it was lost on the radio" : "the connection to the tag was lost");
+  }
+
   function message(change) {
-    if (change.kind === "tag" && change.id === id && change.name === "touch") lines.show(change.value);
+    if (change.kind !== "tag" || change.id !== id) return;
+    if (change.name === "touch") lines.show(change.value);
+    if (change.name !== "gesture") return;
+    latest.classList.remove("flash");
+    // Begins the animation again.
+    void latest.offsetWidth;
+    latest.classList.add("flash");
   }
 
   lines.element.hidden = true;
@@ -161,15 +214,27 @@ export function tagPage(root, {model, connection, go}, id) {
   };
 }
 
-// Whether a number is missing in the list, newest first.
-function gapText(list) {
+const lostStages = {
+  expired: "expired, because the broker could not be reached in time", dropped: "dropped, because too many messages waited for the broker",
+  refused: "refused by the broker", unsendable: "too large for the broker", closing: "lost when the broker closed the connection",
+  queued: "the broker does not read", written: "not acknowledged by the broker", waiting: "still waiting",
+};
+
+// The newest numbers that are missing in the list, newest first: {count, first, last, since, until, key}; null if there are none.
+function firstGap(list) {
   for (let index = 0; index + 1 < list.length; index += 1) {
     const [newer, older] = [list[index], list[index + 1]];
     // An exclusive chord replaces its gestures.
     const missing = newer.seq - older.seq - 1 - (newer.of ?? []).filter(number => number > older.seq).length;
-    if (newer.boot === older.boot && missing > 0) return `${missing} missing before number ${newer.seq}.`;
+    if (newer.boot !== older.boot || !(missing > 0)) continue;
+    return {count: missing, first: older.seq + 1, last: newer.seq - 1, since: older.time, until: newer.time, key: `${newer.boot} ${newer.seq}`};
   }
-  return `No number is missing since ${clockTime(list[list.length - 1].time)}.`;
+  return null;
+}
+
+// Whether the configuration has a name for the tag, which takes precedence over its own.
+function hasOtherName(info) {
+  return Boolean(info?.tag_name && info.name && info.tag_name !== info.name);
 }
 
 // Twelve bars for the lines of the sleeve, whose values are 0 to 128.

@@ -2,6 +2,10 @@
 // rest of the page relies on the types: a value has its type, or is null or undefined.
 
 const text = value => (value === null || typeof value === "string" ? value : undefined);
+// Texts of other programs have a length that the layout has a place for.
+const clipped = most => value => (typeof value === "string" && value.length > most ? `${[...value.slice(0, 2 * most)].slice(0, most - 1).join("")}\u2026` : text(value));
+const label = clipped(48);
+const sentence = clipped(500);
 const number = value => (value === null || Number.isFinite(value) ? value : undefined);
 const flag = value => (value === null || typeof value === "boolean" ? value : undefined);
 const scalar = value => text(value) ?? number(value) ?? flag(value);
@@ -30,11 +34,16 @@ function fields(value) {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, typeof each === "object" && each !== null ? JSON.stringify(each) : scalar(each)]));
 }
 
-const error = object({code: text, text, hint: text});
-const check = object({name: text, title: text, verdict: text, found: scalar, remedies: list(text)});
+const error = object({code: label, text: sentence, hint: sentence});
+const check = object({name: text, title: label, verdict: text, found: value => sentence(value) ?? scalar(value), remedies: list(sentence)});
 const result = object({
   id: text, status: text, took_ms: number, time: text, error,
-  data: object({id: text, chain: list(text), broken: text, checks: list(check)}),
+  data: object({
+    id: text, chain: list(text), broken: text, checks: list(check), until: text,
+    gestures: list(object({tag: text, seq: number, stage: text, waited_for: text, time: text})),
+    incidents: list(object({tag: text, type: text, time: text, code: text})),
+    seen: list(object({serial: label, address: label, name: label, rssi: number, known: flag})),
+  }),
 });
 
 const types = {
@@ -44,21 +53,23 @@ const types = {
       state: text, step: number, of: number, attempt: number, adapter: text, since: text, last_seen: text, retry_at: text, error,
     }),
     battery: object({level: number, charging: flag, time: text}),
-    gear: object({attached: flag, vendor: text, product: text}),
-    info: object({name: text, bridge: text, serial: text, firmware: text, address: text}),
+    forecast: object({empty: text}),
+    gear: object({attached: flag, vendor: label, product: label, capabilities: list(label)}),
+    info: object({name: label, tag_name: label, bridge: label, serial: label, firmware: label, address: label}),
     stats: object({reconnects: number, lost_fragments: number, expired: number}),
-    gesture: object({event_type: text, seq: number, boot: scalar, time: text, of: list(number)}),
+    gesture: object({event_type: label, seq: number, boot: scalar, time: text, of: list(number)}),
     touch: object({lines: list(number), proximity: number}),
   })),
   bridge: new Map(Object.entries({
     state: text, scan: anything, tags: anything,
-    info: object({version: text, bluez: text, mqtt: scalar, started: text}),
+    info: object({version: label, bluez: label, mqtt: scalar, started: text}),
+    pairing: object({state: text, serial: label, time: text, hint: sentence, error: object({text: sentence})}),
     health: object({
-      status: text, problems: list(object({code: text, text})), rss_kb: number, broker_reconnects: number, dropped: number,
+      status: label, problems: list(object({code: label, text: sentence})), rss_kb: number, broker_reconnects: number, dropped: number,
     }),
-    adapter: list(object({id: text, state: text, connected: number, discovering: flag})),
-    advertisement: object({serial: text, address: text, name: text, rssi: number, known: flag}),
-    event: object({type: text, id: text, serial: text, adapter: text, text, time: text}),
+    adapter: list(object({id: label, state: label, connected: number, discovering: flag})),
+    advertisement: object({serial: label, address: label, name: label, rssi: number, known: flag}),
+    event: object({type: label, id: label, serial: label, adapter: label, text: sentence, time: text}),
     log: value => (isObject(value) ? {...fields(value), fields: fields(value.fields)} : undefined),
     response: result,
   })),

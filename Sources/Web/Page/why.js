@@ -1,7 +1,7 @@
-// Why a tag is offline: the links from the broker to the tag in one list, and a remedy for what is broken.
+// Why a tag is offline: the cause and its remedy in one sentence, then the links from the broker to the tag. The same of a bridge.
 
-import {make, setText, isolated, replace, button} from "./elements.js";
-import {diagnosis} from "./findings.js";
+import {make, setText, isolated, replace, button, resultLine} from "./elements.js";
+import {bridgeDiagnosis, diagnosis} from "./findings.js";
 import {age, localTimes} from "./model.js";
 
 // How long an answer of the bridge is shown before it is asked again, in milliseconds.
@@ -9,13 +9,15 @@ const validity = 10000;
 
 export function whyPage(root, {model, connection}, id) {
   const heading = make("h1");
-  const conclusion = make("p", {"aria-live": "polite"});
+  const conclusion = make("p", {class: "cause", "aria-live": "polite"});
+  const remedies = make("ul", {class: "remedies"});
+  const result = resultLine();
   const list = make("ol", {class: "chain"});
   const others = make("div");
   const checked = make("p", {class: "quiet"});
   const way = make("p");
   const again = button("Check again", () => { answer = null; update(); });
-  root.append(heading, conclusion, list, others, checked, make("div", {class: "bar"}, again), way);
+  root.append(heading, conclusion, remedies, result, list, others, checked, make("div", {class: "bar"}, again), way);
   // The bridge's answer, the facts that it belongs to, and its time: {key, at, report, silence, isUnknown}.
   let answer = null;
   let isAsking = false, isClosed = false;
@@ -24,13 +26,13 @@ export function whyPage(root, {model, connection}, id) {
   // The facts that make an older answer worthless.
   function key() {
     const tag = model.tags.get(id), bridge = model.bridges.get(model.bridgeOf(id));
-    return JSON.stringify([model.server.connected, model.broker.connected, model.bridgeOf(id), bridge?.state, bridge?.adapter?.map?.(adapter => adapter.state),
+    return JSON.stringify([model.isServerHeard(), model.broker.connected, model.bridgeOf(id), bridge?.state, bridge?.adapter?.map?.(adapter => adapter.state),
       tag?.availability, tag?.connection?.state, tag?.connection?.error?.code]);
   }
 
   function mayAsk() {
     const name = model.bridgeOf(id);
-    return name !== null && model.server.connected && model.broker.connected && model.isBridgeOnline(name) && connection.may(`bridge/${name}/request/doctor`);
+    return name !== null && model.isCurrent() && model.isBridgeOnline(name) && connection.may(`bridge/${name}/request/doctor`);
   }
 
   async function ask() {
@@ -39,27 +41,46 @@ export function whyPage(root, {model, connection}, id) {
     const asked = key();
     const result = await connection.send(`bridge/${model.bridgeOf(id)}/request/doctor`, {tag: id}, {timeout: 5000});
     isAsking = false;
-    answer = {key: asked, at: Date.now(), ...meaning(result)};
+    answer = {key: asked, at: model.now(), ...meaning(result)};
     update();
   }
 
   function update() {
     if (isClosed) return;
-    const now = Date.now(), current = key();
+    const now = model.now(), current = key();
     const isValid = answer?.key === current;
     const tag = model.tags.get(id);
-    const facts = {server: model.server, broker: model.broker, isReady: model.isReady, tag, bridge: model.bridges.get(model.bridgeOf(id))};
+    const facts = {server: {connected: model.isServerHeard()}, broker: model.broker, isReady: model.isReady, tag, bridge: model.bridges.get(model.bridgeOf(id))};
     const shown = diagnosis(id, facts, isValid ? answer : {}, now);
     title = shown.heading;
     setText(heading, shown.heading);
-    setText(conclusion, shown.conclusion);
-    replace(list, JSON.stringify(shown.list), () => shown.list.map(item));
+    setText(conclusion, localTimes(shown.conclusion, now));
+    replace(remedies, `${JSON.stringify(shown.remedies)} ${connection.session?.role}`, () => shown.remedies.map(remedy));
+    replace(list, JSON.stringify(shown.list), () => shown.list.map(each => item(each, now)));
     replace(others, JSON.stringify(shown.others), () => shown.others.map(([word, titles]) => make("p", {class: "quiet"}, `${word}: ${titles.join(", ")}.`)));
     if (!isValid || (now - answer.at > validity && !document.hidden)) ask();
     again.disabled = isAsking || !mayAsk();
     setText(checked, state(isValid, now));
     replace(way, String(Boolean(tag)), () => [tag
       ? make("a", {href: `#tag/${encodeURIComponent(id)}`}, `Open tag ${id}`) : make("a", {href: "#tags"}, "Show all tags")]);
+  }
+
+  async function connect() {
+    result.show({ok: true, text: "sending"});
+    const answer = await connection.send(`tag/${id}/connection/set`, "connect", {sent: () => result.show({ok: true, text: "sent, waiting for the tag"})});
+    result.show(answer.ok ? {ok: true, text: ""} : answer);
+  }
+
+  // What the page can do itself is a button.
+  function remedy(text) {
+    const [, serial] = /^jacquard2mqtt pair (\S+?),? /.exec(text) ?? [];
+    if (/^jacquard2mqtt connection \S+ connect$/.test(text) && connection.may(`tag/${id}/connection/set`)) {
+      return make("li", {}, button("Connect", connect, {class: "main"}));
+    }
+    if (serial && connection.may("bridge/x/request/pair")) {
+      return make("li", {}, make("a", {class: "button", href: `#pair/${encodeURIComponent(serial)}`}, "Pair"), " and hold the tag's button for three seconds.");
+    }
+    return remedyLine(text);
   }
 
   function state(isValid, now) {
@@ -72,6 +93,63 @@ export function whyPage(root, {model, connection}, id) {
   return {update, close: () => { isClosed = true; }, get title() { return title; }};
 }
 
+// The command or the sentence of a remedy. A command can be copied.
+function remedyLine(text) {
+  const [, place, command] = /^(On [^:]*: )?((?:sudo|bluetoothctl|systemctl|jacquard2mqtt|rfkill|journalctl) .*)$/.exec(text) ?? [];
+  if (!command) return make("li", {}, isolated(`${text[0]?.toUpperCase() ?? ""}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`));
+  const copy = button("Copy", async () => {
+    // Only pages of this host or with encryption may write to the clipboard.
+    try { await navigator.clipboard.writeText(command); setText(copy, "Copied"); } catch { getSelection().selectAllChildren(code); }
+  }, {"aria-label": `Copy ${command}`});
+  const code = make("code", {}, command);
+  return make("li", {}, place ?? "On the bridge's host: ", code, " ", copy);
+}
+
+// A bridge examines itself.
+export function examinePage(root, {model, connection}, name) {
+  const heading = make("h1", {}, `Bridge ${name}`);
+  const conclusion = make("p", {class: "cause", "aria-live": "polite"});
+  const remedies = make("ul", {class: "remedies"});
+  const list = make("ol", {class: "chain"});
+  const others = make("div");
+  const checked = make("p", {class: "quiet"});
+  const again = button("Check again", () => ask());
+  root.append(heading, conclusion, remedies, list, others, checked, make("div", {class: "bar"}, again), make("p", {}, make("a", {href: "#fleet"}, "Show all bridges")));
+  let shown = null, at = null, isAsking = false, isClosed = false, wasOnline = null;
+
+  async function ask() {
+    if (isAsking) return;
+    isAsking = true;
+    update();
+    const {ok, data, text} = await connection.send(`bridge/${name}/request/doctor`, {}, {timeout: 5000});
+    isAsking = false;
+    at = model.now();
+    shown = ok ? bridgeDiagnosis(name, data ?? {}) : {conclusion: `The bridge ${name} cannot be examined: ${text}.`, remedies: ["On the bridge's host: jacquard2mqtt doctor"], list: [], others: []};
+    if (!isClosed) update();
+  }
+
+  function update() {
+    const now = model.now(), isOnline = model.isBridgeOnline(name);
+    const may = connection.may(`bridge/${name}/request/doctor`);
+    if (isOnline && isOnline !== wasOnline && may && model.isCurrent()) { wasOnline = true; ask(); }
+    if (!isOnline && model.isReady) {
+      wasOnline = false;
+      const known = model.bridges.has(name);
+      shown = {conclusion: known ? `The bridge ${name} is offline.` : `There is no bridge ${name}.`, remedies: known ? ["On its host: sudo systemctl start jacquard2mqtt"] : [], list: [], others: []};
+    }
+    again.hidden = !may || !isOnline;
+    again.disabled = isAsking;
+    setText(checked, !may ? "Your role cannot ask the bridge." : isAsking ? "Asking the bridge." : at && isOnline ? `The bridge checked this ${age(at, now)}.` : "");
+    if (!shown) return;
+    setText(conclusion, shown.conclusion);
+    replace(remedies, JSON.stringify(shown.remedies), () => shown.remedies.map(remedyLine));
+    replace(list, JSON.stringify(shown.list), () => shown.list.map(each => item(each, now)));
+    replace(others, JSON.stringify(shown.others), () => shown.others.map(([word, titles]) => make("p", {class: "quiet"}, `${word}: ${titles.join(", ")}.`)));
+  }
+
+  return {update, title: name, close: () => { isClosed = true; }};
+}
+
 // What the result of request/doctor says about the tag.
 function meaning({ok, data, code, isTimeout, text}) {
   if (ok) return {report: data ?? {}};
@@ -80,9 +158,9 @@ function meaning({ok, data, code, isTimeout, text}) {
 }
 
 // A line such as "ok  broker  connected".
-function item({title, verdict, found, remedies}) {
-  const word = {ok: "ok", failed: "not ok", warning: "problem", skipped: "not checked"}[verdict] ?? String(verdict ?? "");
-  return make("li", {}, make("span", {class: word === "not ok" ? "word bad" : word === "problem" ? "word" : "quiet"}, word),
-    make("span", {}, isolated(title)), make("span", {}, isolated(localTimes(found))),
+function item({title, verdict, found, remedies}, now) {
+  const word = {ok: "ok", failed: "not ok", warning: "note", skipped: "not checked"}[verdict] ?? String(verdict ?? "");
+  return make("li", {}, make("span", {class: word === "not ok" ? "word bad" : word === "note" ? "word" : "quiet"}, word),
+    make("span", {}, isolated(title)), make("span", {}, isolated(localTimes(found, now))),
     ...remedies.map(remedy => make("p", {class: "remedy"}, isolated(String(remedy)))));
 }

@@ -22,10 +22,12 @@ extension PageServer {
     mutating func metrics(_ request: HTTPRequest, at now: Moment) -> Action {
         let reading = MetricsReading(request)
         let secret = RequestHeaders.cookie(Self.cookie, in: request.headers["cookie"])
-        if let secret, let session = sessions.session(secret, at: now.instant) { return read(reading, session.role) }
+        if let secret, let session = sessions.session(secret, at: now.instant) {
+            return read(reading, session.role, of: session.owner)
+        }
         switch rules.authentication {
         case .users: break
-        case .link where AccessRules.isFromThisHost(request.headers): return read(reading, .viewer)
+        case .link where AccessRules.isFromThisHost(request.headers): return read(reading, .viewer, of: "")
         case .link:
             return .respond(
                 .error(
@@ -33,15 +35,15 @@ extension PageServer {
         case .ingress: return .respond(Self.noSession)
         }
         guard let header = request.headers["authorization"], let credentials = BasicCredentials(header),
-            credentials.password.utf8.count <= 512
+            credentials.user.utf8.count <= 64, credentials.password.utf8.count <= 512
         else {
             return .respond(Self.noCredentials)
         }
         let user = users.first { $0.name.utf8.elementsEqual(credentials.user.utf8) }
         let address = rules.address(peer: request.peer, headers: request.headers)
-        // Before the verified passwords, so that a locked address learns nothing about a password.
-        if let refusal = locked(address, at: now) { return .respond(refusal) }
-        if let user, verified.contains(credentials) { return read(reading, user.role) }
+        // Before the verified passwords, so that a locked user learns nothing about a password.
+        if let refusal = locked(credentials.user, at: address, now) { return .respond(refusal) }
+        if let user, verified.contains(credentials) { return read(reading, user.role, of: user.name) }
         let login = began(credentials.user, user, from: address, at: now)
         return .checkReader(login, credentials, hash: user?.hash ?? Self.unknownUser, reading)
     }
@@ -52,7 +54,7 @@ extension PageServer {
             return .respond(.error(404, "not_found", "This socket has \(Self.metricsPath) and nothing else."))
         }
         guard ["GET", "HEAD"].contains(request.method) else { return .respond(.methodNotAllowed("GET, HEAD")) }
-        return read(MetricsReading(request), .viewer)
+        return read(MetricsReading(request), .viewer, of: "")
     }
 
     /// Handles the result of the check of a reader's password.
@@ -62,7 +64,7 @@ extension PageServer {
         guard isRight, login.isKnown else { return .respond(Self.noCredentials) }
         succeeded(login)
         verified.insert(credentials)
-        return read(reading, login.role)
+        return read(reading, login.role, of: login.user)
     }
 
     private static var noCredentials: HTTPResponse {
@@ -71,8 +73,8 @@ extension PageServer {
         return response
     }
 
-    /// Selects the bridge.
-    private func read(_ reading: MetricsReading, _ role: Role) -> Action {
+    /// Selects the bridge; `owner` is whose share of the readers it belongs to.
+    private func read(_ reading: MetricsReading, _ role: Role, of owner: String) -> Action {
         let bridges = mirror.bridges
         let names = bridges.keys.sorted().joined(separator: ", ")
         guard role.mayRead("bridge/\(reading.bridge ?? "x")/response/metrics") else {
@@ -90,7 +92,7 @@ extension PageServer {
         case nil:
             return .respond(
                 .error(404, "unknown_bridge", "There is no such bridge; there is \(names.isEmpty ? "none" : names)."))
-        case "online": return .metrics(bridge: name, reading.format)
+        case "online": return .metrics(bridge: name, reading.format, of: owner)
         default: return .respond(Self.unavailable("The bridge \(name) is offline."))
         }
     }

@@ -32,14 +32,19 @@ struct PageServer {
         case checkKey(Login, key: String)
         /// Check the password of a reader of metrics off the loop, then call ``readerChecked(_:_:_:_:)``.
         case checkReader(Login, BasicCredentials, hash: String, MetricsReading)
-        /// Ask the bridge for its metrics.
-        case metrics(bridge: String, MetricsText.Format)
+        /// Ask the bridge for its metrics, for a reader of this owner.
+        case metrics(bridge: String, MetricsText.Format, of: String)
         /// Begin a stream of events.
         case stream(Subscription)
         /// Publish a message, then send the response.
         case publish(topic: String, payload: [UInt8], HTTPResponse)
         /// End the streams of the session, then send the response.
         case endSession(secret: String, HTTPResponse)
+
+        /// Whether the response says that there were too many wrong passwords or keys.
+        var isLocked: Bool {
+            if case .respond(let response) = self { response.status == 429 } else { false }
+        }
     }
 
     /// A login whose password is being checked.
@@ -54,11 +59,13 @@ struct PageServer {
     /// What a browser receives.
     struct Subscription: Hashable, Sendable {
         let secret: String
+        /// Whose share of the streams it belongs to.
+        let owner: String
         let role: Role
         /// The browser's last event; nil: it needs the mirror.
         let after: EventID?
-        /// The tag whose touch stream the browser shows.
-        let touch: String?
+        /// The tags whose touch streams the browser shows.
+        let touch: Set<String>
     }
 
     /// The name of the session's cookie.
@@ -81,8 +88,10 @@ struct PageServer {
     var scrapes: MetricsScrapes
     var mirror: TopicMirror
     var history = History()
-    /// Whether the broker is connected, and since when.
-    private(set) var broker: (isConnected: Bool, since: Int64, text: String)
+    /// Whether the broker is connected, since when, and when it was last heard.
+    private(set) var broker: (isConnected: Bool, since: Int64, heard: Instant, text: String)
+    /// The most touch streams of a browser.
+    private static let mostTouchStreams = 16
     private var commands = 0
 
     init(
@@ -96,13 +105,20 @@ struct PageServer {
         self.hasMetrics = hasMetrics
         scrapes = MetricsScrapes(boot: boot)
         mirror = TopicMirror(base: base, boot: boot)
-        broker = (false, now.unixMilliseconds, "not connected yet")
+        broker = (false, now.unixMilliseconds, now.instant, "not connected yet")
     }
 
     /// Handles a request; `random` returns a random text of 256 bits.
     mutating func handle(_ request: HTTPRequest, at now: Moment, random: () -> String) -> Action {
         guard rules.admits(peer: request.peer, headers: request.headers) else {
             return .respond(.error(403, "not_ingress", "Only Home Assistant's supervisor may connect."))
+        }
+        guard isEncrypted || rules.isOwnHost(request.headers) else {
+            return .respond(
+                .error(
+                    403, "wrong_host",
+                    "The page does not have this name. Open it by its IP address or localhost, or add the name to trusted_origins."
+                ))
         }
         switch (request.method, request.path) {
         case ("GET", Self.metricsPath) where hasMetrics, ("HEAD", Self.metricsPath) where hasMetrics:
@@ -166,12 +182,16 @@ struct PageServer {
             }
             return .respond(.json(200, history.document(of: tag, at: now.unixSeconds)))
         default:
-            let touch = request.query["touch"]
-            guard touch.map({ TopicPattern.isID($0) }) ?? true else {
-                return .respond(.error(400, "invalid_argument", "touch must be a tag's id."))
+            let touch = request.query["touch"]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+            guard touch.count <= Self.mostTouchStreams, touch.allSatisfy({ TopicPattern.isID($0) }) else {
+                return .respond(.error(400, "invalid_argument", "touch must be ids of tags, with commas between them."))
             }
-            let last = request.headers["last-event-id"].flatMap(EventID.init)
-            return .stream(Subscription(secret: secret, role: session.role, after: last, touch: touch))
+            // A browser that reconnects by itself sends the header; a page that opens a stream again can only set a query.
+            let last = (request.headers["last-event-id"] ?? request.query["after"]).flatMap(EventID.init)
+            return .stream(
+                Subscription(
+                    secret: secret, owner: session.owner, role: session.role, after: last,
+                    touch: Set(touch.map(String.init))))
         }
     }
 
@@ -200,41 +220,42 @@ struct PageServer {
         guard let body = JSONValue(parsing: request.body), case .object = body else {
             return .respond(.error(400, "invalid_json", "The body is not a JSON object."))
         }
-        if rules.authentication == .ingress {
-            return .respond(begin(user: "", .admin, random: random, at: now))
-        }
         let address = rules.address(peer: request.peer, headers: request.headers)
-        if let refusal = locked(address, at: now) { return .respond(refusal) }
         switch rules.authentication {
+        case .ingress:
+            let owner = RequestHeaders.remoteUser(request.headers)
+            return .respond(begin(user: "", of: owner, .admin, random: random, at: now))
         case .users:
-            guard let name = body["user"]?.string, let password = body["password"]?.string, password.utf8.count <= 512
+            guard let name = body["user"]?.string, let password = body["password"]?.string, name.utf8.count <= 64,
+                password.utf8.count <= 512
             else { return .respond(.error(400, "invalid_argument", "user and password are needed.")) }
+            if let refusal = locked(name, at: address, now) { return .respond(refusal) }
             let user = users.first { $0.name.utf8.elementsEqual(name.utf8) }
             let login = began(name, user, from: address, at: now)
             return .checkPassword(login, password: password, hash: user?.hash ?? Self.unknownUser)
-        case .link, .ingress:
+        case .link:
             guard let key = body["key"]?.string, key.utf8.count <= 128 else {
                 return .respond(.error(400, "invalid_argument", "Open the link of \"jacquard2mqtt-web open\"."))
             }
-            attempts.began(address, at: now.instant)
+            // Wrong keys never lock: a right one cannot be guessed.
             return .checkKey(Login(user: "", role: .admin, address: address, isKnown: true), key: key)
         }
     }
 
     /// Counts an attempt to log in, whose password is to be checked.
     mutating func began(_ name: String, _ user: User?, from address: String, at now: Moment) -> Login {
-        attempts.began(address, at: now.instant)
+        attempts.began(name, at: address, now.instant)
         return Login(user: name, role: user?.role ?? .viewer, address: address, isKnown: user != nil)
     }
 
     /// Handles a right password.
     mutating func succeeded(_ login: Login) {
-        attempts.succeeded(login.address)
+        attempts.succeeded(login.user, at: login.address)
     }
 
-    /// The response to an address that is locked after wrong passwords; nil if it is not.
-    func locked(_ address: String, at now: Moment) -> HTTPResponse? {
-        attempts.lockTime(of: address, at: now.instant).map(Self.locked)
+    /// The response to a user who is locked at an address after wrong passwords; nil if the user is not.
+    func locked(_ user: String, at address: String, _ now: Moment) -> HTTPResponse? {
+        attempts.lockTime(of: user, at: address, now.instant).map(Self.locked)
     }
 
     /// Handles the result of a check.
@@ -245,16 +266,24 @@ struct PageServer {
     ) -> HTTPResponse {
         guard isRight, login.isKnown else {
             return rules.authentication == .link
-                ? .error(401, "wrong_key", "This link was used already, or is older than ten minutes.")
-                : .error(401, "wrong_login", "The name or the password is wrong.")
+                ? wrongKey(login, at: now) : .error(401, "wrong_login", "The name or the password is wrong.")
         }
         succeeded(login)
         return begin(user: login.user, login.role, random: random, at: now)
     }
 
-    private mutating func begin(user: String, _ role: Role, random: () -> String, at now: Moment) -> HTTPResponse {
+    /// The response to a wrong key. They are counted, so that those of a loop are not logged.
+    private mutating func wrongKey(_ login: Login, at now: Moment) -> HTTPResponse {
+        if let refusal = locked(login.user, at: login.address, now) { return refusal }
+        attempts.began(login.user, at: login.address, now.instant)
+        return .error(401, "wrong_key", "This link was used already, or is older than ten minutes.")
+    }
+
+    private mutating func begin(
+        user: String, of owner: String? = nil, _ role: Role, random: () -> String, at now: Moment
+    ) -> HTTPResponse {
         let secret = random()
-        let session = sessions.begin(user, role, secret: secret, token: random(), at: now.instant)
+        let session = sessions.begin(user, of: owner, role, secret: secret, token: random(), at: now.instant)
         var response = HTTPResponse.json(200, description(of: session))
         response.headers.append(("Set-Cookie", cookie(secret, lifetime: Sessions.lifetime.components.seconds)))
         return response
@@ -311,12 +340,22 @@ struct PageServer {
         if broker.isConnected != isConnected { broker.since = now.unixMilliseconds }
         broker.isConnected = isConnected
         broker.text = text
-        return brokerEvent
+        if isConnected { broker.heard = now.instant }
+        return brokerEvent(at: now)
     }
 
-    private var brokerEvent: [UInt8] {
+    /// Handles the time at which the broker was last heard; nil if it is not known.
+    mutating func brokerHeard(at instant: Instant?) {
+        if let instant { broker.heard = max(broker.heard, instant) }
+    }
+
+    /// The state of the broker's connection with the server's clock, for the ages that browsers show. Sent again and again, so that
+    /// a browser notices when it no longer hears from the server.
+    func brokerEvent(at now: Moment) -> [UInt8] {
         let document: JSONValue = [
             "connected": .bool(broker.isConnected), "since_ms": .integer(broker.since), "text": .string(broker.text),
+            "heard_ms": .integer(now.unixMilliseconds - max(0, (now.instant - broker.heard).milliseconds)),
+            "now_ms": .integer(now.unixMilliseconds),
         ]
         return StreamText.event(named: "broker", JSONText.bytes(of: document))
     }
@@ -331,15 +370,15 @@ struct PageServer {
     }
 
     /// The beginning of a stream, in parts.
-    func beginning(of subscription: Subscription) -> StreamBeginning {
+    func beginning(of subscription: Subscription, at now: Moment) -> StreamBeginning {
         let readable = { [role = subscription.role, base = mirror.base] (topic: String) in
             TopicPattern.rest(of: topic, below: base).map(role.mayRead) ?? false
         }
-        let first = StreamText.retry + brokerEvent
+        let first = StreamText.retry + brokerEvent(at: now)
         if let events = mirror.events(after: subscription.after) {
             let missed = events.filter { readable($0.topic) }.map(\.text)
             return StreamBeginning(
-                first: first + StreamText.event(named: "resume", Array("{}".utf8)), readable: nil, last: missed)
+                first: first, readable: nil, last: missed + [StreamText.event(named: "resume", Array("{}".utf8))])
         }
         let history = mirror.recent.filter { readable($0.topic) }.map(\.json)
         let id = EventID(boot: mirror.boot, number: mirror.lastNumber)

@@ -5,26 +5,43 @@ import Time
 
 /// The readers of metrics that wait for a bridge.
 struct MetricsReaders {
-    private var replies: [MetricsScrapes.Reader: (reply: HTTPReply, format: MetricsText.Format)] = [:]
+    /// A waiting reader.
+    struct Waiting {
+        let reply: HTTPReply
+        let format: MetricsText.Format
+        let owner: String
+    }
+
+    /// The most readers.
+    static let mostReaders = 8
+
+    private var readers: [MetricsScrapes.Reader: Waiting] = [:]
+    private var shares = FairShares<String, MetricsScrapes.Reader>(total: Self.mostReaders)
     private var last: MetricsScrapes.Reader = 0
 
-    /// Adds a reader and returns its number.
-    mutating func add(_ reply: HTTPReply, _ format: MetricsText.Format) -> MetricsScrapes.Reader {
+    /// Adds a reader.
+    ///
+    /// - Returns: its number, and the number of the reader that made room.
+    mutating func add(_ reader: Waiting) -> (added: MetricsScrapes.Reader, lost: MetricsScrapes.Reader?) {
         last += 1
-        replies[last] = (reply, format)
-        return last
+        readers[last] = reader
+        return (last, shares.add(last, of: reader.owner))
     }
 
     /// Removes and returns a reader.
-    mutating func remove(_ reader: MetricsScrapes.Reader) -> (reply: HTTPReply, format: MetricsText.Format)? {
-        replies.removeValue(forKey: reader)
+    mutating func remove(_ reader: MetricsScrapes.Reader) -> Waiting? {
+        let removed = readers.removeValue(forKey: reader)
+        if let removed { shares.remove(reader, of: removed.owner) }
+        return removed
     }
 }
 
 /// `GET metrics`: asks bridges, and answers all readers. Decisions are made by ``MetricsScrapes``.
 extension WebService {
-    func scrape(_ bridge: String, _ format: MetricsText.Format, _ reply: HTTPReply) {
-        perform(page.scrapes.add(readers.add(reply, format), of: bridge, at: .now))
+    func scrape(_ bridge: String, _ format: MetricsText.Format, of owner: String, _ reply: HTTPReply) {
+        let (reader, lost) = readers.add(.init(reply: reply, format: format, owner: owner))
+        if let lost { perform(page.scrapes.remove(lost)) }
+        perform(page.scrapes.add(reader, of: bridge, at: .now))
     }
 
     func receivedMetrics(_ payload: [UInt8], of bridge: String) {
@@ -45,8 +62,8 @@ extension WebService {
             return perform(page.scrapes.failed(request.bridge, failure))
         case .end(let ended, let outcome):
             for reader in ended {
-                guard let (reply, format) = readers.remove(reader) else { continue }
-                send(PageServer.response(outcome, format), reply)
+                guard let waiting = readers.remove(reader) else { continue }
+                send(PageServer.response(outcome, waiting.format), waiting.reply)
             }
         }
         scraping.arm(at: page.scrapes.deadline)

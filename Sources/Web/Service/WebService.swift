@@ -19,16 +19,24 @@ final class WebService {
     private var server: HTTPServer?
     private var metricsServer: HTTPServer?
     private var browsers: [ObjectIdentifier: Browser] = [:]
+    private var shares = FairShares<String, ObjectIdentifier>(total: mostStreams)
+    private var logins = LoginQueue<WaitingLogin>()
     private var touchTags: Set<String> = []
     private var lastTicket: UInt64 = 0
     /// The readers of metrics that wait for a bridge.
     var readers = MetricsReaders()
     private(set) lazy var scraping = LoopTimer { [unowned self] in endScrapes() }
     private lazy var heartbeat = LoopTimer { [unowned self] in beat() }
+    /// Gives the memory of ended connections back to the system.
+    private lazy var memory = LoopTimer { ProcessMemory.release() }
     private lazy var cleaning = LoopTimer { [unowned self] in removeStale() }
 
-    /// How often a browser gets a sign of life.
-    private static let heartbeatInterval = Duration.seconds(15)
+    /// How often a browser gets a sign of life. The page reports silence after ten seconds.
+    private static let heartbeatInterval = Duration.seconds(4)
+    /// How long unused memory is kept.
+    private static let memoryPause = Duration.seconds(5)
+    /// The most streams of browsers. Some of the server's connections are left for other requests.
+    private static let mostStreams = 48
     /// How long bridges have to publish their facts again after the broker was away.
     private static let staleTime = Duration.seconds(20)
 
@@ -36,6 +44,15 @@ final class WebService {
     private struct Browser {
         let stream: HTTPStream
         let subscription: PageServer.Subscription
+    }
+
+    /// A login or a reader of metrics whose password was not checked yet.
+    private struct WaitingLogin {
+        let login: PageServer.Login
+        let password: String
+        let hash: String
+        let reply: HTTPReply
+        let next: @LoopActor (Bool) -> PageServer.Action
     }
 
     init(_ page: PageServer, client: MQTTClient, keys: OneTimeKeys, log: Logger) {
@@ -52,7 +69,13 @@ final class WebService {
     /// - Throws: ``HTTPServerError`` if the server does not start.
     func start(_ socket: ListeningSocket, _ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
         server = try HTTPServer(socket, configuration, log: log) { [unowned self] in handle($0, $1) }
+        server?.onConnectionEnd = { [unowned self] in memoryIsUnused() }
         client.start()
+    }
+
+    /// While connections go on to end, memory is released once in each pause: it would be allocated again.
+    private func memoryIsUnused() {
+        if !memory.isArmed { memory.arm(after: Self.memoryPause, accuracy: .seconds(1)) }
     }
 
     /// Accepts readers of metrics on a Unix socket.
@@ -76,6 +99,7 @@ final class WebService {
         heartbeat.disarm()
         cleaning.disarm()
         scraping.disarm()
+        memory.disarm()
         client.onEvent = nil
         await client.stop(within: .seconds(1))
     }
@@ -90,25 +114,14 @@ final class WebService {
         switch action {
         case .respond(let response): send(response, reply)
         case .checkPassword(let login, let password, let hash):
-            check(login, reply) {
-                PasswordHash.matches(password, hash)
-            } then: { [unowned self] in
-                loggedIn(login, $0)
-            }
+            enqueue(login, password, hash, reply) { [unowned self] in loggedIn(login, $0) }
         case .checkKey(let login, let key):
-            let keys = keys
-            check(login, reply) {
-                keys.use(key)
-            } then: { [unowned self] in
-                loggedIn(login, $0)
-            }
+            check(login, .key, reply, { [keys] in keys.use(key) }) { [unowned self] in loggedIn(login, $0) }
         case .checkReader(let login, let credentials, let hash, let reading):
-            check(login, reply) {
-                PasswordHash.matches(credentials.password, hash)
-            } then: { [unowned self] isRight in
-                page.readerChecked(login, credentials, isRight, reading)
+            enqueue(login, credentials.password, hash, reply) { [unowned self] in
+                page.readerChecked(login, credentials, $0, reading)
             }
-        case .metrics(let bridge, let format): scrape(bridge, format, reply)
+        case .metrics(let bridge, let format, let owner): scrape(bridge, format, of: owner, reply)
         case .stream(let subscription): begin(subscription, reply)
         case .publish(let topic, let payload, let response): publish(topic, payload, response, reply)
         case .endSession(let secret, let response):
@@ -121,23 +134,50 @@ final class WebService {
         reply.send(response.secured(isFramed: isFramed))
     }
 
-    /// Checks a password or a key on the helper thread, and performs what follows from the result.
-    private func check(
-        _ login: PageServer.Login, _ reply: HTTPReply, _ body: @escaping @Sendable () -> Bool,
+    /// Checks a password when those before it were checked.
+    private func enqueue(
+        _ login: PageServer.Login, _ password: String, _ hash: String, _ reply: HTTPReply,
         then next: @escaping @LoopActor (Bool) -> PageServer.Action
     ) {
+        let waiting = WaitingLogin(login: login, password: password, hash: hash, reply: reply, next: next)
+        if let lost = logins.add(waiting, of: login.address) {
+            send(.error(503, "busy", "Too many logins at a time. Try again."), lost.reply)
+        }
+        checkNext()
+    }
+
+    private func checkNext() {
+        guard let waiting = logins.begin() else { return }
+        guard waiting.reply.isPending else {
+            // The peer has disconnected.
+            logins.ended()
+            return checkNext()
+        }
+        check(waiting.login, .password, waiting.reply) {
+            [password = waiting.password, hash = waiting.hash] in
+            PasswordHash.matches(password, hash)
+        } then: { [unowned self] isRight in
+            logins.ended()
+            defer { checkNext() }
+            return waiting.next(isRight)
+        }
+    }
+
+    /// Checks a password or a key on the helper thread, and performs what follows from the result.
+    private func check(
+        _ login: PageServer.Login, _ concern: HelperThread.Concern, _ reply: HTTPReply,
+        _ body: @escaping @Sendable () -> Bool, then next: @escaping @LoopActor (Bool) -> PageServer.Action
+    ) {
         EventLoop.shared.begin { [weak self] in
-            let isRight = await HelperThread.shared.run(.login, orIfFull: nil) { Optional(body()) }
+            let isRight = await HelperThread.shared.run(concern, body)
             guard let self else { return }
-            guard let isRight else {
-                return send(.error(503, "busy", "Too many logins at a time. Try again."), reply)
-            }
+            let action = next(isRight)
             if isRight, login.isKnown {
                 log.notice("login", [(.address, login.address), (.user, login.user)])
-            } else {
+            } else if !action.isLocked {
                 log.warning("login failed", [(.address, login.address), (.user, login.isKnown ? login.user : "")])
             }
-            perform(next(isRight), reply)
+            perform(action, reply)
         }
     }
 
@@ -169,7 +209,8 @@ final class WebService {
     // MARK: Browsers
 
     private func begin(_ subscription: PageServer.Subscription, _ reply: HTTPReply) {
-        var beginning = page.beginning(of: subscription)
+        page.brokerHeard(at: client.lastHeard)
+        var beginning = page.beginning(of: subscription, at: .now)
         let stream = HTTPStream { [weak self] in
             guard let self else { return nil }
             return beginning.takeNext(from: page.mirror)
@@ -177,7 +218,8 @@ final class WebService {
         let id = ObjectIdentifier(stream)
         stream.onEnd = { [weak self] in self?.ended(id) }
         browsers[id] = Browser(stream: stream, subscription: subscription)
-        if let tag = subscription.touch { subscribeTouch(tag) }
+        if let lost = shares.add(id, of: subscription.owner) { browsers[lost]?.stream.end() }
+        subscription.touch.forEach(subscribeTouch)
         let headers: [(name: String, value: String)] = [
             // nginx delivers the stream without a buffer.
             ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
@@ -187,10 +229,11 @@ final class WebService {
     }
 
     private func ended(_ id: ObjectIdentifier) {
-        guard let tag = browsers.removeValue(forKey: id)?.subscription.touch,
-            !browsers.values.contains(where: { $0.subscription.touch == tag })
-        else { return }
-        unsubscribeTouch(tag)
+        guard let ended = browsers.removeValue(forKey: id)?.subscription else { return }
+        shares.remove(id, of: ended.owner)
+        for tag in ended.touch where !browsers.values.contains(where: { $0.subscription.touch.contains(tag) }) {
+            unsubscribeTouch(tag)
+        }
     }
 
     private func broadcast(_ text: [UInt8]) {
@@ -204,12 +247,15 @@ final class WebService {
         for browser in browsers.values where browser.subscription.role.mayRead(rest) { browser.stream.send(event.text) }
     }
 
-    /// Detects peers that have vanished, and ends the streams of expired sessions. Not armed without a browser.
+    /// Sends the time and the age of what the page shows, detects peers that have vanished, and ends the streams of expired sessions.
+    /// Not armed without a browser.
     private func beat() {
-        let now = Instant.now
+        let now = PageServer.Moment.now
+        page.brokerHeard(at: client.lastHeard)
+        let event = page.brokerEvent(at: now)
         for browser in browsers.values {
-            if page.isValid(browser.subscription.secret, at: now) {
-                browser.stream.send(StreamText.heartbeat)
+            if page.isValid(browser.subscription.secret, at: now.instant) {
+                browser.stream.send(event)
             } else {
                 browser.stream.end()
             }
@@ -228,10 +274,11 @@ final class WebService {
                     (try? MQTTTopicFilter(filter)).map { ($0, MQTTQoS.atMostOnce) }
                 })
             broadcast(page.brokerChanged(isConnected: true, "connected", at: .now))
-            for browser in browsers.values { browser.subscription.touch.map(subscribeTouch) }
+            for browser in browsers.values { browser.subscription.touch.forEach(subscribeTouch) }
             cleaning.arm(after: Self.staleTime)
         case .disconnected(let error, _):
             cleaning.disarm()
+            page.brokerHeard(at: client.lastHeard)
             broadcast(page.brokerChanged(isConnected: false, error.text, at: .now))
         case .message(let message): received(message)
         case .acknowledged, .subscriptionGranted: break
@@ -280,7 +327,8 @@ final class WebService {
     }
 
     private func receivedTouch(_ message: MQTTMessage, of tag: Substring) {
-        let readers = browsers.values.filter { $0.subscription.touch.map { $0 == tag } ?? false }
+        let id = String(tag)
+        let readers = browsers.values.filter { $0.subscription.touch.contains(id) }
         guard !readers.isEmpty, message.payload.count <= 1024 else { return }
         let mirrored = MirroredMessage(topic: message.topic, payload: message.payload, isRetained: false)
         let text = StreamText.event(named: "touch", mirrored.json)
@@ -289,7 +337,9 @@ final class WebService {
 }
 
 extension HelperThread.Concern {
-    fileprivate static let login = HelperThread.Concern("login")
+    fileprivate static let password = HelperThread.Concern("password")
+    /// Apart from passwords, so that wrong ones do not delay it.
+    fileprivate static let key = HelperThread.Concern("key")
 }
 
 extension PageServer.Moment {

@@ -80,6 +80,12 @@ struct MetricsScrapes {
         return ask(bridge, after: nil)
     }
 
+    /// Removes a reader that makes room for another one.
+    mutating func remove(_ reader: Reader) -> Step {
+        for bridge in scrapes.keys { scrapes[bridge]?.readers.removeAll { $0 == reader } }
+        return .end([reader], .failed("Too many programs wait for metrics. Try again in a second."))
+    }
+
     private mutating func ask(_ bridge: String, after tag: String?) -> Step {
         requests += 1
         let id = "web-\(boot)-metrics-\(requests)"

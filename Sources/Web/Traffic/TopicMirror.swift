@@ -29,6 +29,8 @@ struct TopicMirror {
     /// What a fact occupies beside its bytes: two allocations, its place in the table and in the list of topics. It bounds the
     /// number of facts at 65,536.
     static let overhead = 256
+    /// The longest event of a gesture that is stored beside the newest events.
+    static let gestureBytes = 1024
     /// The longest payload. Longer messages are ignored.
     static let payloadLimit = 64 << 10
 
@@ -44,6 +46,8 @@ struct TopicMirror {
     /// The topics of the facts in order, so that a stream needs no copy of them.
     private var topics: [String] = []
     private var events = EventRing(size: ringSize, bytes: ringBytes)
+    /// The newest gesture by topic, so that many other events don't replace it.
+    private var gestures: [String: MirrorEvent] = [:]
     private(set) var factBytes = 0
     private var connection = 0
     /// The number of facts that were not stored because of ``mirrorBytes``.
@@ -64,11 +68,12 @@ struct TopicMirror {
     /// The subscriptions: everything that a page shows, except the touch streams.
     var filters: [String] {
         let tag = [
-            "availability", "connection", "battery", "gear", "info", "touch_mode", "led", "rssi", "gesture", "stats",
-            "+/result",
+            "availability", "connection", "battery", "battery/forecast", "gear", "info", "touch_mode", "led", "rssi",
+            "gesture", "stats", "+/result",
         ]
         let bridge = [
-            "state", "info", "health", "adapter", "scan", "tags", "advertisement", "event", "log", "response/+",
+            "state", "info", "health", "adapter", "scan", "tags", "pairing", "advertisement", "event", "log",
+            "response/+",
         ]
         return tag.map { "\(base)/tag/+/\($0)" } + bridge.map { "\(base)/bridge/+/\($0)" }
     }
@@ -86,7 +91,7 @@ struct TopicMirror {
     /// evidence.
     static func isFact(_ rest: Substring) -> Bool {
         let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
-        guard levels.count == 3 else { return false }
+        guard levels.count == 3 else { return levels.count == 4 && levels[2] == "battery" && levels[3] == "forecast" }
         return !["gesture", "touch", "advertisement", "event", "log"].contains(levels[2])
     }
 
@@ -107,10 +112,23 @@ struct TopicMirror {
             let old = facts[topic]
             guard store(topic, payload) else { return nil }
             if old?.payload == payload || (old == nil && payload.isEmpty) { return nil }
+            if payload.isEmpty, rest.hasSuffix("/info") {
+                gestures["\(base)/\(rest.dropLast("/info".count))/gesture"] = nil
+            }
         } else if payload.isEmpty {
             return nil
         }
-        return append(MirroredMessage(topic: topic, payload: payload, isRetained: isFact))
+        let event = append(MirroredMessage(topic: topic, payload: payload, isRetained: isFact))
+        if !isFact, rest.hasPrefix("tag/"), rest.hasSuffix("/gesture") { keep(event) }
+        return event
+    }
+
+    /// Stores the newest gesture of a tag, of as many tags as have charts.
+    private mutating func keep(_ gesture: MirrorEvent) {
+        guard gesture.text.count <= Self.gestureBytes,
+            gestures[gesture.topic] != nil || gestures.count < History.mostTags
+        else { return }
+        gestures[gesture.topic] = gesture
     }
 
     /// Stores a fact.
@@ -194,8 +212,14 @@ struct TopicMirror {
         return part
     }
 
-    /// The stored events without facts, oldest first: the history of a page that has just been opened.
-    var recent: [MirrorEvent] { events.all.filter { !$0.isRetained } }
+    /// The stored events without facts, oldest first: the history of a page that has just been opened. It begins with the newest
+    /// gestures of tags without one among the newest events.
+    var recent: [MirrorEvent] {
+        let all = events.all
+        let first = all.first?.number ?? .max
+        return gestures.values.filter { $0.number < first }.sorted { $0.number < $1.number }
+            + all.filter { !$0.isRetained }
+    }
 
     /// The events after a browser's last one; nil if they are not all stored, so that it needs the mirror.
     func events(after id: EventID?) -> [MirrorEvent]? {
@@ -220,8 +244,6 @@ enum StreamText {
         return Array("\(id)event: \(name)\ndata: ".utf8) + json + Array(end.utf8)
     }
 
-    /// A comment that keeps the connection open and detects a peer that has vanished.
-    static let heartbeat = Array(":\n\n".utf8)
     /// Asks browsers to reconnect after this many milliseconds.
     static let retry = Array("retry: 1000\n\n".utf8)
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 
 from using import PAGES
 
@@ -16,13 +18,16 @@ def screenshots(run):
     page, stage = run.page, run.stage
     run.login()
     run.show("log")
-    page.click_text("Start")
     page.wait_for("sends its log")
     for line in ("attach 0001 jacket", "battery 0002 14", "out-of-range 0002"):
         stage.simulator.type(line)
     page.wait_for("connection lost")
+    stage.simulator.type("gesture 0001 cover")
+    empty = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 9 * 86400))
+    stage.publish("jacquard/tag/0001/battery/forecast", json.dumps({"empty": empty}), retain=True)
     run.show("tags")
     page.wait_for("1 offline")
+    page.wait_for("days left")
     run.show("tag/0001")
     for name in ("brush_in", "double_tap", "cover"):
         stage.simulator.type("gesture 0001 " + name)
@@ -41,6 +46,7 @@ def screenshots(run):
     page.scheme("light")
     page.width(1280)
     stage.simulator.type("in-range 0002")
+    stage.publish("jacquard/tag/0001/battery/forecast", "", retain=True)
 
 
 CASES = [screenshots]

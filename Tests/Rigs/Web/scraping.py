@@ -192,7 +192,7 @@ def prometheus(run):
     """Debian's Prometheus with config/prometheus/page.yaml reads the page as a user of it: the bridge is up, has its histograms, and
     the panels of the dashboard have values."""
     stage = run.stage
-    page, _, _ = users_page(stage, "metrics: true\n")
+    page, _ = users_page(stage, "metrics: true\n")
     with reactions(run):
         scrape(stage, page)
 

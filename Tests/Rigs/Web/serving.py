@@ -93,7 +93,7 @@ def recovery(run):
     def keeps_facts():
         require("0001" in page.text(), "the last facts are gone")
         require(page.run("return document.getElementById('main').classList.contains('old')"), "old facts are not grey")
-        page.wait_for(" s old. Reconnecting.")
+        page.wait_for(" old. Reconnecting.")
 
     def broker_is_back():
         page.wait_for_script("return document.getElementById('alert').hidden", "the broker is back", 20)
@@ -103,6 +103,7 @@ def recovery(run):
     # Sessions are in memory only: the browser has to log in again.
     outage(page, run.web, "does not answer", lambda: page.wait_for("one-time link", 20), keeps_facts)
     run.login()
+    require(page.run("return document.querySelectorAll('nav a').length") == 5, "the links to the pages are missing")
     run.show("tags")
 
     def tags_are_offline():

@@ -15,7 +15,7 @@ TREES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trees.json")
 HOSTILE = ["<img src=x onerror=alert(1)>", "\u202eevil\u202c", "\U0001F9E5 jacket", "a&amp;b\"'`"]
 # A text of each page that is drawn last.
 PAGES = {
-    "tags": "Last gesture", "tag/0001": "Battery:", "pair": "Hold the button", "events": "bridge events", "log": "Clear",
+    "tags": "connected", "tag/0001": "Battery:", "pair": "Hold the button", "events": "bridge events", "log": "Clear",
     "fleet": "attic", "why/0001": "The bridge checked this"}
 
 
@@ -64,8 +64,8 @@ def keyboard_only(run):
     """Forgets a tag, pairs it again and flashes its LED without a mouse."""
     page, stage = run.page, run.stage
     run.login()
-    page.wait_for("003R")
-    page.tab_to("003R")
+    page.wait_for("Left sleeve")
+    page.tab_to("Left sleeve")
     page.keys(ENTER)
     page.wait_for("Last 24 hours")
     page.tab_to("Forget\u2026")
@@ -115,7 +115,7 @@ def all_commands(run):
     page.click("input[value=gesture]")
     page.type("input[aria-label='New name']", "Cuff")
     page.click_text("Rename")
-    page.wait_for("0001 Cuff")
+    page.wait_for("Cuff 0001")
     page.click_text("Disconnect")
     page.wait_for("Connect\n")
     page.click_text("Connect")
@@ -229,19 +229,20 @@ PAIRING = """const [done] = arguments;
 Promise.all([import("./model.js"), import("./pair.js")]).then(([{Model}, {pairPage}]) => {
   const model = new Model(), root = document.createElement("div"), shown = [];
   model.bridges.set("attic", {state: "online"});
-  let answer;
+  let answer, isPaired = false;
   const connection = {may: () => true, send: topic => topic.endsWith("/pair") ? new Promise(resolve => { answer = resolve; }) : Promise.resolve({ok: true, text: ""})};
   const page = pairPage(root, {model, connection});
   const show = (state, step) => {
     model.tags.set("left", {info: {serial: "003r"}, connection: {state, step, of: 14}});
+    model.bridges.set("attic", {state: "online", pairing: {state: isPaired ? "paired" : "connecting", serial: "003r"}});
     page.update();
     shown.push(root.querySelector("[role=status]").textContent);
   };
   page.update();
   root.querySelector("#serial").value = "0-07-9324FLHBK003r-1903";
   root.querySelector("form").dispatchEvent(new Event("submit", {cancelable: true}));
-  page.message({kind: "bridge", id: "attic", name: "event", value: {type: "pair_connecting", serial: "003r"}});
   for (const state of ["connecting", "initializing", "configuring"]) show(state, 9);
+  isPaired = true;
   answer({ok: true, data: {id: "left"}});
   setTimeout(() => {
     show("initializing", 10);

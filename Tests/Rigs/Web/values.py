@@ -26,7 +26,7 @@ MESSAGES = [
     ("bridge/b/state", True, "online"),
     ("bridge/b/info", True, {"version": "1", "bluez": "5.66", "mqtt": 5, "started": TIME}),
     ("bridge/b/health", True, {
-        "status": "degraded", "problems": [{"code": "scan_silent", "text": "Silent"}], "rss_kb": 9000, "broker_reconnects": 0, "dropped": 0}),
+        "status": "degraded", "problems": [{"code": "adapter_not_ready", "text": "Off"}], "rss_kb": 9000, "broker_reconnects": 0, "dropped": 0}),
     ("bridge/b/adapter", True, [{"id": "hci0", "state": "powered_on", "connected": 1, "discovering": True}]),
     ("bridge/b/scan", True, {"scanning": True}),
     ("bridge/b/advertisement", False, {"serial": "0009", "address": "F0:00:00:00:00:03", "name": "Jacquard", "rssi": -70, "known": False}),
@@ -44,7 +44,7 @@ WRONG = [5, -1.5, "x", True, None, [], {}, [None], [5], [[]], [{}], {"toString":
 DRAW = """const [cases, done] = arguments;
 (async () => {
   const names = ["model", "tags", "tag", "why", "fleet", "events", "log", "pair", "findings"];
-  const [{Model}, {tagsPage}, {tagPage}, {whyPage}, {fleetPage}, {eventsPage}, {logPage}, {pairPage}, {diagnosis}] =
+  const [{Model}, {tagsPage}, {tagPage}, {whyPage, examinePage}, {fleetPage}, {eventsPage}, {logPage}, {pairPage}, {diagnosis}] =
     await Promise.all(names.map(name => import(`./${name}.js`)));
   const failures = [], {fetch} = window, {error} = console;
   let at = "";
@@ -58,8 +58,8 @@ DRAW = """const [cases, done] = arguments;
     at = text;
     const model = new Model();
     model.isReady = true;
-    model.broker.connected = model.server.connected = true;
-    const open = [[tagsPage, ""], [tagPage, "x"], [whyPage, "x"], [fleetPage, ""], [eventsPage, ""], [logPage, ""], [pairPage, ""]].map(([open, id]) => {
+    model.heard({age: 0, now_ms: Date.now(), heard_ms: Date.now(), connected: true, text: ""});
+    const open = [[tagsPage, ""], [tagPage, "x"], [whyPage, "x"], [fleetPage, ""], [eventsPage, ""], [logPage, ""], [pairPage, ""], [examinePage, "b"]].map(([open, id]) => {
       const element = document.createElement("div");
       root.append(element);
       return {element, page: open(element, {model, connection, go() {}}, id)};
@@ -69,7 +69,7 @@ DRAW = """const [cases, done] = arguments;
         const change = model.apply({...message, topic: `jacquard/${message.topic}`});
         for (const {page} of open) page.message?.(change);
         const report = change.rest === "response/doctor" ? change.value?.data : null;
-        const facts = {server: model.server, broker: model.broker, isReady: true, tag: model.tags.get("x"), bridge: model.bridges.get("b")};
+        const facts = {server: {connected: true}, broker: model.broker, isReady: true, tag: model.tags.get("x"), bridge: model.bridges.get("b")};
         if (report) for (const each of diagnosis("x", facts, {report}, Date.now()).list) String(each.title);
       }
       model.totals();

@@ -49,6 +49,15 @@ struct MetricsScrapesTests {
         #expect(scrapes.add(4, of: "attic", at: start + .milliseconds(1_000)) == Self.request(2))
     }
 
+    @Test("answer a reader at once who makes room for another one")
+    func removed() {
+        var scrapes = scrapes()
+        _ = scrapes.add(1, of: "attic", at: start)
+        _ = scrapes.add(2, of: "attic", at: start)
+        #expect(scrapes.remove(1) == .end([1], .failed("Too many programs wait for metrics. Try again in a second.")))
+        #expect(scrapes.received(Self.result(1), of: "attic", at: start) == .end([2], Self.outcome(Self.text)))
+    }
+
     @Test("ask for all parts, and keep nothing after a second")
     func parts() {
         var scrapes = scrapes()

@@ -1,9 +1,10 @@
 import Bridge
-import HTTPServer
 import JSON
+import TestSupport
 import Testing
 import Time
 
+@testable import HTTPServer
 @testable import Web
 
 @Suite("Metrics of the page")
@@ -31,7 +32,7 @@ struct MetricsTests {
             return scene.answer(request)
         }
         switch scene.page.readerChecked(login, credentials, isRight, reading) {
-        case .metrics(let bridge, let format): return "checked, \(format) of \(bridge)"
+        case .metrics(let bridge, let format, _): return "checked, \(format) of \(bridge)"
         case .respond(let response): return "checked, \(response.status)"
         default: return "checked, another action"
         }
@@ -81,16 +82,35 @@ struct MetricsTests {
         #expect(answer(&scene, wrong, password: false) == "checked, 401")
     }
 
-    @Test("lock an address after five wrong passwords, also for the right one and for the login")
+    @Test("lock a user at an address after five wrong passwords, also for the right one and for the login")
     func lock() {
         var scene = Self.scene()
         #expect(answer(&scene, Self.viewer) == "checked, prometheus of attic")
         for _ in 0..<5 { #expect(answer(&scene, Self.stranger, password: false) == "checked, 401") }
+        #expect(answer(&scene, Self.viewer) == "prometheus of attic")
+        let wrong = ["authorization": "Basic dmlld2VyOndyb25n"]
+        for _ in 0..<5 { #expect(answer(&scene, wrong, password: false) == "checked, 401") }
         #expect(answer(&scene, Self.viewer) == "429 locked")
         #expect(scene.login("viewer")?.status == 429)
         #expect(answer(&scene, Self.viewer, peer: "192.0.2.1") == "prometheus of attic")
         scene.wait(LoginAttempts.lock)
         #expect(answer(&scene, Self.viewer) == "prometheus of attic")
+    }
+
+    @Test("are read by at most eight programs at a time, and one with many readers loses its own")
+    func readers() async throws {
+        try await onLoop {
+            var readers = MetricsReaders()
+            func add(_ owner: String) -> (added: MetricsScrapes.Reader, lost: MetricsScrapes.Reader?) {
+                readers.add(.init(reply: HTTPReply(), format: .prometheus, owner: owner))
+            }
+            #expect(add("prometheus").lost == nil)
+            for _ in 1...7 { #expect(add("viewer").lost == nil) }
+            #expect(add("viewer").lost == 2)
+            #expect(readers.remove(2) != nil)
+            #expect(readers.remove(1)?.owner == "prometheus")
+            #expect(add("viewer").lost == nil)
+        }
     }
 
     @Test("begin no session, and the credentials are good for nothing else")
@@ -110,7 +130,7 @@ struct MetricsTests {
         var scene = Self.scene(authentication)
         func answer(_ request: HTTPRequest) -> String {
             switch scene.page.handleOnMetricsSocket(request) {
-            case .metrics(let bridge, let format): "\(format) of \(bridge)"
+            case .metrics(let bridge, let format, _): "\(format) of \(bridge)"
             case .respond(let response): "\(response.status)"
             default: "another action"
             }
@@ -132,8 +152,8 @@ struct MetricsTests {
         arguments: [
             (["host": "127.0.0.1:8377"], "prometheus of attic"), (["host": "localhost:9000"], "prometheus of attic"),
             (["host": "LOCALHOST"], "prometheus of attic"), (["host": "[::1]:8377"], "prometheus of attic"),
-            (["host": "evil.example:8377"], "403 not_local"), (["host": "127.0.0.1.evil.example"], "403 not_local"),
-            (["host": ""], "403 not_local"), (["host": "[::1"], "prometheus of attic"),
+            (["host": "evil.example:8377"], "403 wrong_host"), (["host": "127.0.0.1.evil.example"], "403 wrong_host"),
+            (["host": "192.0.2.7"], "403 not_local"), (["host": "[::1"], "prometheus of attic"),
             (["x-forwarded-for": "192.0.2.1"], "403 not_local"), (["forwarded": "for=192.0.2.1"], "403 not_local"),
             (["via": "1.1 proxy"], "403 not_local"), (["x-real-ip": "192.0.2.1"], "403 not_local"),
         ])

@@ -84,7 +84,7 @@ struct Scene {
         case .publish(let topic, _, let response): return "\(response.status) published \(topic)"
         case .stream: return "stream"
         case .checkPassword, .checkKey, .checkReader: return "check"
-        case .metrics(let bridge, let format): return "\(format) of \(bridge)"
+        case .metrics(let bridge, let format, _): return "\(format) of \(bridge)"
         case .endSession: return "end"
         }
     }

@@ -79,12 +79,15 @@ struct SecurityTests {
         let session = scene.session(.admin)
         for method in ["GET", "HEAD"] {
             let request = HTTPRequest(
-                method: method, path: "/publish", headers: session, body: Array(#"{"topic":"\#(Self.led)"}"#.utf8))
+                method: method, path: "/publish", headers: session.merging(["host": Scene.host]) { $1 },
+                body: Array(#"{"topic":"\#(Self.led)"}"#.utf8))
             #expect(scene.answer(request) == "404 not_found")
         }
         for method in ["PUT", "DELETE", "OPTIONS", "PATCH"] {
             #expect(
-                scene.answer(HTTPRequest(method: method, path: "/publish", headers: session))
+                scene.answer(
+                    HTTPRequest(
+                        method: method, path: "/publish", headers: session.merging(["host": Scene.host]) { $1 }))
                     == "405 method_not_allowed")
         }
     }
@@ -200,18 +203,28 @@ struct SecurityTests {
         #expect(scene.answer(.publish(Self.led, session)) == "429 too_many")
     }
 
-    @Test("five wrong passwords lock an address for 30 seconds, also for the right one")
+    @Test("five wrong passwords lock a user at an address for 30 seconds, also for the right one")
     func bruteForce() {
         var scene = Scene()
         for _ in 1...5 { #expect(scene.login("admin", password: false, from: "192.0.2.1")?.status == 401) }
         let locked = scene.login("admin", from: "192.0.2.1")
         #expect(locked?.status == 429)
         #expect(locked?["Retry-After"] == "31")
-        #expect(scene.login("admin", from: "192.0.2.2")?.status == 200)
         scene.wait(.seconds(29))
         #expect(scene.login("admin", from: "192.0.2.1")?.status == 429)
         scene.wait(.seconds(2))
         #expect(scene.login("admin", from: "192.0.2.1")?.status == 200)
+    }
+
+    @Test("wrong passwords of one user lock neither another one at the same address, nor the user at another address")
+    func otherUsers() {
+        var scene = Scene()
+        for name in ["viewer", "unknown", "other"] {
+            for _ in 1...5 { #expect(scene.login(name, password: false, from: "192.0.2.1")?.status == 401) }
+            #expect(scene.login(name, from: "192.0.2.1")?.status == 429)
+        }
+        #expect(scene.login("admin", from: "192.0.2.1")?.status == 200)
+        #expect(scene.login("viewer", from: "192.0.2.2")?.status == 200)
     }
 
     @Test("wrong passwords from several addresses of an IPv6 network count together")
@@ -293,26 +306,93 @@ struct SecurityTests {
         #expect(scene.answer(.get("/session", [:], second)) == "401 no_session")
     }
 
-    @Test("there are at most 256 sessions")
+    @Test("there are at most 256 sessions, and a user with many loses his own")
     func sessionLimit() {
         var scene = Scene()
-        let first = scene.session(.admin)
+        let admin = scene.session(.admin), first = scene.session(.viewer)
         for _ in 1...300 {
             scene.wait(.milliseconds(1))
             _ = scene.session(.viewer)
         }
         #expect(scene.page.sessions.count == 256)
         #expect(scene.answer(.get("/session", [:], first)) == "401 no_session")
+        #expect(scene.answer(.get("/session", [:], admin)) == "200")
+        scene.wait(Sessions.lifetime)
+        _ = scene.session(.viewer)
+        #expect(scene.page.sessions.count == 1)
     }
 
-    @Test("wrong passwords are remembered for at most 1,024 addresses")
+    @Test("with ingress, sessions are shared out among the users of Home Assistant")
+    func ingressShares() {
+        var scene = Scene(.ingress)
+        func login(_ user: String, _ scene: inout Scene) -> String {
+            let headers = ["x-ingress-path": "/api/hassio_ingress/x", "x-remote-user-id": user]
+            guard
+                case .respond(let response) = scene.handle(
+                    .post("/login", body: Array("{}".utf8), headers, peer: "172.30.32.2"))
+            else { return "" }
+            return response["Set-Cookie"].map { String($0.prefix { $0 != ";" }) } ?? ""
+        }
+        let cookie = login("ada", &scene)
+        for _ in 1...300 { _ = login("bob", &scene) }
+        let headers = ["x-ingress-path": "/api/hassio_ingress/x", "cookie": cookie]
+        #expect(scene.answer(.get("/session", [:], headers, peer: "172.30.32.2")) == "200")
+    }
+
+    @Test(
+        "wrong passwords are remembered for at most 1,024 users and addresses, and an address with many loses its own")
     func attemptLimit() {
         var attempts = LoginAttempts()
         let start = Instant(sinceBoot: .seconds(1))
-        for _ in 1...5 { attempts.began("first", at: start + .seconds(5000)) }
-        for number in 1...3000 { attempts.began("\(number)", at: start + .milliseconds(number)) }
+        for _ in 1...5 { attempts.began("admin", at: "first", start) }
+        for number in 1...3000 { attempts.began("\(number)", at: "second", start + .milliseconds(number)) }
         #expect(attempts.count == 1024)
-        #expect(attempts.lockTime(of: "first", at: start + .seconds(5001)) != nil)
+        #expect(attempts.lockTime(of: "admin", at: "first", start + .seconds(5)) != nil)
+    }
+
+    @Test("passwords are checked one at a time, and an address with many that wait loses its own")
+    func loginQueue() {
+        var queue = LoginQueue<String>()
+        #expect(queue.begin() == nil)
+        #expect(queue.add("owner", of: "192.0.2.1") == nil)
+        for number in 1...7 { #expect(queue.add("\(number)", of: "2001:db8::\(number)") == nil) }
+        #expect(queue.add("8", of: "2001:db8::8") == "1")
+        #expect(queue.add("friend", of: "192.0.2.2") == "2")
+        #expect(queue.begin() == "owner")
+        #expect(queue.begin() == nil)
+        queue.ended()
+        #expect(queue.begin() == "3")
+    }
+
+    @Test(
+        "a request for another name than the page's is rejected without encryption, and counts for nobody",
+        arguments: [Authentication.users, .link])
+    func rebinding(authentication: Authentication) {
+        var scene = Scene(authentication) { $0.trustedOrigins = ["https://home.example:8443"] }
+        for host in [
+            "evil.example", "evil.example:8377", "127.0.0.1.evil.example", "localhost.evil.example", "1.2.3.4x", "",
+        ] {
+            let evil = ["host": host, "origin": "http://\(host)"]
+            #expect(scene.answer(.get("/", [:], evil)) == "403 wrong_host", "\(host)")
+            for _ in 1...6 {
+                let body = Array(#"{"user":"admin","password":"x","key":"k"}"#.utf8)
+                #expect(scene.answer(.post("/login", body: body, evil)) == "403 wrong_host")
+            }
+        }
+        for host in [
+            "127.0.0.1:8377", "192.0.2.7", "[::1]:8377", "localhost", "LOCALHOST:80", "page.localhost", "home.example",
+            "home.example:8443",
+        ] {
+            #expect(scene.answer(.get("/", [:], ["host": host])) == "200", "\(host)")
+        }
+        let body = Array(#"{"user":"admin","password":"x","key":"k"}"#.utf8)
+        #expect(scene.answer(.post("/login", body: body)) == "check")
+    }
+
+    @Test("behind a proxy the page has the proxy's names")
+    func proxiedHost() {
+        var scene = Scene { $0.isBehindProxy = true }
+        #expect(scene.answer(.get("/", [:], ["host": "page.example"])) == "200")
     }
 
     private static let ingressPaths = [
@@ -367,6 +447,18 @@ struct SecurityTests {
             }
             #expect(!text.contains(" style=\"") && !text.contains(" onclick=\""), "\(path)")
         }
+    }
+
+    @Test("wrong keys of one-time links are slowed, and never lock the right one")
+    func wrongKeys() {
+        var scene = Scene(.link)
+        let body = Array(#"{"key":"k"}"#.utf8)
+        func answer(_ isRight: Bool, _ scene: inout Scene) -> Int {
+            guard case .checkKey(let login, _) = scene.handle(.post("/login", body: body)) else { return 0 }
+            return scene.page.loginChecked(login, isRight, random: { "x" }, at: scene.now).status
+        }
+        #expect((1...7).map { _ in answer(false, &scene) } == [401, 401, 401, 401, 401, 429, 429])
+        #expect(answer(true, &scene) == 200)
     }
 
     @Test("a one-time link works once, and an old link does not")

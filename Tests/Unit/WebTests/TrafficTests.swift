@@ -126,6 +126,37 @@ struct TopicMirrorTests {
         "tag/1/\(String(repeating: "x", count: 600))/result",
     ]
 
+    @Test("keeps the newest gesture of each tag, however many other events follow it")
+    func lastGestures() {
+        var mirror = mirror()
+        func receive(_ rest: String, _ text: String) {
+            _ = mirror.received(topic: "home/jacquard/\(rest)", payload: Array(text.utf8))
+        }
+        for id in ["1", "2", "3"] {
+            receive("tag/\(id)/info", "{}")
+            receive("tag/\(id)/gesture", "first of \(id)")
+        }
+        receive("tag/2/gesture", "second of 2")
+        for number in 1...1100 { receive("bridge/a/event", "\(number)") }
+        receive("tag/3/gesture", "second of 3")
+        receive("tag/1/info", "")
+        let texts = mirror.recent.map { String(decoding: $0.json, as: UTF8.self) }.filter { $0.contains("/gesture") }
+        #expect(texts.count == 2)
+        #expect(texts.first?.contains("second of 2") == true && texts.last?.contains("second of 3") == true)
+        #expect(mirror.recent.map(\.number) == mirror.recent.map(\.number).sorted())
+        receive("tag/2/gesture", String(repeating: "x", count: 2000))
+        for number in 1...1100 { receive("bridge/a/event", "\(number)") }
+        #expect(mirror.recent.map(\.text.count).max() ?? 0 <= TopicMirror.gestureBytes)
+    }
+
+    @Test("the forecast of a battery and the progress of pairing are facts")
+    func otherFacts() {
+        for rest in ["tag/1/battery/forecast", "bridge/a/pairing"] { #expect(TopicMirror.isFact(rest[...]), "\(rest)") }
+        for rest in ["tag/1/battery/result", "tag/1/led/forecast", "bridge/a/response/log"] {
+            #expect(!TopicMirror.isFact(rest[...]), "\(rest)")
+        }
+    }
+
     @Test("removes what the broker does not send again after a new connection")
     func stale() {
         var mirror = mirror()
@@ -164,7 +195,8 @@ struct StreamBeginningTests {
             _ = scene.page.mirror.received(topic: "jacquard/tag/\(number)/gear", payload: Array("1".utf8))
         }
         _ = scene.page.mirror.received(topic: "jacquard/tag/1/gesture", payload: Array("2".utf8))
-        let beginning = scene.page.beginning(of: .init(secret: "s", role: .admin, after: nil, touch: nil))
+        let beginning = scene.page.beginning(
+            of: .init(secret: "s", owner: "o", role: .admin, after: nil, touch: []), at: scene.now)
         let parts = parts(beginning, scene.page.mirror)
         #expect(parts.count == 5)
         #expect(parts[0].contains("event: broker\ndata: {\"connected\":true"))
@@ -179,11 +211,13 @@ struct StreamBeginningTests {
         _ = scene.page.mirror.received(topic: "jacquard/tag/1/gear", payload: Array("1".utf8))
         _ = scene.page.mirror.received(topic: "jacquard/bridge/a/health", payload: Array("1".utf8))
         _ = scene.page.mirror.received(topic: "jacquard/bridge/a/state", payload: Array("1".utf8))
-        let beginning = scene.page.beginning(of: .init(secret: "s", role: .automation, after: nil, touch: nil))
+        let beginning = scene.page.beginning(
+            of: .init(secret: "s", owner: "o", role: .automation, after: nil, touch: []), at: scene.now)
         let text = parts(beginning, scene.page.mirror).joined()
         #expect(text.contains("tag/1/gear") && text.contains("bridge/a/state") && !text.contains("health"))
         let resumed = parts(
-            scene.page.beginning(of: .init(secret: "s", role: .automation, after: EventID("b1-0"), touch: nil)),
+            scene.page.beginning(
+                of: .init(secret: "s", owner: "o", role: .automation, after: EventID("b1-0"), touch: []), at: scene.now),
             scene.page.mirror
         ).joined()
         #expect(resumed.contains("event: resume") && resumed.contains("tag/1/gear") && !resumed.contains("health"))
@@ -195,7 +229,8 @@ struct StreamBeginningTests {
         for number in 100..<300 {
             _ = scene.page.mirror.received(topic: "jacquard/tag/\(number)/gear", payload: Array("1".utf8))
         }
-        var beginning = scene.page.beginning(of: .init(secret: "s", role: .admin, after: nil, touch: nil))
+        var beginning = scene.page.beginning(
+            of: .init(secret: "s", owner: "o", role: .admin, after: nil, touch: []), at: scene.now)
         func next() -> String {
             String(decoding: beginning.takeNext(from: scene.page.mirror) ?? [], as: UTF8.self)
         }
@@ -219,12 +254,58 @@ struct StreamBeginningTests {
         #expect(third.contains("tag/229/gear") && !third.contains("tag/230/gear"))
     }
 
-    @Test("are requested with a session, a valid tag, and a number that may be wrong")
+    @Test("continue after the number in the query, and after that of the header of a browser that reconnects by itself")
+    func numbers() {
+        var scene = Scene()
+        let session = scene.session(.viewer)
+        func after(_ query: [String: String], _ headers: [String: String] = [:]) -> EventID? {
+            guard case .stream(let subscription) = scene.handle(.get("/events", query, session.merging(headers) { $1 }))
+            else { return nil }
+            return subscription.after
+        }
+        #expect(after(["after": "b1-7"]) == EventID("b1-7"))
+        #expect(after(["after": "b1-7"], ["last-event-id": "b1-9"]) == EventID("b1-9"))
+        #expect(after(["after": "garbage"]) == nil)
+        #expect(after([:]) == nil)
+    }
+
+    @Test("say when the broker was last heard, by the server's clock")
+    func ages() {
+        var scene = Scene()
+        func broker() -> JSONValue? {
+            let text = String(decoding: scene.page.brokerEvent(at: scene.now), as: UTF8.self)
+            let data = text.split(separator: "\n").first { $0.hasPrefix("data: ") }
+            return data.flatMap { JSONValue(parsing: Array($0.dropFirst(6).utf8)) }
+        }
+        let begin = scene.now.unixMilliseconds
+        scene.wait(.seconds(5))
+        scene.page.brokerHeard(at: scene.now.instant)
+        scene.page.brokerHeard(at: nil)
+        scene.wait(.seconds(11))
+        #expect(broker()?["heard_ms"]?.integer == begin + 5_000)
+        #expect(broker()?["now_ms"]?.integer == begin + 16_000)
+        // A broker that hangs was not heard when it is given up.
+        _ = scene.page.brokerChanged(isConnected: false, "no longer responds", at: scene.now)
+        scene.wait(.seconds(4))
+        #expect(broker()?["heard_ms"]?.integer == begin + 5_000)
+        #expect(broker()?["since_ms"]?.integer == begin + 16_000)
+        _ = scene.page.brokerChanged(isConnected: true, "connected", at: scene.now)
+        #expect(broker()?["heard_ms"]?.integer == begin + 20_000)
+        // The wall clock was set back meanwhile: ages don't change.
+        scene.now = PageServer.Moment(instant: scene.now.instant + .seconds(3), unixMilliseconds: begin)
+        #expect(broker()?["heard_ms"]?.integer == begin - 3_000)
+    }
+
+    @Test("are requested with a session, valid tags, and a number that may be wrong")
     func requests() {
         var scene = Scene()
         let session = scene.session(.viewer)
         #expect(scene.answer(.get("/events", [:], session)) == "stream")
         #expect(scene.answer(.get("/events", ["touch": "003R"], session)) == "stream")
+        #expect(scene.answer(.get("/events", ["touch": "003R,0001"], session)) == "stream")
+        #expect(scene.answer(.get("/events", ["touch": "003R,+"], session)) == "400 invalid_argument")
+        let many = (1...17).map(String.init).joined(separator: ",")
+        #expect(scene.answer(.get("/events", ["touch": many], session)) == "400 invalid_argument")
         #expect(scene.answer(.get("/events", ["touch": "+"], session)) == "400 invalid_argument")
         #expect(scene.answer(.get("/events", ["touch": ""], session)) == "400 invalid_argument")
         #expect(scene.answer(.get("/events", [:], session.merging(["last-event-id": "garbage"]) { $1 })) == "stream")

@@ -1,0 +1,101 @@
+// A card per tag: its state, battery, last gesture as it happens, and what one does most.
+
+import {make, makeSVG, setText, isolated, replace, place, attempt, button, resultLine} from "./elements.js";
+import {age, batteryText, forecastText, isLow, words} from "./model.js";
+
+export function tagCards(root, {model, connection}) {
+  const list = make("ul", {class: "cards"});
+  root.append(list);
+  const cards = new Map();
+
+  function update() {
+    for (const id of cards.keys()) if (!model.tags.has(id)) cards.delete(id);
+    const now = model.now();
+    for (const id of model.tags.keys()) {
+      if (!cards.has(id)) cards.set(id, makeCard(id, {model, connection}));
+      attempt(() => cards.get(id).draw(now));
+    }
+    const ids = [...cards.keys()].sort();
+    list.dataset.count = String(ids.length);
+    const focus = document.activeElement;
+    place(list, ids.map(id => cards.get(id).element));
+    if (list.contains(focus)) focus.focus({preventScroll: true});
+  }
+
+  function message(change) {
+    if (change.kind === "tag" && change.name === "gesture" && !change.isHistory) cards.get(change.id)?.flash();
+  }
+
+  return {update, message, close() {}};
+}
+
+function makeCard(id, {model, connection}) {
+  const title = make("h2");
+  const state = make("p", {class: "state"});
+  const battery = make("p", {class: "facts"});
+  const gesture = make("p", {class: "gesture"});
+  const result = resultLine();
+  const controls = make("div", {class: "bar"});
+  const element = make("li", {class: "card"}, title, state, battery, gesture, controls, result);
+
+  async function send(name, payload) {
+    result.show({ok: true, text: "sending"});
+    result.show(await connection.send(`tag/${id}/${name}`, payload, {sent: () => result.show({ok: true, text: "sent, waiting for the tag"})}));
+  }
+
+  // Commands that the role may send and that the tag can receive.
+  function buttons(tag, called) {
+    const can = name => connection.may(`tag/${id}/${name}`);
+    if (isDisconnected(tag)) return can("connection/set") ? [button("Connect", () => send("connection/set", "connect"), {"aria-label": `Connect ${called}`})] : [];
+    if (!model.isOnline(id)) return [];
+    return [
+      can("led/set") && button("LED", () => send("led/set", {color: "#ff8000", duration_ms: 2000}), {"aria-label": `Play the LED of ${called}`}),
+      can("haptic/set") && tag.gear?.attached && button("Haptic", () => send("haptic/set", {pattern: "short"}), {"aria-label": `Play a haptic of ${called}`}),
+    ].filter(Boolean);
+  }
+
+  function draw(now) {
+    const tag = model.tags.get(id), online = model.isOnline(id);
+    const name = tag.info?.name || id;
+    const address = `#tag/${encodeURIComponent(id)}`;
+    replace(title, name, () => [make("a", {href: address}, isolated(name)), ...(name === id ? [] : [make("span", {class: "id"}, id)])]);
+    const text = model.stateText(id, now);
+    element.classList.toggle("off", !online);
+    replace(state, `${text} ${online}`, () => [
+      make("span", {class: online ? "dot on" : "dot", "aria-hidden": "true"}), make("span", {class: "word"}, text),
+      ...(online ? [] : [make("a", {href: `#why/${encodeURIComponent(id)}`, "aria-label": `Why is ${name} offline?`}, "Why?")]),
+    ]);
+    const level = batteryText(tag.battery);
+    // The last report of a tag that is offline may be old.
+    const note = online ? forecastText(tag.forecast, now) : tag.battery?.time && level ? age(tag.battery.time, now) : "";
+    const gear = tag.gear?.attached ? tag.gear.product ?? "unknown product" : "no gear attached";
+    replace(battery, JSON.stringify([level, note, gear, isLow(tag.battery)]), () => [
+      ...(level ? [gauge(tag.battery), make("span", {class: isLow(tag.battery) ? "word" : null}, level), make("span", {class: "quiet"}, note)] : []),
+      make("span", {class: "gear"}, isolated(gear))]);
+    const last = model.gestures.get(id)?.[0];
+    const when = last ? age(last.time, now) : "";
+    replace(gesture, `${last?.event_type} ${when}`, () => last
+      ? [make("span", {class: "what"}, words(last.event_type)), make("span", {class: "quiet"}, when)] : [make("span", {class: "quiet"}, "no gesture yet")]);
+    replace(controls, `${online} ${isDisconnected(tag)} ${tag.gear?.attached} ${connection.session?.role} ${name}`, () => buttons(tag, name));
+  }
+
+  return {element, draw, flash() {
+    gesture.classList.remove("flash");
+    // Begins the animation again.
+    void gesture.offsetWidth;
+    gesture.classList.add("flash");
+  }};
+}
+
+// Whether the user has disconnected the tag.
+export function isDisconnected(tag) {
+  return tag.availability !== "online" && tag.connection?.state === "disconnected" && !tag.connection.error;
+}
+
+function gauge({level, charging}) {
+  const width = Math.max(0, Math.min(100, level)) / 100 * 18;
+  return makeSVG("svg", {class: "gauge", viewBox: "0 0 26 12", "aria-hidden": "true"},
+    makeSVG("rect", {class: "case", x: "0.5", y: "0.5", width: "22", height: "11", rx: "2.5"}),
+    makeSVG("rect", {class: level <= 20 && charging !== true ? "level low" : "level", x: "2.5", y: "2.5", width: String(width), height: "7", rx: "1"}),
+    makeSVG("rect", {class: "pole", x: "23.5", y: "3.5", width: "2", height: "5", rx: "1"}));
+}

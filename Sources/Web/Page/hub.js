@@ -1,0 +1,203 @@
+// One stream of events for all pages of a browser: it holds few connections to a host, and hidden pages need none. In a SharedWorker
+// (shared.js); a browser without one has a hub in each page.
+
+// The server sends a sign of life every four seconds. Longer silence than this is a broken connection, in milliseconds.
+export const longestSilence = 10000;
+// A stream that no page shows any more is kept for a moment: pages are often changed.
+const lingering = 3000;
+// How often hidden pages, whose titles are still visible, get what has happened.
+const catchUpInterval = 15000;
+const reconnectDelay = 1000;
+const mostEvents = 1000;
+// A page that reads nothing gets everything again when it goes on.
+const mostUnread = 4000;
+
+// A page posts {isShown, touch}, {renew: true} after a login, {left: true}, {ended: true} and {read: number}. It receives {name, value}.
+export class Hub {
+  constructor() {
+    this.pages = new Set();
+    this.source = null;
+    this.reset();
+    this.broker = null;
+    this.heard = 0;
+    this.timer = null;
+    this.hasEnded = false;
+    setInterval(() => this.checkSilence(), 1000);
+  }
+
+  reset() {
+    this.facts = new Map();
+    this.events = [];
+    this.isComplete = false;
+    // The number of the newest event.
+    this.last = "";
+  }
+
+  // Adds a page, and returns how it is heard.
+  join(post) {
+    const page = {post, isShown: false, touch: null, unread: 0, isBehind: false};
+    this.pages.add(page);
+    this.sendState(page);
+    return message => this.receive(page, message);
+  }
+
+  receive(page, message) {
+    if (message.left) this.pages.delete(page);
+    if (message.ended) this.end();
+    if (message.renew) return this.renew(page);
+    if (message.read) {
+      page.unread -= message.read;
+      if (page.isBehind && page.unread <= 0) this.sendState(page);
+    }
+    if (message.isShown === undefined && !message.left) return;
+    // A page that the browser has stored and shows again.
+    if (!message.left && !this.pages.has(page)) { this.pages.add(page); this.sendState(page); }
+    // Only a page with a session is shown.
+    if (message.isShown) this.hasEnded = false;
+    const touch = this.touch();
+    Object.assign(page, {isShown: message.isShown ?? false, touch: message.touch ?? null});
+    if (this.touch() !== touch && this.source) this.open();
+    this.plan();
+  }
+
+  // Another session has another role: everything is read again.
+  renew(page) {
+    this.hasEnded = false;
+    this.reset();
+    this.close();
+    for (const other of this.pages) if (other !== page) this.send(other, "renew");
+    this.plan();
+  }
+
+  // MARK: To pages
+
+  sendState(page) {
+    page.isBehind = false;
+    page.unread = 0;
+    if (this.broker) this.send(page, "broker", {...this.broker, age: Date.now() - this.heard});
+    if (this.facts.size + this.events.length === 0 && !this.isComplete) return;
+    this.send(page, "reset");
+    this.send(page, "mirror", [...this.facts.values()]);
+    this.send(page, "history", this.events);
+    if (this.isComplete) this.send(page, "ready");
+  }
+
+  send(page, name, value) {
+    if (page.isBehind) return;
+    page.unread += 1;
+    if (page.unread > mostUnread) page.isBehind = true;
+    else page.post({name, value});
+  }
+
+  sendAll(name, value) { for (const page of this.pages) this.send(page, name, value); }
+
+  // MARK: The stream
+
+  touch() { return [...new Set([...this.pages].filter(page => page.isShown && page.touch).map(page => page.touch))].sort().slice(0, 16).join(); }
+  isShown() { return [...this.pages].some(page => page.isShown); }
+
+  plan() {
+    clearTimeout(this.timer);
+    if (this.hasEnded) return;
+    if (this.isShown()) {
+      if (!this.source) this.open();
+    } else if (this.source) this.timer = setTimeout(() => this.rest(), lingering);
+    else if (this.pages.size > 0) this.timer = setTimeout(() => this.open(), catchUpInterval);
+  }
+
+  rest() {
+    this.close();
+    this.plan();
+  }
+
+  close() {
+    this.source?.close();
+    this.source = null;
+  }
+
+  open() {
+    this.close();
+    const query = new URLSearchParams();
+    if (this.touch()) query.set("touch", this.touch());
+    if (this.last) query.set("after", this.last);
+    const source = new EventSource(`events?${query}`);
+    this.source = source;
+    this.opened = Date.now();
+    let isFirst = true;
+    const on = (name, handle) => source.addEventListener(name, event => {
+      if (event.lastEventId) this.last = event.lastEventId;
+      handle(event.data);
+    });
+    // Passed on as text before it is read here: a worker and its pages then read the facts of many tags at the same time.
+    const list = (name, text) => {
+      // The server sends everything again: facts that are not among it are gone.
+      if (isFirst) { this.reset(); this.sendAll("reset"); }
+      isFirst = false;
+      this.sendAll(name, text);
+      for (const message of JSON.parse(text)) this.keep(message);
+    };
+    on("broker", text => {
+      this.broker = JSON.parse(text);
+      this.heard = Date.now();
+      this.sendAll("broker", {...this.broker, age: 0});
+    });
+    on("mirror", text => list("mirror", text));
+    on("history", text => list("history", text));
+    on("ready", () => { this.isComplete = true; this.caughtUp(); });
+    on("resume", () => this.caughtUp());
+    on("touch", text => this.sendAll("message", JSON.parse(text)));
+    on("message", text => {
+      const message = JSON.parse(text);
+      this.keep(message);
+      this.sendAll("message", message);
+    });
+    source.addEventListener("error", () => { if (this.source === source) this.failed(source.readyState === EventSource.CLOSED); });
+  }
+
+  // Everything that happened before has been received.
+  caughtUp() {
+    this.sendAll("ready");
+    if (!this.isShown()) this.rest();
+  }
+
+  keep(message) {
+    if (message.retained) {
+      if (message.payload === "") this.facts.delete(message.topic); else this.facts.set(message.topic, message);
+    } else {
+      this.events.push(message);
+      if (this.events.length > mostEvents * 1.2) this.events = this.events.slice(-mostEvents);
+    }
+  }
+
+  // The stream is broken, or the server has refused it: the session has ended, or a proxy reports an error.
+  failed(isRefused) {
+    this.close();
+    this.sendAll("lost");
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => (isRefused ? this.ask() : this.open()), this.isShown() ? reconnectDelay : catchUpInterval);
+  }
+
+  async ask() {
+    try {
+      const response = await fetch("session", {cache: "no-store", signal: AbortSignal.timeout(longestSilence)});
+      if (response.status === 401) return this.end();
+    } catch { /* the server is still away */ }
+    if (!this.source && !this.hasEnded) this.open();
+  }
+
+  end() {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    clearTimeout(this.timer);
+    this.close();
+    this.reset();
+    this.sendAll("ended");
+  }
+
+  checkSilence() {
+    if (this.source && Date.now() - Math.max(this.heard, this.opened) > longestSilence) {
+      this.sendAll("lost");
+      this.open();
+    }
+  }
+}

@@ -1,0 +1,86 @@
+"""The first walk of an owner through the page: clicks and seconds of each step."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from stage import require
+
+
+class Walk:
+    """Counts clicks and takes pictures."""
+
+    def __init__(self, page, folder):
+        self.page = page
+        self.folder = folder
+        self.clicks = 0
+        self.lines = []
+
+    def click(self, text):
+        self.page.wait_for_script(
+            "return [...document.querySelectorAll('main button, nav a, main a')].some(each => each.getClientRects().length && !each.disabled && each.innerText === %r)" % text, text)
+        self.page.click_text(text)
+        self.clicks += 1
+
+    def step(self, name, act, most):
+        before, begin = self.clicks, time.monotonic()
+        act()
+        took, clicks = time.monotonic() - begin, self.clicks - before
+        self.lines.append("%s: %d clicks, %.1f s" % (name, clicks, took))
+        require(clicks <= most, "%s needed %d clicks" % (name, clicks))
+        if self.folder:
+            os.makedirs(self.folder, exist_ok=True)
+            self.page.screenshot(os.path.join(self.folder, "walk-%d.png" % len(self.lines)))
+
+
+def first_walk(run):
+    """Pairing, the LED, a tag that is out of range and one that was disconnected, with their remedies: few clicks, nothing typed."""
+    page, stage = run.page, run.stage
+    run.login()
+    if "003R" in page.text():
+        stage.publish("jacquard/bridge/attic/request/forget", '{"id":"003R"}')
+        page.wait_for_script("return !document.body.innerText.includes('003R')", "003R is forgotten")
+    run.show("tags")
+    walk = Walk(page, run.options.screenshots)
+
+    def pair():
+        walk.click("Pair")
+        page.wait_for_script("return document.querySelector(\"button[aria-label='Pair 003R']\")", "003R in range", 30)
+        page.click("button[aria-label='Pair 003R']")
+        walk.clicks += 1
+        page.wait_for("Paired.", 60)
+
+    def light():
+        walk.click("Try the LED")
+        page.wait_for("ok, answered in")
+
+    def gesture():
+        walk.click("Tags")
+        stage.simulator.type("gesture 003R brush_in")
+        page.wait_for("brush in")
+
+    def out_of_range():
+        stage.simulator.type("out-of-range 003R")
+        walk.click("Why?")
+        page.wait_for("Bring the tag near the adapter, and touch or move it", 20)
+
+    def disconnected():
+        stage.simulator.type("in-range 003R")
+        page.wait_for("003R is connected", 60)
+        walk.click("Open tag 003R")
+        walk.click("Disconnect")
+        walk.click("Why?")
+        page.wait_for("disconnected by the user")
+        walk.click("Connect")
+        page.wait_for("003R is connected", 30)
+
+    walk.step("a tag is paired", pair, 2)
+    walk.step("its LED is played", light, 1)
+    walk.step("a gesture is seen", gesture, 1)
+    walk.step("out of range: the cause and what to do", out_of_range, 1)
+    walk.step("disconnected: the cause, and connected again", disconnected, 4)
+    print("  " + "\n  ".join(walk.lines))
+
+
+CASES = [first_walk]
