@@ -80,6 +80,7 @@ extension BlueZCentral {
         owner = nil
         isLoaded = false
         unansweredAcquisitions.removeAll()
+        ownSessions = []
         loadTimer.disarm()
         loadings.reset()
         tree = ObjectTree()
@@ -152,6 +153,7 @@ extension BlueZCentral {
         else { return }
         let device = tree.devices[path]
         tree.remove(names, of: path)
+        if names.contains(BlueZNames.gattCharacteristic) { ownSessions.remove(path) }
         if names.contains(BlueZNames.adapter) { adapterChanged() }
         guard names.contains(BlueZNames.device), let device, device.adapter == adapter else { return }
         publishAdapters()

@@ -243,6 +243,7 @@ extension BlueZCentral {
         // This client's session has ended, so a remaining one belongs to another client.
         if tree.characteristics[request.path]?.isNotifying == true { request.echoes = EchoFilter() }
         notifying[request.path] = request
+        ownSessions.insert(request.path)
         callCharacteristic(request.path, "StartNotify") { [weak self] result in
             guard let self, isCurrent(request) else { return }
             switch result {
@@ -254,7 +255,8 @@ extension BlueZCentral {
 
     /// Ends this client's session by signals. It is not an error if there is none.
     private func endSession(_ request: Subscription, then next: @escaping @LoopActor (BlueZCentral) -> Void) {
-        callCharacteristic(request.path, "StopNotify") { [weak self] _ in
+        callCharacteristic(request.path, "StopNotify") { [weak self] result in
+            if !result.isTimeout { self?.ownSessions.remove(request.path) }
             guard let self, isCurrent(request) else { return }
             next(self)
         }

@@ -27,15 +27,14 @@ extension BlueZCentral {
         let turn = connects.next(at: .now) { device($0) != nil }
         connectTimer.arm(at: connects.deadline)
         guard let turn, let peripheral = peripherals[turn.address], let device = device(turn.address) else { return }
-        guard !device.object.isConnected || mayDropLink(of: peripheral, device.path) else {
-            return refuseUsedLink(peripheral)
-        }
+        let use = device.object.isConnected ? useOfLink(of: peripheral.address, device.path) : nil
+        if use == .refuse { return refuseUsedLink(peripheral) }
         attempt = peripheral
         peripheral.attemptedAt = .now
         updateDiscovery()
         let limit = turn.isHeard ? timing.connect : timing.connectUnheard
-        guard device.object.isConnected else { return begin(peripheral, device.path, within: limit) }
-        replaceLink(peripheral, device.path, within: limit)
+        if use == .replace { return replaceLink(peripheral, device.path, within: limit) }
+        begin(peripheral, device.path, within: limit)
     }
 
     /// Ends the current attempt when its time is over and another device waits, which can be neither heard nor
@@ -53,8 +52,8 @@ extension BlueZCentral {
         }
     }
 
-    private func mayDropLink(of peripheral: Peripheral, _ path: String) -> Bool {
-        foreignLinks.mayDropLink(of: peripheral.address, isAcquired: tree.isNotifyAcquired(below: path), at: .now)
+    private func useOfLink(of address: BluetoothAddress, _ path: String) -> ForeignLinks.Use {
+        foreignLinks.use(of: address, hasClient: tree.hasClient(below: path, besides: ownSessions), at: .now)
     }
 
     /// Refuses to connect a device that another client uses. The caller may retry later.
@@ -67,8 +66,8 @@ extension BlueZCentral {
         }
     }
 
-    /// Replaces a link that existed before, left by a killed run of this program or made by another client. What the
-    /// device has sent at the start of that link is lost, and so the link is dropped and made again.
+    /// Replaces a link that existed before: left by a killed run of this program, or made by another client or by BlueZ
+    /// itself. What the device has sent at the start of that link is lost, and so the link is dropped and made again.
     private func replaceLink(_ peripheral: Peripheral, _ path: String, within limit: Duration) {
         log.debug("replacing an existing link", [(.address, peripheral.address.description)])
         peripheral.phase = .replacing
@@ -281,6 +280,8 @@ extension BlueZCentral {
     /// Waiting for the answer to `Disconnect` does not help: bluetoothd answers before it has closed the descriptors.
     /// Source: BlueZ 5.66, `notify_client_disconnect` and `notify_io_destroy` in `src/gatt-client.c`.
     private func releaseNotifications(_ peripheral: Peripheral) {
+        // A write that was refused for the moment must not be repeated, nor a pairing begun.
+        defer { peripheral.phase = .disconnecting }
         guard peripheral.phase == .linked else { return peripheral.close() }
         let open = peripheral.notifications.compactMap { characteristic, notifications in
             if case .byDescriptor = notifications { peripheral.characteristics[characteristic] } else { nil }

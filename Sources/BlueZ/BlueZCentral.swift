@@ -68,6 +68,8 @@ public final class BlueZCentral: Central {
     var bondRequirements = BondRequirements()
     /// Subscriptions by signals, because `AcquireNotify` was refused, by the characteristic's path.
     var notifying: [String: Subscription] = [:]
+    /// The characteristics with a session of this client by signals, by path. bluetoothd keeps a session beyond its link.
+    var ownSessions: Set<String> = []
     var unansweredAcquisitions = UnansweredAcquisitions()
 
     // Discovery.
@@ -121,6 +123,12 @@ public final class BlueZCentral: Central {
     /// Connects to the bus and starts reporting events. Call it once.
     public func start() async {
         await open()
+    }
+
+    /// Delivers the values that BlueZ has passed on by descriptor and that were not read yet. Call it before ``stop(within:)``,
+    /// after which nothing is delivered.
+    public func deliverReceived() {
+        for peripheral in Array(peripherals.values) { peripheral.drain() }
     }
 
     /// Disconnects all devices and waits for it, at most for the given time. Then closes the bus, which ends discovery

@@ -34,36 +34,47 @@ struct BoundedMap<Value> {
     }
 }
 
-/// Links of other clients of BlueZ, and how often they were replaced by links of this client.
+/// Links that this client has not made, and how often they were replaced by links of this client.
 ///
-/// BlueZ shares one link among all clients, so an existing link may be left from a killed client or be in use. A
-/// descriptor of `AcquireNotify` closes with its client: if one is open, the client is alive and the link is kept. Any
-/// other link is dropped. If another client makes it again, that client is alive, too.
+/// BlueZ shares one link among all clients, so an existing link may be in use, left from a killed client, or made by
+/// BlueZ because the device has come back. A subscription ends with its client: if there is one, the client is alive and
+/// the link is kept. Any other link is replaced, because what the device has sent at its start is lost. A link that
+/// comes back nevertheless is used as it is.
 struct ForeignLinks {
-    /// How many links of a device are dropped within ``window``. Two, because one may be left from an attempt of this
+    /// What to do with an existing link.
+    enum Use {
+        /// Drop it and make another one.
+        case replace
+        /// Use it as it is.
+        case adopt
+        /// Leave it to the client that uses it.
+        case refuse
+    }
+
+    /// How many links of a device are replaced within ``window``. Two, because one may be left from an attempt of this
     /// client.
     static let most = 2
-    /// How long a dropped link counts.
+    /// How long a replaced link counts.
     static let window = Duration.seconds(600)
     /// Upper bound on remembered devices.
     static let limit = 1_000
 
-    private var drops = BoundedMap<[Instant]>(limit: Self.limit)
+    private var replacements = BoundedMap<[Instant]>(limit: Self.limit)
 
-    /// Decides whether to drop a link of another client, and counts it if so.
+    /// Decides what to do with an existing link, and counts a replacement.
     ///
     /// - Parameters:
     ///   - address: the device.
-    ///   - isAcquired: whether a client has acquired notifications of the device by descriptor.
+    ///   - hasClient: whether another client has subscribed to notifications of the device.
     ///   - now: the time.
-    /// - Returns: whether to drop the link; false if another client uses it.
-    mutating func mayDropLink(of address: BluetoothAddress, isAcquired: Bool, at now: Instant) -> Bool {
-        guard !isAcquired else { return false }
-        let recent = (drops[address] ?? []).filter { now - $0 < Self.window }
-        guard recent.count < Self.most else { return false }
-        drops.makeRoom(for: address) { times in !times.contains { now - $0 < Self.window } }
-        drops[address] = recent + [now]
-        return true
+    /// - Returns: what to do.
+    mutating func use(of address: BluetoothAddress, hasClient: Bool, at now: Instant) -> Use {
+        guard !hasClient else { return .refuse }
+        let recent = (replacements[address] ?? []).filter { now - $0 < Self.window }
+        guard recent.count < Self.most else { return .adopt }
+        replacements.makeRoom(for: address) { times in !times.contains { now - $0 < Self.window } }
+        replacements[address] = recent + [now]
+        return .replace
     }
 }
 

@@ -62,6 +62,8 @@ final class NotificationChannel {
     }
 
     private func end() {
+        drain()
+        guard source != nil else { return }
         cancel()
         onEnd()
     }
@@ -69,15 +71,23 @@ final class NotificationChannel {
     /// Delivers the values that are still buffered. Call it before ``cancel()`` if the end of the link is reported by
     /// signal.
     func drain() {
+        var failures = 0
         for _ in 0..<Self.most {
-            guard source != nil else { return }
+            guard source != nil, failures < 2, Self.hasBytes(descriptor) else { return }
             switch Self.read(descriptor) {
             case .value(let value): onValue(value)
-            // Values may follow an empty one. After the end, all further reads are empty.
+            // Values may follow an empty one.
             case .empty: continue
-            case .nothing, .failure: return
+            // A socket returns its error once, before the values that it still has.
+            case .failure: failures += 1
+            case .nothing: return
             }
         }
+    }
+
+    private nonisolated static func hasBytes(_ descriptor: CInt) -> Bool {
+        var count: CInt = 0
+        return ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count > 0
     }
 
     /// Ends the delivery of values. bluetoothd disables the notifications when the descriptor closes.

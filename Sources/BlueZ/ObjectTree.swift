@@ -143,9 +143,12 @@ struct ObjectTree {
             .max { $0.count < $1.count }
     }
 
-    /// Whether a client has acquired notifications of a device.
-    func isNotifyAcquired(below device: String) -> Bool {
-        characteristics.contains { $0.value.isNotifyAcquired && $0.key.hasPrefix(device + "/") }
+    /// Whether a client has subscribed to notifications of a device. `own` are the paths of characteristics whose session
+    /// by signals does not count.
+    func hasClient(below device: String, besides own: Set<String> = []) -> Bool {
+        characteristics.contains { path, object in
+            (object.isNotifyAcquired || (object.isNotifying && !own.contains(path))) && path.hasPrefix(device + "/")
+        }
     }
 
     /// Returns the address of the device that a characteristic belongs to.

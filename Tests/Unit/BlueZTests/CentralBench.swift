@@ -200,6 +200,12 @@ final class CentralBench {
         try await DBusConnection.open(bus.address, log: Logger("other", to: MemorySink()))
     }
 
+    /// Another program connects the first tag and does nothing with it.
+    func connectElsewhere(_ other: DBusConnection, _ path: String) async throws {
+        _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Connect"))
+        try await until("the link") { [unowned self] in central.tree.devices[path]?.isConnected == true }
+    }
+
     /// Another program acquires the notifications of the first tag: as long as both values exist.
     func acquireElsewhere() async throws -> (DBusConnection, DBusMessage) {
         let path = try #require(notifyPath)
@@ -231,7 +237,7 @@ final class CentralBench {
         try await until("the other one is notified") { isSubscribed }
         // This central receives the change on a connection of its own.
         try await until("the change is seen") { [unowned self] in
-            central.device(Self.address(1)).map { central.tree.isNotifyAcquired(below: $0.path) } ?? false
+            central.device(Self.address(1)).map { central.tree.hasClient(below: $0.path) } ?? false
         }
         return other
     }

@@ -4,6 +4,25 @@ import Time
 
 @testable import BlueZ
 
+@Suite("Times of the central")
+struct CentralTimingTests {
+    @Test("have the values that the documentation of each names")
+    func defaults() {
+        let timing = Timing()
+        #expect(
+            [timing.call, timing.connect, timing.connectUnheard, timing.connectContended]
+                == [10, 45, 8, 10].map { .seconds($0) })
+        #expect(
+            [timing.acquire, timing.probe, timing.afterBond, timing.bond, timing.taken, timing.pair]
+                == [6, 3, 1, 10, 2, 60].map { .seconds($0) })
+        #expect([timing.resolving, timing.grace, timing.linkEnd, timing.busy] == [30, 3, 2, 5].map { .seconds($0) })
+        #expect([timing.busyPause, timing.longestBusyPause] == [.milliseconds(10), .milliseconds(320)])
+        #expect([timing.firstPause, timing.longestPause, timing.silence] == [1, 60, 180].map { .seconds($0) })
+        #expect(
+            [timing.queue.unheard, timing.queue.repetition, timing.queue.memory] == [15, 60, 30].map { .seconds($0) })
+    }
+}
+
 @Suite("Connect queue")
 struct ConnectQueueTests {
     private let start = Instant(sinceBoot: .seconds(3_600))

@@ -214,7 +214,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("drops a link without working notifications once, not repeatedly")
+    @Test("replaces a link without a client twice, then uses it as it is")
     func foreignLinks() async throws {
         try await onLoop {
             let bench = try await CentralBench()
@@ -223,19 +223,59 @@ struct ConnectingTests {
             try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
             let path = try #require(bench.central.device(CentralBench.address(1))?.path)
             for round in 1...4 {
-                _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Connect"))
-                try await until("the link") { bench.central.tree.devices[path]?.isConnected == true }
+                try await bench.connectElsewhere(other, path)
                 bench.clear()
-                bench.central.perform(.connect(CentralBench.address(1)))
-                guard round <= ForeignLinks.most else {
-                    try await bench.wait("disconnected 1 inUse")
-                    #expect(!bench.calls.contains("Disconnect 1"))
-                    continue
-                }
-                try await bench.wait("connected 1")
-                #expect(bench.calls.contains("Disconnect 1"))
+                try await bench.subscribe()
+                #expect(bench.calls.contains("Disconnect 1") == (round <= ForeignLinks.most))
+                try bench.notify(count: 1)
+                try await until("the value") { bench.values == [[0]] }
                 try await bench.disconnect()
             }
+        }
+    }
+
+    @Test("does not use a link whose notifications another client receives by signals", arguments: [1, 2])
+    func usedBySignals(attempts: Int) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.discover()
+            let notify = try #require(bench.notifyPath)
+            try await bench.disconnect()
+            let other = try await bench.otherConnection()
+            let path = try #require(bench.central.device(CentralBench.address(1))?.path)
+            try await bench.connectElsewhere(other, path)
+            _ = try await other.call(.call(to: "org.bluez", notify, "org.bluez.GattCharacteristic1", "StartNotify"))
+            try await until("the client is seen") { bench.central.tree.hasClient(below: path) }
+            bench.clear()
+            for attempt in 1...attempts {
+                bench.central.perform(.connect(CentralBench.address(1)))
+                try await bench.wait("disconnected 1 inUse", attempt)
+            }
+            #expect(!bench.calls.contains { $0.contains("onnect ") })
+            // Its client leaves the bus: nobody uses the link any more.
+            other.close()
+            try await until("the client has gone") { !bench.central.tree.hasClient(below: path) }
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1")
+        }
+    }
+
+    @Test("does not take its own session on an earlier link for another client's")
+    func ownSession() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.allowsAcquireNotify = false
+            let bench = try await CentralBench(options)
+            let other = try await bench.otherConnection()
+            try await bench.subscribe()
+            let path = try #require(bench.central.device(CentralBench.address(1))?.path)
+            try await bench.disconnect()
+            // BlueZ keeps the session, and the device comes back by itself.
+            #expect(bench.central.tree.hasClient(below: path))
+            try await bench.connectElsewhere(other, path)
+            try await bench.subscribe()
+            #expect(!bench.events.contains("disconnected 1 inUse"))
         }
     }
 

@@ -3,11 +3,11 @@ import DBus
 import EventLoop
 import FakeBlueZ
 import Logging
-import Simulator
 import TestSupport
 import Testing
 
 @testable import BlueZ
+@testable import Simulator
 
 @Suite("Disconnecting")
 struct DisconnectingTests {
@@ -123,6 +123,38 @@ struct DisconnectingTests {
         }
     }
 
+    @Test("at shutdown delivers first what BlueZ has passed on")
+    func stopWithValues() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            try bench.notify(count: 20)
+            bench.central.deliverReceived()
+            #expect(bench.values == (0..<20).map { [$0] })
+            await bench.central.stop()
+        }
+    }
+
+    @Test(
+        "at shutdown writes nothing more, whatever is answered then",
+        arguments: [WriteType.withResponse, .withoutResponse])
+    func stopWhileWriting(type: WriteType) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            bench.blueZ.faults.unanswered = ["Disconnect"]
+            bench.blueZ.faults.refused["WriteValue"] = ("org.bluez.Error.InProgress", "In Progress")
+            bench.write([1], type)
+            // Longer than the pause before a write is repeated.
+            await bench.central.stop(within: .milliseconds(200))
+            let members = bench.calls.map { $0.prefix { $0 != " " } }
+            #expect(
+                members.suffix(3) == [
+                    type == .withResponse ? "WriteValue" : "AcquireWrite", "StopNotify", "Disconnect",
+                ])
+        }
+    }
+
     @Test("at shutdown cancels a subscription that bluetoothd has not answered")
     func stopWhileSubscribing() async throws {
         try await onLoop {
@@ -179,6 +211,28 @@ struct DisconnectingTests {
             try await bench.waitForCall("Disconnect 1")
             bench.blueZ.removeDevices()
             try await bench.wait("disconnected 1")
+        }
+    }
+
+    @Test("after the services were resolved does not count as a lost bond, however short the link was")
+    func resolvedLink() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.connect()
+            try await bench.pair()
+            try await bench.discover()
+            bench.blueZ.faults.resolvesNothing = true
+            bench.onEvent = { [unowned bench] in if case .connected = $0 { bench.tags[0].link?.drop() } }
+            bench.tags[0].link?.drop()
+            try await bench.wait("disconnected 1 connectionFailed")
+            for round in 1...BondWatch.enough {
+                bench.central.perform(.connect(CentralBench.address(1)))
+                guard round == BondWatch.enough else {
+                    try await bench.wait("disconnected 1 connectionFailed", round + 1)
+                    continue
+                }
+                try await bench.wait("disconnected 1 authenticationFailed")
+            }
         }
     }
 

@@ -11,6 +11,7 @@ struct NotificationChannelTests {
     @LoopActor
     final class Bench {
         let sender: CInt
+        let receiver: CInt
         private(set) var values: [[UInt8]] = []
         private(set) var ends = 0
         var onValue: (() -> Void)?
@@ -20,7 +21,7 @@ struct NotificationChannelTests {
             var ends: [CInt] = [0, 0]
             let kind = CInt(SOCK_SEQPACKET.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
             #expect(socketpair(AF_UNIX, kind, 0, &ends) == 0)
-            sender = ends[0]
+            (sender, receiver) = (ends[0], ends[1])
             channel = try NotificationChannel(owning: ends[1]) { [unowned self] in
                 values.append($0)
                 onValue?()
@@ -82,6 +83,31 @@ struct NotificationChannelTests {
             bench.send([2])
             close(bench.sender)
             try await until("the end") { bench.ends == 1 }
+            #expect(bench.values == [[1], [2]])
+        }
+    }
+
+    @Test("delivers the values behind an empty one that were sent before the end")
+    func endPastEmpty() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            for value in [[1], [], [2], [], [], [3]] as [[UInt8]] { bench.send(value) }
+            close(bench.sender)
+            try await until("the end") { bench.ends == 1 }
+            #expect(bench.values == [[1], [2], [3]])
+        }
+    }
+
+    @Test("delivers the values sent before a reset by bluetoothd", arguments: [false, true])
+    func reset(isDrained: Bool) async throws {
+        try await onLoop {
+            let bench = try Bench()
+            bench.send([1])
+            bench.send([2])
+            // What bluetoothd has not read makes its close a reset, which is reported before the values.
+            #expect(Glibc.send(bench.receiver, [9], 1, CInt(MSG_NOSIGNAL)) == 1)
+            close(bench.sender)
+            if isDrained { bench.channel?.drain() } else { try await until("the end") { bench.ends == 1 } }
             #expect(bench.values == [[1], [2]])
         }
     }

@@ -155,6 +155,22 @@ struct NotificationTests {
         }
     }
 
+    @Test("are enabled although a pairing that BlueZ has begun never ends")
+    func endlessPairing() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.bond = .milliseconds(50)
+            let bench = try await CentralBench(timing: timing)
+            try await bench.connect()
+            try await bench.discover()
+            bench.central.bondRequirements.note(CentralBench.address(1), requiresBond: true)
+            bench.blueZ.faults.refused["Pair"] = ("org.bluez.Error.InProgress", "In Progress")
+            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+            try await bench.wait("subscribed 1")
+            #expect(bench.calls.contains("Pair 1"))
+        }
+    }
+
     @Test("that are enabled are no pending request: a later pairing does not end the link")
     func granted() async throws {
         try await onLoop {

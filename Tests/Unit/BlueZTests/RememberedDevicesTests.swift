@@ -41,20 +41,31 @@ struct RememberedDevicesTests {
         #expect(unanswered.take(try address(1_004)) == ["/a"])
     }
 
-    @Test("whose links were dropped are at most 1,000, and those of the last ten minutes stay while there is room")
-    func drops() throws {
+    @Test("whose links were replaced are at most 1,000, and those of the last ten minutes stay while there is room")
+    func replacements() throws {
         var foreignLinks = ForeignLinks()
-        func mayDrop(_ number: Int, after time: Duration) throws -> Bool {
-            foreignLinks.mayDropLink(of: try address(number), isAcquired: false, at: start + time)
+        func use(_ number: Int, after time: Duration) throws -> ForeignLinks.Use {
+            foreignLinks.use(of: try address(number), hasClient: false, at: start + time)
         }
-        for number in 2...1_000 { #expect(try mayDrop(number, after: .zero)) }
-        #expect(try mayDrop(1, after: .seconds(150)))
-        #expect(try mayDrop(1, after: .seconds(150)))
-        #expect(try !mayDrop(1, after: .seconds(150)))
+        for number in 2...1_000 { #expect(try use(number, after: .zero) == .replace) }
+        #expect(try use(1, after: .seconds(150)) == .replace)
+        #expect(try use(1, after: .seconds(150)) == .replace)
+        #expect(try use(1, after: .seconds(150)) == .adopt)
         // The others are older than ten minutes and make room.
-        for number in 1_001...1_999 { #expect(try mayDrop(number, after: .seconds(700))) }
-        #expect(try !mayDrop(1, after: .seconds(700)))
-        #expect(try mayDrop(2_000, after: .seconds(700)))
-        #expect(try mayDrop(1, after: .seconds(700)))
+        for number in 1_001...1_999 { #expect(try use(number, after: .seconds(700)) == .replace) }
+        #expect(try use(1, after: .seconds(700)) == .adopt)
+        #expect(try use(2_000, after: .seconds(700)) == .replace)
+        #expect(try use(1, after: .seconds(700)) == .replace)
+    }
+
+    @Test("with a link that another client uses keep it, and it does not count as replaced")
+    func usedLinks() throws {
+        var foreignLinks = ForeignLinks()
+        let device = try address(1)
+        for _ in 1...3 { #expect(foreignLinks.use(of: device, hasClient: true, at: start) == .refuse) }
+        #expect(foreignLinks.use(of: device, hasClient: false, at: start) == .replace)
+        #expect(foreignLinks.use(of: device, hasClient: false, at: start) == .replace)
+        #expect(foreignLinks.use(of: device, hasClient: true, at: start) == .refuse)
+        #expect(foreignLinks.use(of: device, hasClient: false, at: start) == .adopt)
     }
 }

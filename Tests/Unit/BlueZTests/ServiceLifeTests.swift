@@ -34,6 +34,32 @@ struct ServiceLifeTests {
         }
     }
 
+    /// An end of all links.
+    enum End: CaseIterable {
+        case crash, bus, adapterOff, adapterGone, removed, closed
+    }
+
+    @Test("the values that BlueZ has passed on are delivered before the end", arguments: End.allCases)
+    func lastValues(end: End) async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            var count: Int?
+            bench.onEvent = { [unowned bench] in if case .disconnected = $0 { count = bench.values.count } }
+            try bench.notify(count: 20)
+            switch end {
+            case .crash: bench.blueZ.crash()
+            case .bus: bench.bus.daemon.signal(SIGKILL)
+            case .adapterOff: bench.blueZ.setPowered(false)
+            case .adapterGone: bench.blueZ.setPlugged(false, adapter: 0)
+            case .removed: bench.blueZ.removeDevices()
+            case .closed: bench.blueZ.closeDescriptors()
+            }
+            try await until("the end") { count != nil }
+            #expect(count == 20)
+        }
+    }
+
     @Test("a connection attempt ends when bluetoothd stops")
     func crashWhileConnecting() async throws {
         try await onLoop {

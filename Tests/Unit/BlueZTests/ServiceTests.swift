@@ -29,6 +29,18 @@ struct ServiceTests {
         }
     }
 
+    @Test("ends as soon as the objects are added, not at its time limit")
+    func addedLater() async throws {
+        try await onLoop {
+            var timing = Timing.quick
+            timing.grace = .seconds(3_600)
+            let bench = try await CentralBench(timing: timing)
+            bench.blueZ.faults.resolvesBeforeObjects = true
+            try await bench.connect()
+            try await bench.discover()
+        }
+    }
+
     @Test("works on each link, whether BlueZ keeps the objects or not", arguments: BlueZOptions.GATTCache.allCases)
     func again(cache: BlueZOptions.GATTCache) async throws {
         try await onLoop {

@@ -55,6 +55,13 @@ class Guest:
             lambda: all(self.states(mark, serial)[-1:] == ["connected"] for serial in serials),
         )
 
+    def wait_error(self, mark: int, serial: str, code: str) -> None:
+        """Waits until the bridge has published an error of a tag since a mark."""
+        self.watch.wait(
+            f"error {code} of tag {serial}",
+            lambda: any(error["code"] == code for error in self.published(mark, f"tag/{serial}/error")),
+        )
+
     def wait_ready(self, mark: int) -> None:
         """Waits until the bridge has said since a mark that its adapter is on: before that it scans and pairs nothing."""
         self.watch.wait(

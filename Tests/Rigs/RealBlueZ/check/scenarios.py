@@ -124,12 +124,17 @@ def ignores_a_clock_that_is_set(guest: Guest) -> None:
         raise Failure(f"the bridge has changed: {changes}")
 
 
-def uses_signals_where_a_descriptor_is_refused(guest: Guest) -> None:
-    """Another program has switched notifications on, so that bluetoothd refuses AcquireNotify to the bridge."""
+def leaves_a_link_to_another_listener(guest: Guest) -> None:
+    """Another program has connected a tag and switched its notifications on: the bridge neither drops nor uses that link.
+
+    When that link ends, the bridge connects. bluetoothd keeps the other program's session and refuses AcquireNotify."""
     guest.bridge.kill()
     with guest.bluez.other_listener(ONE):
         mark = len(guest.watch)
         guest.bridge.start(FEW)
+        guest.wait_connected(mark, FEW[1:])
+        guest.wait_error(mark, ONE, "in_use")
+        guest.tags.do(ONE, "drop-link")
         guest.wait_connected(mark, [ONE])
         guest.expect_flash(ONE)
         # How many copies of a value bluetoothd sends then, and when, depends on how busy it is: here it is enough that
@@ -222,7 +227,7 @@ ALL = [
     survives_a_restart_of_the_broker,
     takes_its_tags_over_after_a_crash,
     ignores_a_clock_that_is_set,
-    uses_signals_where_a_descriptor_is_refused,
+    leaves_a_link_to_another_listener,
     pairs_with_a_tag_that_demands_it,
     uses_the_key_of_a_bond_after_a_restart,
     forgets_a_tag_without_a_trace,
