@@ -6,14 +6,20 @@ import Glibc
 final class LineReader {
     /// Called with each line, without its end.
     var onLine: ((String) -> Void)?
+    /// Called once for a line that is too long.
+    var onOverlongLine: (() -> Void)?
     /// Called when nothing more will come.
     var onEnd: (() -> Void)?
 
     private var source: DescriptorSource?
     private var buffer: [UInt8] = []
+    /// Whether the rest of a line that is too long is dropped.
+    private var isOverlong = false
+    /// Reads a file piece by piece, so that the loop handles signals in between.
+    private lazy var nextPiece = LoopTimer { [unowned self] in readPiece() }
 
-    /// A line may be so long; what is longer is thrown away.
-    private static let limit = 65536
+    /// The longest line.
+    static let limit = 65536
 
     /// Begins to read.
     func start() {
@@ -21,11 +27,12 @@ final class LineReader {
             if !readSome() { finish() }
         }
         guard source == nil else { return }
-        // A file is always readable, and epoll does not take it: it is read to its end in a later turn.
-        EventLoop.shared.atEndOfTurn { [weak self] in
-            while self?.readSome() == true {}
-            self?.finish()
-        }
+        // A file is always readable, and epoll does not take it: it is read in later turns.
+        nextPiece.arm(after: .zero)
+    }
+
+    private func readPiece() {
+        if readSome() { nextPiece.arm(after: .zero) } else { finish() }
     }
 
     /// - Returns: false at the end.
@@ -37,15 +44,19 @@ final class LineReader {
         while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
             let line = String(decoding: buffer[..<end], as: UTF8.self)
             buffer.removeSubrange(...end)
-            onLine?(line)
+            if isOverlong { isOverlong = false } else { onLine?(line) }
         }
-        if buffer.count > Self.limit { buffer = [] }
+        guard buffer.count > Self.limit || isOverlong else { return true }
+        buffer = []
+        if !isOverlong { onOverlongLine?() }
+        isOverlong = true
         return true
     }
 
     private func finish() {
         source?.cancel()
         source = nil
+        nextPiece.disarm()
         if !buffer.isEmpty { onLine?(String(decoding: buffer, as: UTF8.self)) }
         buffer = []
         onEnd?()

@@ -123,10 +123,10 @@ extension OptionDescription {
         name: "--scenario", value: "FILE", completion: .file([]),
         details: ["Run commands from a file, one per line, with `wait SECONDS`", "between them."])
     fileprivate static let replay = OptionDescription(
-        name: "--replay", value: "FILE", completion: .file([]),
+        name: "--replay-traffic", value: "FILE", completion: .file([]), formerNames: ["--replay"],
         details: [
             "Play back a recording of Bluetooth traffic as the first tag: a file",
-            "of `jacquard2mqtt record`, or a report of `jacquard2mqtt checkup`.",
+            "of `jacquard2mqtt record-traffic`, or a report of `jacquard2mqtt checkup`.",
         ])
     fileprivate static let speed = OptionDescription(
         name: "--speed", value: "N", details: ["Divide the delays of a recording by 0.1 to 1000 (default: 1)."])

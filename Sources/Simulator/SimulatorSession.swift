@@ -69,6 +69,9 @@ final class SimulatorSession {
         await withCheckedContinuation { continuation in
             end = continuation
             input.onLine = { [weak self] in self?.execute($0, simulation) }
+            input.onOverlongLine = { [weak self] in
+                self?.output.refused("", CommandError("a line has more than \(LineReader.limit) bytes"))
+            }
             // A pipe or a file that ends says nothing; a person who types Ctrl-D wants to leave.
             let isTerminal = isatty(STDIN_FILENO) == 1
             input.onEnd = { [weak self] in if isTerminal { self?.finish(nil) } }

@@ -35,6 +35,9 @@ final class StandardIORadio {
             tag.onAdvertise = { [weak self] in self?.advertise($0) }
             advertise(tag.firmware.advertisement)
             input.onLine = { [weak self] in self?.take($0) }
+            input.onOverlongLine = { [output] in
+                output.write(["error": .string("a line has more than \(LineReader.limit) bytes")])
+            }
             input.onEnd = finish
             input.start()
         }

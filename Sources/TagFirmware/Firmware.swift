@@ -99,10 +99,16 @@ public struct Firmware: Sendable {
     // MARK: Time
 
     /// When to call ``timeReached(at:)``; nil while there is nothing to wait for.
-    public var deadline: Instant? { link?.deadline }
+    public var deadline: Instant? {
+        guard let deadline = link?.deadline else { return nil }
+        return replay?.deadline.map { min($0, deadline) } ?? deadline
+    }
 
     /// Does what has become due.
     public mutating func timeReached(at now: Instant) -> [FirmwareAction] {
+        if link != nil, let steps = replay?.withoutMissing(at: now) {
+            for (step, time) in steps { link?.plan(step.output.actions(id: 0), at: time) }
+        }
         guard let actions = link?.takeDue(at: now) else { return [] }
         return actions.filter { action in
             guard case .notify(_, on: let channel) = action else { return true }

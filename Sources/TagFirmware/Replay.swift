@@ -7,7 +7,8 @@ import Time
 /// A request is matched by its content, then by its operation, in the order of the recording, also with requests of other
 /// links. Responses get the id of
 /// the request that they answer now. Everything else that the tag has sent, such as gestures, follows the request that
-/// preceded it, once per link, with the recorded delay. A link that the tag has dropped is dropped again. The links of
+/// preceded it, once per link, with the recorded delay. After a request that does not come, such as a command of a user, it
+/// follows as soon as the recorded time and some patience have passed. A link that the tag has dropped is dropped again. The links of
 /// the recording are played in order; after the last one the first follows.
 public struct Replay: Sendable {
     /// Something that the tag sends, some time after what caused it.
@@ -46,8 +47,14 @@ public struct Replay: Sendable {
     }
 
     private let links: [Link]
+    private let speed: Double
     private var next = 0
     private var link = Link()
+    /// When the last request of the link was played, and its recorded time; nil before the first one.
+    private var anchor: (at: Instant, sentAt: Int64)?
+
+    /// How much later than recorded a request may come before the replay goes on without it.
+    static let patience = Duration.seconds(1)
 
     /// The ATT MTU of the recorded links, in bytes; nil if it was not recorded.
     public let mtu: Int?
@@ -64,6 +71,7 @@ public struct Replay: Sendable {
         mtu = summary.mtu
         allowsWriteWithoutResponseOnly =
             summary.properties[.command].map { !$0.contains(.write) && $0.contains(.writeWithoutResponse) } ?? false
+        self.speed = speed
         var builder = Builder(speed: speed)
         for event in recording.linkEvents { builder.take(event) }
         links = builder.links
@@ -75,6 +83,7 @@ public struct Replay: Sendable {
     mutating func linkUp() -> [Step] {
         guard !links.isEmpty else { return [] }
         link = links[next % links.count]
+        anchor = nil
         next += 1
         return link.opening
     }
@@ -82,16 +91,37 @@ public struct Replay: Sendable {
     /// Returns what follows a request; nil if the recording has no such request.
     ///
     /// An equal request of another link takes precedence over a similar one of this link.
-    mutating func steps(for request: Request) -> [Step]? {
+    mutating func steps(for request: Request, at now: Instant) -> [Step]? {
         let isSimilar = { (exchange: Exchange) in
             exchange.request.domain == request.domain && exchange.request.opcode == request.opcode
         }
-        return steps { $0.request == request } ?? steps(where: isSimilar)
+        return steps(at: now) { $0.request == request } ?? steps(at: now, where: isSimilar)
     }
 
-    private mutating func steps(where isMatching: (Exchange) -> Bool) -> [Step]? {
+    /// When the replay goes on without the next request; nil before the first request of a link, and after the last.
+    var deadline: Instant? { missing.map { $0.due + Self.patience } }
+
+    /// Returns what the tag has sent on its own after requests that have not come in time, with the times of it.
+    mutating func withoutMissing(at now: Instant) -> [(step: Step, at: Instant)] {
+        var steps: [(step: Step, at: Instant)] = []
+        while let (index, due) = missing, due + Self.patience <= now {
+            link.exchanges[index].isPlayed = true
+            steps += link.exchanges[index].steps.filter { !$0.isResponse }.map { ($0, due + $0.delay) }
+        }
+        return steps
+    }
+
+    /// The first request of the link that has not come, and its time in this replay.
+    private var missing: (index: Int, due: Instant)? {
+        guard let anchor, let index = link.exchanges.firstIndex(where: { !$0.isPlayed }) else { return nil }
+        let microseconds = Double(link.exchanges[index].sentAt - anchor.sentAt) / speed
+        return (index, anchor.at + .microseconds(Int64(max(0, microseconds))))
+    }
+
+    private mutating func steps(at now: Instant, where isMatching: (Exchange) -> Bool) -> [Step]? {
         if let index = link.exchanges.firstIndex(where: { !$0.isPlayed && isMatching($0) }) {
             link.exchanges[index].isPlayed = true
+            anchor = (now, link.exchanges[index].sentAt)
             return link.exchanges[index].steps
         }
         // What the tag has sent on its own is not repeated with each repetition of a request.
@@ -167,7 +197,7 @@ extension Replay {
 extension Firmware {
     /// Plays what the recording has after a request. A request that it lacks is answered as by any simulated tag.
     mutating func replay(_ request: Request, id: UInt32, at now: Instant) -> [FirmwareAction] {
-        guard let steps = replay?.steps(for: request) else {
+        guard let steps = replay?.steps(for: request, at: now) else {
             return [.effect(.unrecorded(request))] + answer(request, id: id, at: now)
         }
         plan(steps, id: id, at: now)

@@ -124,6 +124,7 @@ extension JacquardManager {
     private func remove(_ driver: TagDriver) {
         guard tags[driver.identity] === driver else { return }
         tags[driver.identity] = nil
+        resetDuplicateReport(of: driver.identity)
         guard let address = driver.address, drivers[address] === driver else { return }
         drivers[address] = nil
         expectPairing()

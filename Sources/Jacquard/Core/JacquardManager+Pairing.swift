@@ -76,6 +76,8 @@ extension JacquardManager {
         if error != nil {
             if !pairing.wasConnecting { disconnect(identity) }
             tags[identity]?.waiveBond()
+        } else {
+            resetDuplicateReport(of: identity)
         }
         tags[identity]?.isPairing = false
         onEvent?(.paired(identity, error))
@@ -109,7 +111,9 @@ extension JacquardManager {
             for identity in forgetting[address] ?? [] { known[identity] = nil }
         }
         for identity in forgetting.removeValue(forKey: address) ?? [] {
-            finishForgetting(identity, error.map { TagConnectionError($0) })
+            finishForgetting(
+                identity,
+                error.map { $0.code == .timeout ? TagConnectionError(.connectionTimeout, $0) : TagConnectionError($0) })
         }
     }
 

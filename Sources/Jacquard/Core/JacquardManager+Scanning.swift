@@ -134,6 +134,12 @@ extension JacquardManager {
         onEvent?(.duplicateSerial(tag.pairingSerialNumber, sharing))
     }
 
+    /// Makes the next report of devices that share a tag's serial a new one, after the tag was paired or removed.
+    func resetDuplicateReport(of identity: TagIdentity) {
+        let serial = identity.serial ?? identity.address.flatMap { sightings[$0]?.pairingSerialNumber }
+        if let serial { sightings.resetReport(of: serial) }
+    }
+
     /// Binds an address to the tag that it belongs to; see ``KnownAddresses`` for a tag that has an address already.
     private func find(_ tag: AdvertisedTag, at now: Instant) {
         if let driver = drivers[tag.identifier] { return driver.lastSign = now }

@@ -59,6 +59,10 @@ struct PairingAttempt {
 
     /// The error of a pairing that has exceeded its time limit.
     var overdue: TagConnectionError {
-        lastError ?? TagConnectionError(.connectionTimeout, "the tag was not found")
+        // A tag that is not found fails no attempt but by its time limit.
+        if let lastError, isFound || lastError.code != .connectionTimeout { return lastError }
+        return isFound
+            ? TagConnectionError(.connectionTimeout, "the tag was found, but did not connect")
+            : TagConnectionError(.bluetoothDeviceNotFound, "the tag was not found")
     }
 }

@@ -114,6 +114,11 @@ struct Sightings {
         sightings[address]?.tag.displayName = name
     }
 
+    /// Makes the next report of a duplicate serial a new one, after the tag was paired or removed.
+    mutating func resetReport(of serial: PairingSerial) {
+        reported[serial] = nil
+    }
+
     /// Forgets a device.
     mutating func forget(_ address: BluetoothAddress) {
         bonded.remove(address)

@@ -40,7 +40,8 @@ public struct Reassembler: Sendable {
 
     /// The number of lost packets, each counted once.
     ///
-    /// Includes packets without an outcome of their own: those cut short by the first fragment of the next packet.
+    /// Includes packets without an outcome of their own: those cut short by the first fragment of the next packet, or by
+    /// the end of the link.
     public private(set) var lostPackets = 0
 
     /// Creates an empty reassembler.
@@ -51,6 +52,12 @@ public struct Reassembler: Sendable {
         guard let header = fragment.first else { return .dropped(.emptyFragment) }
         return header & Fragment.firstFlag != 0
             ? receiveFirst(fragment, header) : receiveNext(fragment.dropFirst(), header)
+    }
+
+    /// Drops an incomplete packet, at the end of the link.
+    public mutating func reset() {
+        if case .collecting = state { lostPackets += 1 }
+        state = .idle
     }
 
     private mutating func receiveFirst(_ fragment: [UInt8], _ header: UInt8) -> Outcome {

@@ -11,17 +11,21 @@ struct GearState: Sendable {
         case known(Component?)
     }
 
-    private let touchModeChange: Duration
+    private let timing: TagSession.SharedTiming
     private var knowledge = Knowledge.unknown
     private var touchMode = TouchMode.gesture
     /// When the gear confirmed the touch mode; nil if the mode follows from values of the gear.
     private var touchModeConfirmedAt: Instant?
+    /// The touch mode of the last request.
+    private var requestedTouchMode = TouchMode.gesture
+    /// Whether a request for a touch mode was sent whose effect is unknown.
+    private var isTouchModeUncertain = false
+    /// When to repeat the request for ``requestedTouchMode``; nil if it is not to be repeated.
+    private var touchModeDue: Instant?
 
     /// Creates the gear of a new link: nothing is known.
-    ///
-    /// - Parameter touchModeChange: how long values of the previous touch mode may arrive after a change.
-    init(touchModeChange: Duration) {
-        self.touchModeChange = touchModeChange
+    init(timing: TagSession.SharedTiming) {
+        self.timing = timing
     }
 
     /// The attached gear; nil if there is none or it was not reported.
@@ -30,9 +34,12 @@ struct GearState: Sendable {
     }
 
     /// When gear that was not reported counts as not attached; nil if it is known, or before the tag is connected.
-    var deadline: Instant? {
+    var announcementDeadline: Instant? {
         if case .expected(let deadline) = knowledge { deadline } else { nil }
     }
+
+    /// When something is to be done about the gear; nil if nothing is.
+    var deadline: Instant? { announcementDeadline ?? touchModeDue }
 
     /// Whether this component is attached now. Gear gets a new component id each time it is attached.
     func isAttached(_ componentID: UInt32) -> Bool {
@@ -50,6 +57,8 @@ struct GearState: Sendable {
     /// Sets the attached gear; nil if there is none.
     mutating func change(to component: Component?) {
         knowledge = .known(component)
+        isTouchModeUncertain = false
+        touchModeDue = nil
     }
 
     /// Adds device information of this gear.
@@ -77,10 +86,41 @@ struct GearState: Sendable {
         return renamed
     }
 
+    /// Handles a new request for a touch mode, which replaces an earlier one.
+    mutating func request(_ mode: TouchMode) {
+        requestedTouchMode = mode
+        touchModeDue = nil
+    }
+
     /// Sets the touch mode that the gear has confirmed.
     mutating func confirm(_ mode: TouchMode, at now: Instant) {
         touchMode = mode
         touchModeConfirmedAt = now
+        touchModeIsCertain()
+    }
+
+    /// Handles a failed request for a touch mode. Without an answer, the gear may have another mode than the reported
+    /// one, for as long as it is not touched: the request is repeated until it is answered.
+    mutating func failed(_ error: TagCommandError, at now: Instant) {
+        switch error {
+        case .status: touchModeIsCertain()
+        case .timeout, .writeFailed, .malformedResponse: isTouchModeUncertain = true
+        // Nothing was sent.
+        default: break
+        }
+        if isTouchModeUncertain { touchModeDue = now + timing.values.touchModeRepeat }
+    }
+
+    /// Returns the touch mode whose request is to be repeated now, and its gear; nil if there is none.
+    mutating func takeDueTouchMode(at now: Instant) -> (mode: TouchMode, gear: UInt32)? {
+        guard let due = touchModeDue, due <= now, let component else { return nil }
+        touchModeDue = nil
+        return (requestedTouchMode, component.componentID)
+    }
+
+    private mutating func touchModeIsCertain() {
+        isTouchModeUncertain = false
+        touchModeDue = nil
     }
 
     /// Updates the touch mode from a value that gear sends in this mode only, in case the response to a change was
@@ -91,9 +131,10 @@ struct GearState: Sendable {
     /// - Returns: whether the mode changes.
     mutating func follow(_ mode: TouchMode, at now: Instant) -> Bool {
         guard mode != touchMode else { return false }
-        if let touchModeConfirmedAt, now - touchModeConfirmedAt < touchModeChange { return false }
+        if let touchModeConfirmedAt, now - touchModeConfirmedAt < timing.values.touchModeChange { return false }
         touchMode = mode
         touchModeConfirmedAt = nil
+        if mode == requestedTouchMode { touchModeIsCertain() }
         return true
     }
 }

@@ -140,6 +140,14 @@ struct PacketChannel: Sendable {
         return (purpose, response)
     }
 
+    /// Drops the packets of which only a part has arrived, and returns their number.
+    mutating func dropIncompletePackets() -> Int {
+        let lost = responses.lostPackets + notifications.lostPackets
+        responses.reset()
+        notifications.reset()
+        return responses.lostPackets + notifications.lostPackets - lost
+    }
+
     private static func reassemble(
         _ value: [UInt8], in reassembler: inout Reassembler, isPacketLost: inout Bool
     ) -> ArraySlice<UInt8>? {

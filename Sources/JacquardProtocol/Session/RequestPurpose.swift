@@ -4,8 +4,8 @@ enum RequestPurpose: Equatable, Sendable {
     case begin
     case tagInformation
     case configuration
-    /// The first of two requests that set the touch mode of new gear.
-    case gearTouchMode(component: UInt32)
+    /// The first of two requests that set the touch mode of new gear, or repeat a change that was not answered.
+    case gearTouchMode(TouchMode, component: UInt32)
     case gearQueueDepth(component: UInt32)
     /// Version and serial number of new gear.
     case gearInformation(component: UInt32)
@@ -33,10 +33,18 @@ enum RequestPurpose: Equatable, Sendable {
         }
     }
 
+    /// The touch mode that it requests, and the gear; nil if it requests none.
+    var touchMode: (mode: TouchMode, gear: UInt32)? {
+        switch self {
+        case .gearTouchMode(let mode, let gear), .command(_, .touchMode(let mode, let gear)): (mode, gear)
+        default: nil
+        }
+    }
+
     /// The number of the gear that it is for; nil if it is for the tag.
     var gear: UInt32? {
         switch self {
-        case .gearTouchMode(let gear), .gearQueueDepth(let gear), .gearInformation(let gear): gear
+        case .gearTouchMode(_, let gear), .gearQueueDepth(let gear), .gearInformation(let gear): gear
         case .command(_, let step): step.gear
         case .hello, .begin, .tagInformation, .configuration, .battery, .probe: nil
         }

@@ -121,7 +121,7 @@ public enum TagEvent: Equatable, Sendable {
     case gesture(Gesture)
     /// A touch sample.
     case touch(TouchData)
-    /// A packet from the tag was dropped because a fragment was missing or invalid.
+    /// A packet from the tag was dropped because a fragment was missing, or because it was invalid.
     case fragmentsLost
     /// A command has ended. Sent exactly once per command.
     case commandEnded(token: UInt64, Result<TagCommandResponse, TagCommandError>)

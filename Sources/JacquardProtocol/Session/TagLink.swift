@@ -21,6 +21,8 @@ struct TagLink: Sendable {
     private var extraSteps = 0
     /// When the tag accepted commands for the first time; nil before.
     private(set) var connectedAt: Instant?
+    /// Whether the link is being disconnected or is down: nothing more is written.
+    private var isEnded = false
     /// The number of requests that have timed out since the last value from the tag.
     private var unanswered = 0
     /// When to request the battery status; nil before the tag is connected.
@@ -38,7 +40,7 @@ struct TagLink: Sendable {
         self.catalogue = catalogue
         self.attempt = attempt
         channel = PacketChannel(writeTimeout: timing.values.write)
-        gear = GearState(touchModeChange: timing.values.touchModeChange)
+        gear = GearState(timing: timing)
     }
 
     /// When to call ``deadlineReached(at:_:)``; nil if the link waits for nothing.
@@ -52,7 +54,7 @@ struct TagLink: Sendable {
 
     private var timing: TagSession.Timing { shared.values }
 
-    private var isConnected: Bool { connectedAt != nil }
+    private var isConnected: Bool { connectedAt != nil && !isEnded }
 
     /// Handles all deadlines that have passed.
     mutating func deadlineReached(at now: Instant, _ actions: inout Actions) throws(TagConnectionError) {
@@ -62,20 +64,27 @@ struct TagLink: Sendable {
         }
         if let purpose = channel.expired(at: now) {
             unanswered += 1
-            try failed(purpose, .timeout, &actions)
+            try failed(purpose, .timeout, at: now, &actions)
             probeIfSilent()
             sendNext(at: now, &actions)
         }
         guard isConnected else { return }
-        if let due = gear.deadline, due <= now { gearChanged(to: nil, at: now, &actions) }
+        if let due = gear.announcementDeadline, due <= now { gearChanged(to: nil, at: now, &actions) }
+        repeatTouchModeIfDue(at: now, &actions)
         requestBatteryIfDue(at: now, &actions)
     }
 
-    /// Handles the end of the link: ends all commands.
+    /// Handles the decision to disconnect, or the end of the link: ends all commands. Values are still handled.
     mutating func end(_ actions: inout Actions) {
+        isEnded = true
         let (sent, unsent) = channel.drain()
         if let event = sent?.commandEndAtLinkLoss(isSent: true) { actions.append(.emit(event)) }
         actions += unsent.compactMap { $0.commandEndAtLinkLoss(isSent: false) }.map(TagSession.Action.emit)
+    }
+
+    /// Handles the end of the link: packets of which only a part has arrived are lost.
+    mutating func linkDown(_ actions: inout Actions) {
+        for _ in 0..<channel.dropIncompletePackets() { actions.append(.emit(.fragmentsLost)) }
     }
 
     /// Handles a new ATT MTU of the link.
@@ -147,7 +156,7 @@ struct TagLink: Sendable {
 
     /// Sends the next request if no request is in flight and no write is pending.
     private mutating func sendNext(at now: Instant, _ actions: inout Actions) {
-        guard let (fragment, purpose) = channel.sendNext(at: now) else { return }
+        guard !isEnded, let (fragment, purpose) = channel.sendNext(at: now) else { return }
         reportStep(of: purpose, &actions)
         actions.append(.write(fragment, withResponse: writesWithResponse))
     }
@@ -179,7 +188,7 @@ struct TagLink: Sendable {
             let failure: TagCommandError =
                 isUnsent && !isPartlySent
                 ? .busy(name: name, text: error.text) : .writeFailed(name: name, text: error.text)
-            try failed(purpose, failure, &actions)
+            try failed(purpose, failure, at: now, &actions)
             sendNext(at: now, &actions)
         }
     }
@@ -195,23 +204,27 @@ struct TagLink: Sendable {
         case (.begin, .begin): channel.enqueue(.deviceInformationOfTag(), for: .tagInformation, timeout: timing.start)
         case (.tagInformation, .deviceInfo(let information)): configure(information.tagComponent, &actions)
         case (.configuration, let body): configured(body, at: now, &actions)
-        case (.gearTouchMode(let gear), .dataChannel): gearTouchModeSet(gear, at: now, &actions)
+        case (.gearTouchMode(let mode, let gear), .dataChannel): gearTouchModeSet(mode, gear, at: now, &actions)
         case (.gearQueueDepth(let gear), _): gearQueueDepthSet(gear)
         case (.gearInformation(let gear), .deviceInfo(let information)): describe(gear, information, &actions)
         case (.battery, .batteryStatus(let report)):
             if let status = report.status { batteryReceived(status, at: now, &actions) }
         case (.battery, _), (.probe, _): break
         case (.command(let token, let step), let body):
-            guard let result = commandSucceeded(token, step, body, at: now, &actions) else { break }
-            actions.append(.emit(.commandEnded(token: token, result)))
+            switch commandSucceeded(token, step, body, at: now, &actions) {
+            case .success(let response)?: actions.append(.emit(.commandEnded(token: token, .success(response))))
+            case .failure(let error)?: try failed(purpose, error, at: now, &actions)
+            case nil: break
+            }
         case (.hello, _), (.begin, _), (.tagInformation, _), (.gearTouchMode, _), (.gearInformation, _):
-            try failed(purpose, .malformedResponse, &actions)
+            try failed(purpose, .malformedResponse, at: now, &actions)
         }
     }
 
-    private func failed(
-        _ purpose: RequestPurpose, _ error: TagCommandError, _ actions: inout Actions
+    private mutating func failed(
+        _ purpose: RequestPurpose, _ error: TagCommandError, at now: Instant, _ actions: inout Actions
     ) throws(TagConnectionError) {
+        if let (_, number) = purpose.touchMode, gear.isAttached(number) { gear.failed(error, at: now) }
         switch purpose {
         case .hello, .begin, .tagInformation, .configuration: throw purpose.connectionError(error)
         // Without device information, gear is reported without version and UUID, as in the SDK.
@@ -236,6 +249,7 @@ struct TagLink: Sendable {
             gearCapabilities: gear?.capabilities ?? [])
         do throws(TagCommandError) {
             let (request, step) = try command.request(in: context)
+            if case .touchMode(let mode, _) = step { self.gear.request(mode) }
             channel.enqueue(
                 request, for: .command(token: token, step), timeout: timing.request, isFirst: isFirst)
             sendNext(at: now, &actions)
@@ -310,7 +324,7 @@ struct TagLink: Sendable {
             guard let (purpose, response) = received else { return }
             switch response.status {
             case .ok: try succeeded(purpose, response.body, at: now, &actions)
-            default: try failed(purpose, .status(response.status), &actions)
+            default: try failed(purpose, .status(response.status), at: now, &actions)
             }
             sendNext(at: now, &actions)
         case .command, .rawData: break
@@ -319,7 +333,8 @@ struct TagLink: Sendable {
 
     /// Handles a notification packet. Its bodies identify it, not its domain and opcode, as in both SDKs.
     private mutating func notified(_ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout Actions) {
-        guard let notification = try? Notification.decode(packet) else { return }
+        // It may have been a gesture.
+        guard let notification = try? Notification.decode(packet) else { return actions.append(.emit(.fragmentsLost)) }
         if let data = notification.dataChannel {
             if let gesture = data.gesture {
                 follow(.gesture, at: now, &actions)
@@ -367,22 +382,35 @@ struct TagLink: Sendable {
 
     /// Sets up new gear as the SDK does: gesture mode in two requests, then device information. This includes gear that
     /// is not in the catalogue, because it reports gestures too.
-    private mutating func setUp(_ gear: Component) {
-        channel.enqueue(
-            .touchMode(.gesture, component: gear.componentID), for: .gearTouchMode(component: gear.componentID),
-            timeout: timing.request)
+    private mutating func setUp(_ component: Component) {
+        gear.request(.gesture)
+        requestTouchMode(.gesture, of: component.componentID)
     }
 
-    private mutating func gearTouchModeSet(_ number: UInt32, at now: Instant, _ actions: inout Actions) {
+    private mutating func requestTouchMode(_ mode: TouchMode, of number: UInt32) {
+        channel.enqueue(
+            .touchMode(mode, component: number), for: .gearTouchMode(mode, component: number), timeout: timing.request)
+    }
+
+    /// Repeats a request for a touch mode that was not answered.
+    private mutating func repeatTouchModeIfDue(at now: Instant, _ actions: inout Actions) {
+        guard let (mode, number) = gear.takeDueTouchMode(at: now) else { return }
+        requestTouchMode(mode, of: number)
+        sendNext(at: now, &actions)
+    }
+
+    private mutating func gearTouchModeSet(
+        _ mode: TouchMode, _ number: UInt32, at now: Instant, _ actions: inout Actions
+    ) {
         guard gear.isAttached(number) else { return }
         channel.enqueueNext(
-            .notificationQueueDepth(TouchMode.gesture.notificationQueueDepth), for: .gearQueueDepth(component: number),
+            .notificationQueueDepth(mode.notificationQueueDepth), for: .gearQueueDepth(component: number),
             timeout: timing.request)
-        confirm(.gesture, at: now, &actions)
+        confirm(mode, at: now, &actions)
     }
 
     private mutating func gearQueueDepthSet(_ number: UInt32) {
-        guard gear.isAttached(number) else { return }
+        guard gear.isAttached(number), gear.component?.uuid == nil else { return }
         channel.enqueueNext(
             .deviceInformation(ofGear: number), for: .gearInformation(component: number), timeout: timing.request)
     }

@@ -71,6 +71,8 @@ extension TagSession {
         public var unansweredLimit = 2
         /// How long values of the previous touch mode may arrive after gear has confirmed a new one.
         public var touchModeChange = Duration.seconds(1)
+        /// The pause before a change of the touch mode is repeated that was not answered.
+        public var touchModeRepeat = Duration.seconds(2)
         /// After a connection of at least this duration, the pauses start again with the shortest one.
         public var stable = Duration.seconds(10)
 
@@ -99,9 +101,9 @@ struct ReconnectSchedule: Sendable {
     static let first = Duration.milliseconds(500)
     /// The longest pause, without jitter.
     static let limit = Duration.seconds(60)
-    /// The longest pause after a link that had reached `connected`, including jitter. It is shorter because the tag is
-    /// present.
-    static let limitOnceConnected = Duration.seconds(8)
+    /// The longest pause after a link that had reached `connected`, and while another program has the link, including
+    /// jitter. It is shorter because the tag is present.
+    static let limitWhilePresent = Duration.seconds(8)
 
     private var backoff = Backoff(first: Self.first, longest: Self.limit)
     private var randomness: SplitMix
@@ -116,10 +118,10 @@ struct ReconnectSchedule: Sendable {
         backoff.next() * Double.random(in: 0.75...1.25, using: &randomness)
     }
 
-    /// Returns the pause after the loss of a link that had reached `connected`. Later pauses continue from it.
-    mutating func nextOnceConnected() -> Duration {
-        backoff.lower(to: Self.limitOnceConnected)
-        return min(next(), Self.limitOnceConnected)
+    /// Returns the pause while the tag is present. Later pauses continue from it.
+    mutating func nextWhilePresent() -> Duration {
+        backoff.lower(to: Self.limitWhilePresent)
+        return min(next(), Self.limitWhilePresent)
     }
 
     /// Starts again with the first pause.

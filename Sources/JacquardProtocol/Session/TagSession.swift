@@ -336,9 +336,10 @@ public struct TagSession: Sendable {
         _ value: [UInt8], on characteristic: TagCharacteristic, at now: Instant
     ) -> [Action] {
         switch state {
-        // The tag sends battery and gear right after the subscription.
-        case .subscribing, .open: break
-        case .stopped, .waiting, .linking, .bonding, .discovering, .closing: return []
+        // The tag sends battery and gear right after the subscription, and gestures until the link is down, which may
+        // take seconds.
+        case .subscribing, .open, .closing: break
+        case .stopped, .waiting, .linking, .bonding, .discovering: return []
         }
         var actions: [Action] = []
         do throws(TagConnectionError) {
@@ -408,11 +409,12 @@ public struct TagSession: Sendable {
         guard error.code != .peerRemovedPairingInfo, retryRule == .always else { return .stop(error) }
         guard let connectedAt else {
             failures += 1
-            return .retry(error, pause: pause ?? schedule.next())
+            let isPresent = error.code == .inUse
+            return .retry(error, pause: pause ?? (isPresent ? schedule.nextWhilePresent() : schedule.next()))
         }
         failures = 0
         if now - connectedAt >= timing.stable { schedule.reset() }
-        return .retry(error, pause: pause ?? schedule.nextOnceConnected())
+        return .retry(error, pause: pause ?? schedule.nextWhilePresent())
     }
 
     /// Disconnects, and stores what follows once the link is down.
@@ -427,6 +429,12 @@ public struct TagSession: Sendable {
 
     /// Continues after the link is down.
     private mutating func finish(_ ending: Ending, at now: Instant) -> [Action] {
+        var actions: [Action] = []
+        link.linkDown(&actions)
+        return actions + next(after: ending, at: now)
+    }
+
+    private mutating func next(after ending: Ending, at now: Instant) -> [Action] {
         switch ending {
         case .retry(let error, let pause) where pause > .zero:
             move(

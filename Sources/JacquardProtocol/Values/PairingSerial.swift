@@ -78,5 +78,5 @@ public struct PairingSerial: Hashable, Sendable, CustomStringConvertible {
     private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-".utf8)
     private static let endCode = 63
     /// How many characters of the printed number are the serial.
-    private static let printedLength = 4
+    public static let printedLength = 4
 }

@@ -212,6 +212,21 @@ struct ConnectedTagTests {
         }
     }
 
+    @Test("keeps the newest 16 changes of its name and of its gear for a slow reader, and the latest for a new one")
+    func bounds() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            let (names, gears) = (Reader(tag.names), Reader(tag.connectedGear))
+            for number in 1...20 as ClosedRange<UInt32> {
+                stage.hear(1, name: "Lamp \(number)")
+                stage.notify(tag.identifier, ScriptedTag.gear(number))
+            }
+            #expect(await names.next(16) == (5...20).map { "Lamp \($0)" })
+            #expect(await gears.next(16).map { $0?.componentID } == (5...20).map { UInt32?($0) })
+            #expect(await Reader(tag.names).next() == "Lamp 20")
+        }
+    }
+
     @Test("reports its gear to a reader of a connection that the other interface has made")
     func joinedGear() async throws {
         try await onLoop {

@@ -144,6 +144,25 @@ struct FindingTests {
         }
     }
 
+    @Test("reports a duplicate again after the tag is removed, because the report before is solved")
+    func reportedAgain() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.expect(.desk, at: .number(1))
+            stage.manager.connect(.desk)
+            stage.hear(2)
+            stage.hear(2)
+            #expect(stage.said().count { $0 == "duplicate 003R at 01 02" } == 1)
+            stage.manager.forget(.desk)
+            stage.central.report(.disconnected(.number(1), nil))
+            stage.central.report(.forgotten(.number(1), nil))
+            _ = stage.said()
+            stage.manager.expect(.desk, at: .number(1))
+            stage.hear(2)
+            #expect(stage.said().contains("duplicate 003R at 01 02"))
+        }
+    }
+
     @Test("pairs with the first of two devices without a bond that both advertise the serial")
     func pairedAmongTwo() async throws {
         try await onLoop {

@@ -127,13 +127,23 @@ struct PairingTests {
         }
     }
 
+    @Test("of a tag that is found but does not connect in time fails with a timeout")
+    func notConnected() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .milliseconds(10))
+            stage.central.report(.connected(stage.hear(1)))
+            _ = try await stage.said(upTo: "paired 003R: connectionTimeout")
+        }
+    }
+
     @Test("fails if the tag is not found in time, and does not connect it later")
     func notFound() async throws {
         try await onLoop {
             let stage = Stage()
             stage.manager.pair(.desk, within: .milliseconds(10))
             let said = try await stage.said(upTo: "003R disconnected")
-            #expect(said.contains("paired 003R: connectionTimeout"))
+            #expect(said.contains("paired 003R: bluetoothDeviceNotFound"))
             stage.hear(1)
             #expect(!stage.said().contains("> connect 01"))
         }

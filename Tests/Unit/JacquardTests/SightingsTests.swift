@@ -40,6 +40,19 @@ struct SightingsTests {
             reported == [nil, nil, ["01", "02"], nil, nil, nil, nil, ["01", "02"], nil, ["01", "02", "03"], nil])
     }
 
+    @Test("of one of three tags that is forgotten leave the others reported")
+    func forgottenThird() throws {
+        var sightings = Sightings()
+        let times = [(1, 0), (2, 1), (3, 2), (1, 3), (2, 4), (3, 5)]
+        for (number, time) in times { _ = try hear(number, after: time, in: &sightings) }
+        sightings.forget(.number(3))
+        #expect(try hear(1, after: 6, in: &sightings) == nil)
+        #expect(try hear(2, after: 7, in: &sightings) == nil)
+        #expect(try hear(2, after: 310, in: &sightings) == nil)
+        #expect(try hear(1, after: 311, in: &sightings) == nil)
+        #expect(try hear(2, after: 312, in: &sightings) == ["01", "02"])
+    }
+
     @Test("count a connected, and therefore silent, tag as present")
     func linked() throws {
         var sightings = Sightings()

@@ -44,6 +44,19 @@ struct SimulatorProgramTests {
         }
     }
 
+    @Test("answers an endless line once, and ends at a signal meanwhile")
+    func endlessInput() async throws {
+        try await onLoop {
+            let command = "exec '\(Program.buildFolder)/jacquard-simulator' --quick </dev/zero"
+            let program = try Program("sh", ["-c", command])
+            try await until("the answer") { Self.lines(program).contains("error: a line has more than 65536 bytes") }
+            program.signal(SIGTERM)
+            try await until("it has ended") { !program.isRunning }
+            #expect(program.exitStatus == 0)
+            #expect(Self.lines(program).count { $0.hasPrefix("error") } == 1)
+        }
+    }
+
     @Test("answers each command with a line, and continues after the end of its input")
     func commands() async throws {
         try await onLoop {

@@ -124,6 +124,34 @@ struct ReplayTests {
         #expect(bench.firmware.timeReached(at: bench.now + .milliseconds(5)) == [])
     }
 
+    @Test("goes on when a command of the recording is not repeated, at the recorded times")
+    func missingCommand() throws {
+        var late = Self.level(2)
+        late.id = 10
+        let recording = Self.recording([
+            (0, .connected), (10, try Self.write(Self.information, id: 8)),
+            (3_000, try Self.write(Self.battery, id: 9)),
+            (3_010, try Self.response(Self.level(3))), (5_000, .notified([1], on: .rawData)),
+            (9_000, try Self.write(Self.battery, id: 10)),
+            (9_010, try Self.response(late)), (12_000, .notified([2], on: .rawData)),
+        ])
+        var bench = try Self.bench(recording)
+        #expect(bench.firmware.deadline == bench.now + .seconds(600))
+        try bench.send(Self.information.encoded(id: 1))
+        // A second later than recorded.
+        #expect(bench.firmware.deadline == bench.now + .milliseconds(3_990))
+        bench.wait(.milliseconds(3_990))
+        bench.forget()
+        #expect(bench.firmware.deadline == bench.now + .milliseconds(1_000))
+        #expect(bench.firmware.timeReached(at: bench.now + .seconds(1)) == [.notify([1], on: .rawData)])
+        bench.wait(.seconds(6))
+        #expect(bench.firmware.timeReached(at: bench.now + .seconds(2)) == [.notify([2], on: .rawData)])
+        // A late command is answered all the same.
+        try bench.send(Self.battery.encoded(id: 2))
+        bench.wait(.seconds(1))
+        #expect(bench.responses.count == 1)
+    }
+
     @Test("drops the link where the tag has dropped it, and plays the links in order")
     func links() throws {
         let recording = Self.recording([

@@ -82,6 +82,17 @@ struct ConnectionFailureTests {
         }
     }
 
+    @Test("pauses at most eight seconds while another program uses the tag")
+    func inUse() throws {
+        var tag = SessionFixture(in: .linking)
+        for _ in 1...12 {
+            let error = TagConnectionError(.inUse, "another program on this host uses the device")
+            let connection = try #require(tag.on(.linkDown(error)).connections.last)
+            #expect(try #require(connection.retryAt) - tag.now <= .seconds(8))
+            #expect(try tag.atDeadline().last == .connect)
+        }
+    }
+
     @Test(
         "restarts the count after a connection, with a short pause only after a long one",
         arguments: [(Duration.seconds(10), 500), (.seconds(10) - .nanoseconds(1), 1000)])

@@ -98,10 +98,11 @@ struct GearTests {
         #expect(tag.lastRequest == .playHaptic(.stop, component: 101))
     }
 
-    @Test("stays without details if a step is not answered")
+    @Test("stays without details if a step after the touch mode is not answered")
     func timeout() {
         var tag = SessionFixture(in: .connected)
         _ = tag.notify(.attached(SampleTag.gear()))
+        _ = tag.confirmAndAnswer(touchMode)
         _ = tag.confirm()
         #expect(tag.after(.seconds(8)) == [])
         #expect(tag.isIdle)

@@ -7,6 +7,8 @@ struct TagNotificationsTests {
     private static let touch = TouchData(sequence: 9, scaled: Array(0..<13))
     /// Those in which notifications may be on and the connection is wanted.
     private static let listening = [.subscribing] + SessionPhase.starting + SessionPhase.online
+    /// Those in which the link is going down.
+    private static let closing = [SessionPhase.closing, .stopping, .restarting]
 
     @Test("become events from the first subscription on", arguments: listening)
     func events(phase: SessionPhase) throws {
@@ -20,9 +22,77 @@ struct TagNotificationsTests {
         #expect(tag.notify(.dataChannel(DataChannelNotification(touch), component: 101)).last == .emit(.touch(touch)))
     }
 
+    @Test("become events until the link is down, and nothing is written", arguments: Self.closing)
+    func linkGoesDown(phase: SessionPhase) throws {
+        var tag = SessionFixture(in: phase)
+        let touch = try #require(Self.touch)
+        #expect(
+            tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101)) == [
+                .emit(.gesture(.doubleTap))
+            ])
+        #expect(tag.notify(.dataChannel(DataChannelNotification(touch), component: 101)).last == .emit(.touch(touch)))
+        #expect(tag.notify(.batteryStatus(Self.battery)) == [.emit(.battery(Self.battery))])
+        #expect(tag.notify(.attached(SampleTag.gear(6))) == [.emit(.gear(SampleTag.component(SampleTag.gear(6))))])
+        for id in 1...9 as ClosedRange<UInt32> { #expect(tag.answer(SampleTag.hello, id: id) == []) }
+        #expect(tag.on(.written) == [])
+    }
+
+    @Test(
+        "become events while the link is dropped because the tag does not answer, however long that takes",
+        arguments: SessionPhase.starting + [.commanding])
+    func unansweredRequest(phase: SessionPhase) throws {
+        var tag = SessionFixture(in: phase)
+        var actions: [TagSession.Action] = []
+        while !actions.contains(.disconnect) { actions = tag.confirm() + (try tag.atDeadline()) }
+        for _ in 1...9 {
+            tag.pass(.seconds(1))
+            #expect(
+                tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101)) == [
+                    .emit(.gesture(.doubleTap))
+                ])
+        }
+        #expect(tag.on(.linkDown(nil)).connections.count == 1)
+    }
+
+    @Test("are counted if their packet is cut off by the end of the link, once", arguments: [true, false])
+    func cutOff(isRequested: Bool) {
+        var tag = SessionFixture(in: .connected)
+        if isRequested { _ = tag.on(.disconnect) }
+        #expect(tag.on(.received([0x80, 200, 1], on: .notify)) == [])
+        #expect(tag.on(.linkDown(nil)).first == .emit(.fragmentsLost))
+        _ = tag.on(.connect(.always))
+        #expect(!tag.after(.seconds(1)).contains(.emit(.fragmentsLost)))
+    }
+
+    @Test("are counted if their packet cannot be decoded, and the next ones are events")
+    func undecodable() {
+        var tag = SessionFixture(in: .connected)
+        #expect(tag.on(.received([0xC0, 2, 0x08, 0xFF], on: .notify)) == [.emit(.fragmentsLost)])
+        #expect(
+            tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101)) == [
+                .emit(.gesture(.doubleTap))
+            ])
+    }
+
+    @Test("are gestures also while the gear is believed to report touches, or nothing is attached")
+    func otherMode() throws {
+        var tag = SessionFixture(in: .equipped)
+        let touch = try #require(Self.touch)
+        tag.pass(.seconds(60))
+        _ = tag.notify(.dataChannel(DataChannelNotification(touch), component: 101))
+        #expect(
+            tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101)).last
+                == .emit(.gesture(.doubleTap)))
+        _ = tag.notify(.attached(AttachedNotification()))
+        #expect(
+            tag.notify(.dataChannel(DataChannelNotification(.doubleTap), component: 101)) == [
+                .emit(.gesture(.doubleTap))
+            ])
+    }
+
     @Test("are ignored without a requested link")
     func notListening() {
-        for phase in SessionPhase.allCases where !Self.listening.contains(phase) {
+        for phase in SessionPhase.allCases where !(Self.listening + Self.closing).contains(phase) {
             var tag = SessionFixture(in: phase)
             #expect(tag.notify(.batteryStatus(Self.battery)) == [])
             #expect(tag.notify(.attached(SampleTag.gear())) == [])

@@ -179,6 +179,131 @@ struct SessionTouchModeTests {
         #expect(tag.confirm() + tag.after(.seconds(8)) == [.end(1, .timeout)])
     }
 
+    /// A command that was not answered within 8 s, or not as it should have been.
+    enum Unanswered: CaseIterable {
+        case timeout, withoutBody, unwritten
+
+        func happen(_ tag: inout SessionFixture) -> [TagSession.Action] {
+            switch self {
+            case .timeout: tag.confirm() + tag.after(.seconds(8))
+            case .withoutBody: tag.confirmAndAnswer()
+            case .unwritten: tag.on(.writeFailed(SampleTag.linkError, isNotPermitted: false))
+            }
+        }
+    }
+
+    @Test(
+        "is requested again 2 s after a request without an answer, until there is one", arguments: Unanswered.allCases)
+    func repeated(_ unanswered: Unanswered) {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        #expect(unanswered.happen(&tag).count == 1)
+        for _ in 1...2 {
+            // What it is asked meanwhile shows that it is there.
+            _ = tag.notify(.batteryStatus(SampleTag.battery))
+            #expect(tag.after(.seconds(2) - .nanoseconds(1)) == [])
+            #expect(tag.after(.nanoseconds(1)).writes == 1)
+            #expect(tag.lastRequest == .touchMode(.continuous, component: 101))
+            #expect(unanswered.happen(&tag) == [])
+        }
+        _ = tag.after(.seconds(2))
+        #expect(tag.confirmAndAnswer(confirmed).first == .emit(.touchMode(.continuous)))
+        #expect(tag.lastRequest == .notificationQueueDepth(TouchMode.continuous.notificationQueueDepth))
+        #expect(tag.confirmAndAnswer() == [])
+        #expect(tag.isIdle)
+        #expect(tag.complaints == [])
+    }
+
+    @Test("is certain again within 30 s after a change, although two of three answers are lost")
+    func bound() throws {
+        var tag = SessionFixture(in: .equipped)
+        let begin = tag.now
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        var requests = 1
+        while requests < 3 || tag.lastRequest != .touchMode(.continuous, component: 101) {
+            _ = tag.confirm()
+            if tag.lastRequest == .deviceInformationOfTag() {
+                _ = tag.answer(.deviceInfo(SampleTag.information))
+            }
+            _ = try tag.atDeadline()
+            if tag.lastRequest == .touchMode(.continuous, component: 101) { requests += 1 }
+        }
+        #expect(tag.confirmAndAnswer(confirmed).first == .emit(.touchMode(.continuous)))
+        #expect(tag.now - begin < .seconds(30))
+    }
+
+    @Test("is requested again for new gear, and the set-up goes on")
+    func repeatedSetUp() {
+        var tag = SessionFixture(in: .connected)
+        _ = tag.notify(.attached(SampleTag.gear()))
+        #expect(tag.confirm() + tag.after(.seconds(8)) == [])
+        #expect(
+            tag.after(.seconds(2)) == [.request(.touchMode(.gesture, component: 101), id: 6, withResponse: false)])
+        #expect(tag.confirmAndAnswer(.dataChannel(DataChannelResponse(.gesture))).first == .emit(.touchMode(.gesture)))
+        _ = tag.confirmAndAnswer()
+        #expect(tag.lastRequest == .deviceInformation(ofGear: 101))
+        _ = tag.confirmAndAnswer(.deviceInfo(SampleTag.gearInformation))
+        #expect(tag.isIdle)
+    }
+
+    /// What makes the mode certain, or another request of it unnecessary.
+    enum Certainty: CaseIterable {
+        case refusal, value, detachment, otherGear, linkDown
+
+        func happen(_ tag: inout SessionFixture) throws {
+            switch self {
+            case .refusal:
+                _ = tag.after(.seconds(2))
+                _ = tag.confirmAndAnswer(status: .unsupported)
+            case .value:
+                let touch = try #require(TouchData(sequence: 9, scaled: Array(0..<13)))
+                _ = tag.notify(.dataChannel(DataChannelNotification(touch), component: 101))
+            case .detachment: _ = tag.notify(.attached(AttachedNotification()))
+            case .otherGear:
+                _ = tag.notify(.attached(SampleTag.gear(6)))
+                _ = tag.confirmAndAnswer(.dataChannel(DataChannelResponse(.gesture)))
+                _ = tag.confirmAndAnswer()
+                _ = tag.confirmAndAnswer(.deviceInfo(SampleTag.gearInformation))
+            case .linkDown:
+                _ = tag.on(.linkDown(SampleTag.linkError))
+                _ = try tag.atDeadline()
+                tag.connect()
+                _ = tag.notify(.attached(AttachedNotification()))
+            }
+        }
+    }
+
+    @Test("is not requested again once it is certain", arguments: Certainty.allCases)
+    func certain(_ certainty: Certainty) throws {
+        var tag = SessionFixture(in: .equipped)
+        tag.pass(.seconds(60))
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        #expect(tag.confirm() + tag.after(.seconds(8)) == [.end(1, .timeout)])
+        try certainty.happen(&tag)
+        #expect(tag.isIdle)
+        #expect(tag.complaints == [])
+    }
+
+    @Test("that is requested again is that of the last command, also if nothing of that one was sent")
+    func superseded() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        _ = tag.confirm() + tag.after(.seconds(8))
+        _ = tag.on(.command(.setTouchMode(.gesture), token: 2))
+        #expect(tag.after(.seconds(2)) == [])
+        _ = tag.on(.writeUnsent(SampleTag.linkError))
+        #expect(tag.after(.seconds(2)).writes == 1)
+        #expect(tag.lastRequest == .touchMode(.gesture, component: 101))
+    }
+
+    @Test("is not requested again if nothing was sent")
+    func unsent() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        _ = tag.on(.writeUnsent(SampleTag.linkError))
+        #expect(tag.isIdle)
+    }
+
     @Test("is not changed by values sent before gear confirmed another mode")
     func lateValues() throws {
         var tag = SessionFixture(in: .equipped)
