@@ -25,7 +25,7 @@ extension Entity {
                 "pair_serial", "Serial of the tag to pair",
                 .text(
                     "pairing", "{{ value_json.request_serial or '' }}", command: "request/pair_serial", maxLength: 64,
-                    pattern: "^[0-9A-Za-z-]*$"),
+                    pattern: "^ *[0-9A-Za-z-]* *$"),
                 icon: "mdi:form-textbox"),
             Entity("pair", "Pair", .button("request/pair", press: "{}"), icon: "mdi:bluetooth-settings"),
             Entity(

@@ -147,6 +147,12 @@ public struct DiscoveryDocuments: Sendable {
         topics.inBothForms.flatMap { announcedTopics(ofBridge: instance, $0) }.map(DiscoveryMessage.empty)
     }
 
+    /// Whether a topic belongs to the device form while the single form is used. Releases without the device form log an
+    /// error for each message to it.
+    public func isUnknownToEarlyReleases(_ topic: String) -> Bool {
+        topics.form == .single && topic.hasPrefix("\(topics.prefix)/\(DiscoveryTopics.deviceLevel)/")
+    }
+
     /// The topics of the announcements of the bridge and of tags.
     func announcedTopics(_ tags: [String]) -> [String] {
         announcedTopics(ofBridge: bridge.instance, topics) + tags.flatMap { announcedTopics(ofTag: $0, topics) }

@@ -6,6 +6,9 @@ struct DiscoveryTopics: Hashable, Sendable {
     let prefix: String
     let form: HomeAssistantConfiguration.Form
 
+    /// The level that takes the place of the platform in the device form.
+    static let deviceLevel = "device"
+
     /// The same prefix in both forms.
     var inBothForms: [DiscoveryTopics] {
         HomeAssistantConfiguration.Form.allCases.map { DiscoveryTopics(prefix: prefix, form: $0) }
@@ -14,7 +17,7 @@ struct DiscoveryTopics: Hashable, Sendable {
     /// The topics of a device's announcement.
     func announcements(of objectID: String, _ entities: [Entity]) -> [String] {
         switch form {
-        case .device: ["\(prefix)/device/\(objectID)/config"]
+        case .device: ["\(prefix)/\(Self.deviceLevel)/\(objectID)/config"]
         case .single:
             entities.map { "\(prefix)/\($0.kind.platform.rawValue)/\(objectID)/\($0.key)/config" }
         }

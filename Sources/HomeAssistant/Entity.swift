@@ -163,11 +163,12 @@ extension EntityKind {
             values: ["value_template": .string(template), "max": .integer(maxLength), "pattern": .string(pattern)])
     }
 
-    /// Something that happens. The types are all that can occur: Home Assistant logs a warning about others.
+    /// Something that happens. The types are all that can occur: Home Assistant logs a warning about others. They are
+    /// words: automations store them.
     static func event(_ topic: String, _ template: String, types: Choices) -> EntityKind {
         EntityKind(
             platform: .event, topics: ["state_topic": topic],
-            values: ["value_template": .string(template), "event_types": types.titleList])
+            values: ["value_template": .string(template), "event_types": types.wordList])
     }
 
     /// A light with the JSON schema, an RGB colour, brightness and effects.
@@ -219,6 +220,9 @@ struct Choices: Sendable {
     init(_ words: [String], titles: [String: String] = [:]) {
         pairs = words.map { ($0, titles[$0] ?? Self.title(of: $0)) }
     }
+
+    /// The words as a JSON array.
+    var wordList: JSONValue { .array(pairs.map { .string($0.word) }) }
 
     /// The titles as a JSON array.
     var titleList: JSONValue { .array(titles.map(JSONValue.string)) }

@@ -55,8 +55,7 @@ extension Entity {
     /// The entities and device triggers of a tag, in the order of the announcement. Topics are relative to `T`.
     static func tagEntities(_ words: Vocabulary, ofTag id: String) -> [Entity] {
         let events = words.events(ofTag: id)
-        let unknown = "Unknown gesture"
-        let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: unknown])
+        let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: "Unknown gesture"])
         let touchModes = Choices(
             words.touchModes, titles: ["gesture": "Gestures", "continuous": "Touch data (gestures pause)"])
         return [
@@ -105,8 +104,10 @@ extension Entity {
                 "gesture", "Gesture",
                 .event(
                     "gesture",
-                    "{{ dict(value_json, mqtt_event_type=value_json.event_type, "
-                        + "event_type=\(gestures.titlesByWord).get(value_json.event_type, '\(unknown)')) | tojson }}",
+                    "{% set labels = \(gestures.titlesByWord) %}"
+                        + "{% set type = value_json.event_type if value_json.event_type in labels "
+                        + "else '\(words.unknownGesture)' %}"
+                        + "{{ dict(value_json, event_type=type, label=labels[type]) | tojson }}",
                     types: gestures),
                 icon: "mdi:gesture", needs: .bridge),
         ]

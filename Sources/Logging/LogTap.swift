@@ -36,6 +36,9 @@ public final class LogTap: LogSink {
         }
     }
 
+    /// Whether records of level `trace` are written or listened to. On the path of every gesture: cheaper than ``level``.
+    public var isTracing: Bool { lowest.load(ordering: .relaxed) == LogLevel.trace.rank }
+
     /// Starts, changes or ends the listening. Records that still wait are discarded.
     ///
     /// - Parameters:

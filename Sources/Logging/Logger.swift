@@ -96,6 +96,8 @@ public struct LogKey: Hashable, Sendable {
     public static let after = LogKey("after_ms")
     /// Which attempt this is, from 1.
     public static let attempt = LogKey("attempt")
+    /// What a tag executes, such as `haptic`.
+    public static let command = LogKey("command")
     /// The error code of the MQTT contract.
     public static let code = LogKey("code")
     /// A bus, broker or file.
@@ -104,6 +106,8 @@ public struct LogKey: Hashable, Sendable {
     public static let error = LogKey("error")
     /// The name of a piece of gear, or its numbers.
     public static let gear = LogKey("gear")
+    /// The `event_type` of a gesture.
+    public static let gesture = LogKey("gesture")
     /// The member of a D-Bus call or signal.
     public static let member = LogKey("member")
     /// An object on the bus.

@@ -46,6 +46,13 @@ public final class MQTTClient {
         nameNode()
     }
 
+    /// When the broker last sent something; nil before the first connection, and with a broker that disables keep-alive.
+    ///
+    /// A connected broker that has been silent for longer than the keep-alive interval hangs, or the network drops everything.
+    public var lastHeard: Instant? { connection?.keepAlive?.lastRead ?? lastHeardBefore }
+    /// The same of the connections before the current one.
+    private var lastHeardBefore: Instant?
+
     /// Whether messages can be published.
     public var isConnected: Bool { connection?.phase == .active }
 
@@ -136,6 +143,7 @@ public final class MQTTClient {
     private func serve() async {
         while !isStopping {
             let error = await attempt()
+            lastHeardBefore = lastHeard
             connection = nil
             subscriptionRetries = SubscriptionRetries()
             subscriptionTimer.disarm()

@@ -28,6 +28,13 @@ public struct ScalarRule<Value> {
         }
     }
 
+    /// The same rule for a text with spaces at its ends.
+    public var trimmed: ScalarRule {
+        ScalarRule(allowed: allowed, showsValue: showsValue) { text throws(Rejection) in
+            try parse(ASCII.trimmed(text[...]))
+        }
+    }
+
     /// The same rule for a value that no message may hold.
     public func hidden() -> ScalarRule {
         ScalarRule(allowed: allowed, showsValue: false, parse: parse)

@@ -10,7 +10,7 @@ public enum AccessRole: String, CaseIterable, Sendable {
     case admin
     /// Home Assistant.
     case homeAssistant = "homeassistant"
-    /// `jacquard2mqtt replay`: publishes recorded events below a base topic of their own.
+    /// `jacquard2mqtt replay-events`: publishes recorded events below a base topic of their own.
     case replay
 }
 

@@ -77,6 +77,11 @@ public struct AccessTable: Hashable, Sendable {
         rules(of: role).contains { $0.right.writes && $0.matches(topic) }
     }
 
+    /// The roles that may publish to a topic, except that of a bridge.
+    public func roles(publishingTo topic: String) -> [AccessRole] {
+        AccessRole.allCases.filter { $0 != .bridge && mayPublish($0, to: topic) }
+    }
+
     /// Returns whether a role receives messages of a topic.
     public func mayRead(_ role: AccessRole, from topic: String) -> Bool {
         rules(of: role).contains { $0.right.reads && $0.matches(topic) }

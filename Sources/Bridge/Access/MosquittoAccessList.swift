@@ -42,7 +42,7 @@ public struct MosquittoAccessList: Sendable {
             #   homeassistant \(read)commands of tags, scans, pairing, discovery
             #   replay        nothing                          recorded events below \(table.replayBase)/tag
             #
-            # jacquard2mqtt replay publishes recorded events below another base topic. automation, admin and homeassistant read them.
+            # jacquard2mqtt replay-events publishes recorded events below another base topic. automation, admin and homeassistant read them.
             # The command line (jacquard2mqtt led, tags, ...) receives its responses below \(table.base)/client.
             #
             # Topics that are not listed are denied. mosquitto accepts a denied subscription and delivers nothing. "jacquard2mqtt doctor"
@@ -62,7 +62,7 @@ public struct MosquittoAccessList: Sendable {
             ]
         case .admin: ["The administrator: all commands and requests, and the status of the broker."]
         case .homeAssistant: ["Home Assistant: announcements, facts and events, and the commands of its entities."]
-        case .replay: ["jacquard2mqtt replay: publishes recorded events, to try an automation with them."]
+        case .replay: ["jacquard2mqtt replay-events: publishes recorded events, to try an automation with them."]
         }
     }
 }

@@ -6,7 +6,7 @@
 struct BatteryForecast: Hashable, Sendable {
     /// When the battery will be empty, in milliseconds since 1970-01-01T00:00:00Z; a whole hour.
     let empty: Int64
-    /// The start of the interval.
+    /// The start of the interval, not before the time of the forecast.
     let earliest: Int64
     /// The end of the interval.
     let latest: Int64
@@ -41,7 +41,7 @@ struct BatteryForecast: Hashable, Sendable {
         let fastest = max(rates.percentile(0.9), series.rate * (1 + error))
         let slowest = min(rates.percentile(0.1), series.rate / (1 + error))
         func time(_ percent: Double, at rate: Double) -> Double { Double(now) + max(0, percent) / rate }
-        earliest = Self.hour(time(remaining - Self.levelError, at: fastest), .down)
+        earliest = max(Self.hour(time(remaining - Self.levelError, at: fastest), .down), Int64(now) * 1_000)
         empty = Self.hour(time(remaining, at: series.rate), .up)
         latest = Self.hour(time(remaining + Self.levelError, at: slowest), .up)
         basis = Self.basis(series)

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 
 /// The keys of a command, with one set of validation errors. `null` counts as absent.
 struct CommandArguments: Sendable {
@@ -53,6 +54,31 @@ struct CommandArguments: Sendable {
             return members[index].value
         }
         return nil
+    }
+
+    /// Upper bound on unknown keys named in a result.
+    private static let maxUnknownKeys = 8
+    /// Longer keys are cut, in bytes.
+    private static let longestUnknownKey = 64
+
+    /// Returns the keys that a command does not have, each with a hint for the sender.
+    ///
+    /// - Parameter known: the keys of the command, without those of all commands.
+    /// - Returns: the hints by key.
+    func unknownKeys(besides known: [String]) -> [String: String] {
+        // Most commands have none: nothing is allocated for them.
+        var hasUnknown = false
+        for index in members.indices where !members[index].isKnown(besides: known) { hasUnknown = true }
+        guard hasUnknown else { return [:] }
+        let all = CommandEnvelope.keys + known
+        let unknown = members.filter { !$0.isKnown(besides: known) }
+        return Dictionary(
+            unknown.prefix(Self.maxUnknownKeys).map { member in
+                let nearest = Spelling.nearest(to: member.key, in: all).map { "did you mean \($0)?" }
+                let hint = nearest ?? "unknown; the keys are \(all.joined(separator: ", "))"
+                return (member.key.shortened(toBytes: Self.longestUnknownKey), hint)
+            }
+        ) { first, _ in first }
     }
 
     /// Returns whether at least one of the keys is present.
@@ -172,6 +198,16 @@ extension Array {
     /// The words, for error texts.
     func listed<Meaning>() -> String where Element == Word<Meaning> {
         map(\.text).joined(separator: ", ")
+    }
+}
+
+extension JSONMember {
+    /// Returns whether a command has the key, or the value counts as absent.
+    fileprivate func isKnown(besides known: [String]) -> Bool {
+        for name in CommandEnvelope.keys where name == key { return true }
+        for name in known where name == key { return true }
+        if case .null = value { return true }
+        return false
     }
 }
 

@@ -29,8 +29,11 @@ struct CommandFailure: Error, Hashable, Sendable {
     let hint: String?
     /// Whether the same command may succeed later without a change of configuration or hardware.
     let isRetryable: Bool
+    /// A word for the cause; nil if the code says it. Without it the key is omitted.
+    let reason: String?
 
-    init(_ code: Code, _ text: String, hint: String? = nil, isRetryable: Bool? = nil) {
+    init(_ code: Code, _ text: String, hint: String? = nil, isRetryable: Bool? = nil, reason: String? = nil) {
+        self.reason = reason
         self.code = code
         self.text = text
         self.hint = hint
@@ -54,7 +57,7 @@ extension CommandFailure.Code {
 
 extension CommandFailure: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case code, text, hint, retryable
+        case code, text, hint, retryable, reason
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -63,6 +66,7 @@ extension CommandFailure: Encodable {
         try container.encode(text, forKey: .text)
         try container.encode(OrNull(wrappedValue: hint), forKey: .hint)
         try container.encode(isRetryable, forKey: .retryable)
+        try container.encodeIfPresent(reason, forKey: .reason)
     }
 }
 
@@ -105,10 +109,9 @@ extension CommandFailure {
     /// Bluetooth is not powered on, so the request cannot be executed.
     static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {
         let mayChange = state == .resetting || state == .unknown
+        let obstacle = CommandObstacle.bluetooth(state)
         return CommandFailure(
-            .notPermitted, "Bluetooth is \(state.text)",
-            hint: mayChange
-                ? "Try again in a moment" : "Switch Bluetooth on; `jacquard2mqtt doctor` shows what is wrong",
+            .notPermitted, obstacle.text, hint: mayChange ? "Try again in a moment" : obstacle.hint,
             isRetryable: mayChange)
     }
 
@@ -116,17 +119,12 @@ extension CommandFailure {
     init(_ error: RequestError) {
         switch error {
         case .bluetoothUnavailable(let state): self = .bluetooth(is: state)
-        case .notConnected: self.init(.tagOffline, "The tag is not connected; nothing was sent")
         case .notFound:
             self.init(
                 .expired, "The tag was not found before the timeout",
-                hint: "Hold the tag's button for three seconds near the adapter, then try again")
+                hint: "Hold the tag's button for three seconds near the adapter: it then advertises for 60 seconds")
         case .refused(let name, let text): self.init(.tagError, "Refused by the tag or by Bluetooth: \(name): \(text)")
-        case .timeout: self.init(.timeout, "No response before the timeout; the effect is unknown")
-        case .failed(let name, let text):
-            self.init(
-                .internalDefect, "An operation of the host failed: \(name): \(text)",
-                hint: "Report this with the bridge's log")
+        case .timeout(let text): self.init(.timeout, "Not completed in time: \(text)")
         }
     }
 }
@@ -200,11 +198,20 @@ extension TagMirror {
     }
 
     /// The command expired while the tag was not connected.
-    func expiredFailure(at now: Timestamp) -> CommandFailure {
-        inUseFailure
-            ?? CommandFailure(
-                .expired, "Tag \(entry.id) did not become reachable within ttl_ms; nothing was sent",
-                hint: lastSeenHint(at: now))
+    func expiredFailure(
+        of command: PendingCommand, bluetooth: AdapterFacts.State?, at now: Timestamp
+    ) -> CommandFailure {
+        if let failure = inUseFailure { return failure }
+        let limit = "within ttl_ms (\(command.timeToLive.milliseconds))"
+        if let bluetooth {
+            let obstacle = CommandObstacle.bluetooth(bluetooth)
+            return CommandFailure(
+                .expired, "\(obstacle.text), so tag \(entry.id) did not become reachable \(limit); nothing was sent",
+                hint: obstacle.hint, reason: obstacle.word)
+        }
+        return CommandFailure(
+            .expired, "Tag \(entry.id) did not become reachable \(limit); nothing was sent",
+            hint: lastSeenHint(at: now))
     }
 
     /// The failure if the tag cannot be connected until something is done about it, such as after a lost bond; nil
@@ -225,7 +232,7 @@ extension TagMirror {
             .inUse, "Another program on this host uses tag \(entry.id); nothing was sent", hint: failure.code.hint)
     }
 
-    private func lastSeenHint(at now: Timestamp) -> String {
+    func lastSeenHint(at now: Timestamp) -> String {
         lastSeen.map { "last seen \($0.ago(at: now))" } ?? "not seen since the bridge started"
     }
 }

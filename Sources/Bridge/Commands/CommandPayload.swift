@@ -96,6 +96,8 @@ struct CommandEnvelope: Hashable, Sendable {
     /// How long the command may wait for the tag.
     let timeToLive: Duration
 
+    /// The keys of all commands.
+    static let keys = ["id", "ttl_ms"]
     /// The longest `id`, in bytes.
     static let longestID = 64
     /// Maximum `ttl_ms`: one day.

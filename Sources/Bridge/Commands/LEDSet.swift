@@ -4,6 +4,7 @@ import JacquardProtocol
 /// `led/set`: plays a pattern on the LED of the tag or its gear. ``LEDArguments`` describes the arguments.
 struct LEDSet: TagRequest {
     static let name = "led/set"
+    static let keys = LEDArguments.allKeys
 
     private let arguments: LEDArguments
 
@@ -79,6 +80,8 @@ struct LEDArguments: Sendable {
 
     /// The keys of which a command needs at least one, unless it halts all patterns.
     private static let keys = ["state", "color", "brightness", "effect", "flash", "pattern", "duration_ms", "frames"]
+    /// All keys. `transition` is one of Home Assistant's.
+    static let allKeys = keys + ["halt_all", "component", "play", "resumable", "transition"]
     private static let targets = [Word("tag", TagCommand.Target.tag), Word("gear", .gear)]
     private static let states = [Word("ON", true), Word("OFF", false)]
     private static let stateSynonyms = [Word("on", true), Word("off", false)]

@@ -75,6 +75,8 @@ struct Requester: Hashable, Sendable {
     let trace: UInt64
     /// When the `accepted` result is due; nil once it was published.
     var acceptedAt: Instant?
+    /// The keys that the command does not have, each with a hint. The final result names them.
+    var ignoredKeys: [String: String] = [:]
 
     /// Maximum size of correlation data in bytes.
     static let maxCorrelationData = 4_096
@@ -145,8 +147,10 @@ extension Requester {
         at now: Timestamp,
         _ timeText: inout TimeText
     ) -> [UInt8] {
-        ResultDocument(
-            id: id, status: status, data: data, error: error, tag: member?.tag.text,
+        let isNaming = !ignoredKeys.isEmpty && status != .accepted
+        return ResultDocument(
+            id: id, status: status, data: isNaming ? data.naming(ignored: ignoredKeys) : data, error: error,
+            tag: member?.tag.text,
             tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds), time: now, bridge: bridge
         ).bytes(&timeText)
     }

@@ -229,7 +229,12 @@ extension PendingCommands {
     }
 
     /// Returns the `accepted` results that are due.
-    mutating func acceptOverdue(at now: Timestamp) -> [Publication] {
+    ///
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - obstacle: returns what a queued command for a tag, or for Bluetooth, waits for; nil if for its turn.
+    /// - Returns: the results.
+    mutating func acceptOverdue(at now: Timestamp, waitingFor obstacle: (TagID?) -> CommandObstacle?) -> [Publication] {
         var publications: [Publication] = []
         for index in pending.indices {
             for position in pending[index].requesters.indices {
@@ -237,7 +242,10 @@ extension PendingCommands {
                 guard let acceptedAt = requester.acceptedAt, acceptedAt <= now.instant else { continue }
                 pending[index].requesters[position].acceptedAt = nil
                 guard pending[index].publishesResult else { continue }
-                publications += requester.publications(requester.payload(.accepted, bridge: bridge, at: now, &timeText))
+                let waiting = pending[index].isSent ? nil : obstacle(pending[index].tag)
+                let data = waiting.map { CommandData(WaitingDocument($0)) } ?? .none
+                publications += requester.publications(
+                    requester.payload(.accepted, data: data, bridge: bridge, at: now, &timeText))
             }
         }
         return publications

@@ -21,6 +21,7 @@ struct BatteryGet: TagRequest {
 /// lists the tag's loadable modules.
 struct InfoGet: TagRequest {
     static let name = "info/get"
+    static let keys = ["component"]
 
     let command: TagCommand?
 

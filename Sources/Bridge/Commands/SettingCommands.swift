@@ -5,6 +5,7 @@ import JacquardProtocol
 /// tag has reached the state.
 struct ConnectionSet: TagRequest {
     static let name = "connection/set"
+    static let keys = ["connection"]
     static let ignoresHold = true
 
     let goal: TagGoal
@@ -38,6 +39,7 @@ struct ConnectionSet: TagRequest {
 /// `name/set`: sets the tag's own name, given as text or in `name`. It may contain spaces.
 struct NameSet: TagRequest {
     static let name = "name/set"
+    static let keys = ["name"]
 
     private let newName: String
 
@@ -71,6 +73,7 @@ struct NameSet: TagRequest {
 /// `touch_mode/set`: `gesture`, `continuous`, or an object with `touch_mode`.
 struct TouchModeSet: TagRequest {
     static let name = "touch_mode/set"
+    static let keys = ["touch_mode"]
 
     private let mode: TouchMode
 
@@ -93,9 +96,11 @@ struct TouchModeSet: TagRequest {
     }
 }
 
-/// `sleep/set`: makes the tag disconnect after `timeout_s`. With `wake_on_motion` it returns only after it is moved.
+/// `sleep/set`: makes the tag disconnect after `timeout_s`. With `wake_on_motion` it returns only after it is moved,
+/// otherwise it is left alone until it sleeps, and returns after it is touched.
 struct SleepSet: TagRequest {
     static let name = "sleep/set"
+    static let keys = ["timeout_s", "wake_on_motion"]
 
     private let timeoutSeconds: UInt32
     private let wakesOnMotion: Bool
@@ -111,5 +116,11 @@ struct SleepSet: TagRequest {
         let arguments = try CommandArguments(emptyOrObject: payload, with: "timeout_s, wake_on_motion")
         timeoutSeconds = try arguments.integer("timeout_s", Self.timeouts) ?? 0
         wakesOnMotion = try arguments.flag("wake_on_motion") ?? false
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        // A tag that waits for motion does not advertise before.
+        if !wakesOnMotion { tag.link.sleeps(within: .seconds(timeoutSeconds), at: now.instant) }
+        return TagRequestOutcome()
     }
 }

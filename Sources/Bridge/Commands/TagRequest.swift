@@ -5,6 +5,9 @@ protocol TagRequest: Sendable {
     /// The last two levels of its topic, such as `led/set`.
     static var name: String { get }
 
+    /// Its keys, besides those of all commands.
+    static var keys: [String] { get }
+
     /// Whether the command is allowed while the user has disconnected the tag or the configuration disables it.
     static var ignoresHold: Bool { get }
 
@@ -57,6 +60,7 @@ struct TagRequestOutcome: Sendable {
 }
 
 extension TagRequest {
+    static var keys: [String] { [] }
     static var ignoresHold: Bool { false }
     var goal: TagGoal { .connected }
 

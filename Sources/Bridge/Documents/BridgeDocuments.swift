@@ -13,6 +13,8 @@ struct BridgeInfoDocument: Encodable {
     let tags: [String]
     /// The connected tags. Commands to them are answered by this bridge only.
     let connected: [String]
+    /// The tags whose facts this bridge leaves to another one, which is connected to them; omitted if there are none.
+    var elsewhere: [String]?
     /// The tags of each group; omitted without groups.
     var groups: [String: [String]]?
     /// Whether the bridge publishes beats; omitted if not.

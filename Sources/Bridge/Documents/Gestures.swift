@@ -1,5 +1,10 @@
 import JSON
-import JacquardProtocol
+public import JacquardProtocol
+
+extension Gesture {
+    /// The `event_type` of the gesture.
+    public var word: String { GestureName(self).rawValue }
+}
 
 /// The name of a gesture in payloads.
 enum GestureName: String, Hashable, Sendable, CaseIterable {

@@ -49,6 +49,12 @@ struct CommandData: Sendable {
         document = nil
     }
 
+    /// Returns the data with the key `ignored`: the keys that a command does not have.
+    func naming(ignored keys: [String: String]) -> CommandData {
+        let members = document.flatMap { JSONValue(parsing: JSONText.bytes(of: $0)) }?.members ?? [:]
+        return CommandData(members.merging(["ignored": .object(keys.mapValues { .string($0) })]) { own, _ in own })
+    }
+
     /// `{}`
     static let none = CommandData()
 

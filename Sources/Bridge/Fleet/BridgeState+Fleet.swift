@@ -86,10 +86,10 @@ extension BridgeState {
             return correction(topics.tag(id).availability)
         }
         let state = BridgeTopics(base: topics.base, instance: name.text).state
-        _ = peers.received(state: Array("offline".utf8), of: name.text)
+        let change = peers.received(state: Array("offline".utf8), of: name.text)
         let text = "No beat of the bridge \(name.text) for \(FleetWatch.patience.components.seconds) s"
         let event = event(.bridgeSilent, text: text, at: now)
-        return publish(facts + [correction(state), event]) + ringChanged(at: now)
+        return peerChanged(change, at: now) + publish(facts + [correction(state), event]) + ringChanged(at: now)
     }
 
     private func correction(_ topic: String) -> Publication {
@@ -106,7 +106,10 @@ extension BridgeState {
 
 extension BridgeState {
     /// The facts to publish again after a late will or another bridge has overwritten the state of this one.
-    var overwrittenFacts: [Publication] { [stateFact] + (watch == nil ? [] : tags.map(\.availabilityFact)) }
+    var overwrittenFacts: [Publication] { presenceFacts + (watch == nil ? [] : tags.map(\.availabilityFact)) }
+
+    /// The state of the bridge, and for other bridges its tags: they forget what it was connected to when it is offline.
+    var presenceFacts: [Publication] { [stateFact] + (peers.isEmpty ? [] : [infoFact]) }
 
     /// Returns all facts, which are published even if the broker has them.
     func allFactsAgain(at now: Timestamp) -> [Publication] {

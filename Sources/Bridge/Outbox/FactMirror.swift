@@ -37,18 +37,25 @@ struct FactMirror: Sendable {
     private var postponed: Set<ExactText> = []
     /// How often facts were repeated because their acknowledgements were late. Almost always empty.
     private var repetitions: [ExactText: Int] = [:]
+    /// The topics whose facts are stored, but not published: another bridge publishes them.
+    private var withheld: Set<ExactText> = []
 
     /// Stores a fact.
     ///
-    /// - Returns: whether to send or queue it: not if the broker has the same fact, and not if the topic is already
-    ///   queued.
+    /// - Returns: whether to send or queue it: not if the broker has the same fact, if the topic is already queued, or if
+    ///   it is withheld.
     mutating func keep(_ publication: Publication) -> Bool {
         let topic = ExactText(publication.topic)
+        // Nothing to publish, and nothing of this bridge to clear.
+        if publication.isClearing, withheld.remove(topic) != nil {
+            remove(topic)
+            return false
+        }
         guard let known = facts[topic] else {
             facts[topic] = Fact(
                 payload: publication.payload, qos: publication.qos, progress: .stale, place: order.count)
             order.append(topic)
-            return true
+            return !isWithheld(topic)
         }
         let isSettled = known.progress == .published || known.progress == .dropped
         if isSettled, known.equals(publication) { return false }
@@ -56,7 +63,28 @@ struct FactMirror: Sendable {
         facts[topic] = Fact(
             payload: publication.payload, qos: publication.qos, progress: isWaiting ? .waiting : .stale,
             place: known.place)
-        return !isWaiting
+        return !isWaiting && !isWithheld(topic)
+    }
+
+    private func isWithheld(_ topic: ExactText) -> Bool { !withheld.isEmpty && withheld.contains(topic) }
+
+    /// Publishes no facts of these topics until ``release(_:)``, not even queued ones.
+    mutating func withhold(_ topics: [String]) {
+        for topic in topics { withheld.insert(ExactText(topic)) }
+    }
+
+    /// Ends ``withhold(_:)``, and marks the facts of these topics as queued, except those for which the broker closes the
+    /// connection.
+    ///
+    /// - Returns: the topics to queue.
+    mutating func release(_ topics: [String]) -> [String] {
+        topics.filter { topic in
+            let topic = ExactText(topic)
+            withheld.remove(topic)
+            guard let known = facts[topic], known.progress != .waiting, known.progress != .dropped else { return false }
+            facts[topic]?.progress = .waiting
+            return true
+        }
     }
 
     /// Marks the topic's fact to be sent again.
@@ -70,9 +98,13 @@ struct FactMirror: Sendable {
         facts[ExactText(topic)]?.progress = .waiting
     }
 
-    /// Returns the topic's fact and marks it as published.
+    /// Returns the topic's fact and marks it as published; nil if the topic is withheld.
     mutating func publish(_ topic: String) -> Publication? {
         let key = ExactText(topic)
+        guard !isWithheld(key) else {
+            facts[key]?.progress = .stale
+            return nil
+        }
         facts[key]?.progress = .published
         return facts[key].map { Publication(topic: topic, payload: $0.payload, qos: $0.qos, kind: .fact) }
     }
@@ -80,8 +112,12 @@ struct FactMirror: Sendable {
     /// The broker has acknowledged the clearing of a topic: removes the topic, unless it has a new fact.
     mutating func cleared(_ topic: String) {
         let key = ExactText(topic)
-        guard let known = facts[key], known.progress == .published, known.payload.isEmpty else { return }
-        facts[key] = nil
+        guard facts[key]?.progress == .published, facts[key]?.payload.isEmpty == true else { return }
+        remove(key)
+    }
+
+    private mutating func remove(_ topic: ExactText) {
+        guard let known = facts.removeValue(forKey: topic) else { return }
         order[known.place] = nil
         if order.count > 64, order.count > 2 * facts.count { removeGaps() }
     }
@@ -91,6 +127,10 @@ struct FactMirror: Sendable {
         repetitions = [:]
         let topics = order.compactMap { topic -> String? in
             guard let topic, facts[topic]?.progress != .dropped else { return nil }
+            guard !isWithheld(topic) else {
+                facts[topic]?.progress = .stale
+                return nil
+            }
             facts[topic]?.progress = .waiting
             return topic.text
         }

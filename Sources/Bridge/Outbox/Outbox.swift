@@ -150,6 +150,22 @@ public struct Outbox: Sendable {
         return [delivery(waiting.message, message: waiting, at: now)]
     }
 
+    /// Keeps the facts of these topics up to date without publishing them, until ``republish(_:at:)``. Queued facts of these
+    /// topics are not published either.
+    public mutating func withhold(_ topics: [String]) {
+        facts.withhold(topics)
+    }
+
+    /// Publishes the facts of these topics, even if the broker has them, and publishes their changes from now on.
+    ///
+    /// - Returns: the deliveries to pass to the client now.
+    public mutating func republish(_ topics: [String], at now: Instant) -> [Delivery] {
+        let queued = facts.release(topics)
+        guard isConnected else { return [] }
+        for topic in queued { backlog.append(factTopic: topic) }
+        return drain(at: now)
+    }
+
     /// Returns whether a command can be accepted, and counts a rejected one as dropped.
     public mutating func takesCommand() -> Bool {
         guard intake == .closed else { return true }

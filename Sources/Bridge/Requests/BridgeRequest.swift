@@ -7,6 +7,9 @@ protocol BridgeRequest: Sendable {
     /// The last level of its topic, such as `scan`.
     static var name: String { get }
 
+    /// Its keys, besides those of all commands.
+    static var keys: [String] { get }
+
     /// Parses the request from its payload.
     ///
     /// - Throws: `invalid_argument`, `invalid_json`, or why it cannot be executed now.
@@ -28,6 +31,9 @@ protocol BridgeRequest: Sendable {
 
     /// Handles the driver's response.
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep
+
+    /// Returns the failure for an error of the driver.
+    func failure(_ error: RequestError, in bridge: BridgeState) -> CommandFailure
 
     /// Returns the effects of a failure or an unknown result. The result follows them.
     func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect]
@@ -97,10 +103,12 @@ enum BridgeRequestResult: Sendable {
 }
 
 extension BridgeRequest {
+    static var keys: [String] { [] }
     var needsBluetooth: Bool { false }
     var responseLimit: Duration { .seconds(60) }
 
     func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {}
+    func failure(_ error: RequestError, in bridge: BridgeState) -> CommandFailure { CommandFailure(error) }
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
     func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] { [] }
     static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }

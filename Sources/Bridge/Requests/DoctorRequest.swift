@@ -7,6 +7,7 @@ import JacquardProtocol
 /// The driver examines the host. Requests that arrive meanwhile share its report.
 struct DoctorRequest: BridgeRequest {
     static let name = "doctor"
+    static let keys = ["tag"]
 
     private let tag: TagID?
 

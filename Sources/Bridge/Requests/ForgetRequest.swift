@@ -7,6 +7,7 @@ import JacquardProtocol
 /// `id` as in all commands.
 struct ForgetRequest: BridgeRequest {
     static let name = "forget"
+    static let keys = ["id", "tag"]
 
     private let entry: TagEntry
 

@@ -3,6 +3,7 @@ import JacquardProtocol
 /// `request/gatt`: an object with `tag` and `duration_s` records the Bluetooth traffic with a tag; `stop` ends it.
 struct GATTRequest: BridgeRequest {
     static let name = "gatt"
+    static let keys = ["tag", "duration_s"]
 
     private enum Intent: Sendable {
         case record(TagID, seconds: Int)

@@ -4,6 +4,7 @@ import JacquardProtocol
 /// `request/log`: publishes log records on `G/log` for a duration, which 0 ends. A new request replaces the last one.
 struct LogRequest: BridgeRequest {
     static let name = "log"
+    static let keys = ["level", "tag", "duration_s"]
 
     private let level: LogThreshold
     private let tag: TagID?

@@ -3,6 +3,7 @@ import JacquardProtocol
 /// `request/metrics`: the metrics as text, in parts of at most 64 KiB.
 struct MetricsRequest: BridgeRequest {
     static let name = "metrics"
+    static let keys = ["after"]
 
     /// The last tag of the part before; nil: the first part.
     let tag: String?

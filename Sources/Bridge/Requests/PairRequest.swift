@@ -1,10 +1,12 @@
 import JSON
 import JacquardProtocol
+import Text
 
 /// `request/pair`: the serial, or an object with `serial` and `timeout_s`. Bonds with a tag and adds it to the known
 /// tags.
 struct PairRequest: BridgeRequest {
     static let name = "pair"
+    static let keys = ["serial", "timeout_s"]
 
     private let entry: TagEntry
     private let seconds: Int
@@ -21,7 +23,7 @@ struct PairRequest: BridgeRequest {
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
         let arguments = try Self.arguments(payload)
         let id = try arguments.pairingSerial() ?? bridge.pairing.requestSerial.flatMap { TagID($0) }
-        let serial = try CommandArguments.required(id, "serial", mayBe: CommandArguments.pairingSerials)
+        guard let serial = id else { throw bridge.missingSerial }
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
         entry = try Self.entry(serial, in: bridge)
     }
@@ -70,6 +72,28 @@ struct PairRequest: BridgeRequest {
         return .done(.data(CommandData(PairedDocument(entry, sighting))), [.paired(entry, sighting)])
     }
 
+    func failure(_ error: RequestError, in bridge: BridgeState) -> CommandFailure {
+        let failure = CommandFailure(error)
+        let serials = bridge.receivedSerials.filter { $0 != entry.serial }
+        guard case .notFound = error, !serials.isEmpty else { return failure }
+        let likeness = SerialLikeness.hint(for: entry.serial, in: serials)
+        let received = likeness.isEmpty ? Self.list(serials) : nil
+        return CommandFailure(
+            failure.code, failure.text + likeness,
+            hint: [failure.hint, received].compactMap(\.self).joined(separator: "; "))
+    }
+
+    /// Upper bound on serials in a hint.
+    private static let mostListed = 8
+
+    /// A clause with the serials of the tags that were received recently.
+    fileprivate static func list(_ received: [String]) -> String {
+        let serials = Set(received).sorted()
+        guard !serials.isEmpty else { return "no tag is received" }
+        let more = serials.count > mostListed ? " and more" : ""
+        return "received are \(serials.prefix(mostListed).joined(separator: ", "))\(more)"
+    }
+
     func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] {
         [.pairing(.failed(entry, failure))]
     }
@@ -80,6 +104,19 @@ struct PairRequest: BridgeRequest {
     }
 }
 
+extension BridgeState {
+    /// The serials of the tags that were received recently.
+    var receivedSerials: [String] { seen.all.map(\.tag.serial) }
+
+    /// The failure of a request to pair without a serial.
+    fileprivate var missingSerial: CommandFailure {
+        CommandFailure(
+            .invalidArgument, "\"serial\" is missing; it may be \(CommandArguments.pairingSerials)",
+            hint: "In Home Assistant, first enter it in Serial of the tag to pair; \(PairRequest.list(receivedSerials))"
+        )
+    }
+}
+
 extension CommandArguments {
     /// The allowed values of `serial`.
     static let pairingSerials = "the serial printed on the tag, such as 003R"
@@ -87,7 +124,7 @@ extension CommandArguments {
     /// Reads the key `serial`; nil if it is absent.
     func pairingSerial() throws(CommandFailure) -> TagID? {
         try text("serial", mayBe: Self.pairingSerials) { text in
-            PairingSerial(printed: text).flatMap { TagID($0.description) }
+            PairingSerial(printed: String(ASCII.trimmed(text[...]))).flatMap { TagID($0.description) }
         }
     }
 }
@@ -111,6 +148,7 @@ struct PairedDocument: Encodable {
 /// payload clears it. For user interfaces with a text field and a button.
 struct PairSerialRequest: BridgeRequest {
     static let name = "pair_serial"
+    static let keys = ["serial"]
 
     private let serial: String?
 

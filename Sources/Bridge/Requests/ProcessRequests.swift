@@ -19,6 +19,7 @@ struct HealthRequest: BridgeRequest {
 /// `request/log_level`: a level, or an object with `level`. It lasts until the next start.
 struct LogLevelRequest: BridgeRequest {
     static let name = "log_level"
+    static let keys = ["level"]
 
     private let level: LogThreshold
 

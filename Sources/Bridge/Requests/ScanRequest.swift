@@ -1,6 +1,7 @@
 /// `request/scan`: empty or an object with `duration_s` and `duplicates` starts or prolongs the scan; `stop` ends it.
 struct ScanRequest: BridgeRequest {
     static let name = "scan"
+    static let keys = ["duration_s", "duplicates"]
 
     private enum Intent: Sendable {
         case scan(seconds: Int, allowsDuplicates: Bool)

@@ -3,6 +3,7 @@ import JacquardProtocol
 /// `request/trace`: the stages of the latest gestures and commands, or of one gesture.
 struct TraceRequest: BridgeRequest {
     static let name = "trace"
+    static let keys = ["tag", "seq", "count"]
 
     /// The tag; nil: all tags.
     let tag: TagID?

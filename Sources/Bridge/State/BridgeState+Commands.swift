@@ -1,11 +1,15 @@
 import HomeAssistant
 import JacquardProtocol
+import Text
 import Time
 
 // MARK: Receiving a command
 
 extension BridgeState {
     mutating func received(_ message: IncomingMessage, at now: Timestamp) -> [BridgeAction] {
+        if !formerAnnouncements.isEmpty, formerAnnouncements.contains(message.topic) {
+            return receivedFormerAnnouncement(message)
+        }
         let isForDiscovery = discovery?.life.received(
             message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
         guard isForDiscovery != true, let subject = topics.subject(of: message.topic) else { return [] }
@@ -13,22 +17,40 @@ extension BridgeState {
         case .command(let address): return command(address, message, at: now)
         case .groupCommand(let group, let name): return groupCommand(name, to: group, message, at: now)
         case .tagInfo(let tag):
-            guard message.isRetained, let id = TagID(String(tag)), tags.position(of: id) == nil else { break }
-            former.received(info: message.payload, of: id)
+            guard message.isRetained, let id = TagID(String(tag)) else { break }
+            if let position = tags.position(of: id) {
+                received(info: message.payload, ofTag: position)
+            } else {
+                former.received(info: message.payload, of: id)
+            }
         case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
-            let dropped = dropCommands(
-                ofTagsConnectedElsewhere: peers.received(info: message.payload, of: instance), at: now)
-            return dropped + endOfTagInfo + ringChanged(at: now)
+            let change = peers.received(info: message.payload, of: instance)
+            return dropCommands(ofTagsConnectedElsewhere: change.connected, at: now) + peerChanged(change, at: now)
+                + endOfTagInfo + ringChanged(at: now)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
-            return peers.isOverwritten(ownState: message.payload) ? stateOverwritten(at: now) : []
+            let isOverwritten = peers.isOverwritten(ownState: message.payload)
+            guard shutdown == nil else {
+                shutdown?.received(ownState: message.payload)
+                break
+            }
+            let isAnswer = message.payload.elementsEqual("online".utf8)
+            return (isOverwritten ? stateOverwritten(at: now) : []) + (isAnswer ? retainedMessagesEnded(at: now) : [])
         case .peerState(let instance):
-            let dropped = dropCommands(
-                ofTagsConnectedElsewhere: peers.received(state: message.payload, of: instance), at: now)
-            return dropped + ringChanged(at: now)
+            let change = peers.received(state: message.payload, of: instance)
+            return dropCommands(ofTagsConnectedElsewhere: change.connected, at: now) + peerChanged(change, at: now)
+                + ringChanged(at: now)
         case .beat(let instance): return beat(of: instance, message, at: now)
         }
         return []
+    }
+
+    /// Handles a message that arrives after the decision to stop: rejects a command.
+    mutating func receivedWhileStopping(_ message: IncomingMessage, at now: Timestamp) -> [BridgeAction] {
+        switch topics.subject(of: message.topic) {
+        case .command, .groupCommand, .peerInfo, .peerState: received(message, at: now)
+        default: []
+        }
     }
 
     /// Whether messages to a topic are commands to tags or requests to a bridge.
@@ -65,18 +87,28 @@ extension BridgeState {
         }
         if message.isRetained { refusal = .retained }
         let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
-        let requester = Requester(
+        var requester = Requester(
             address, message, responseTopic, id: id, isIDOwn: isIDOwn, member: member, trace: trace, at: now)
+        if case .success(.object(let arguments)) = payload, let keys = Self.keys(of: address) {
+            requester.ignoredKeys = arguments.unknownKeys(besides: keys)
+        }
         func result(_ publications: [Publication]) -> [BridgeAction] { publishesResult ? publish(publications) : [] }
         if let refusal { return result(pendingCommands.refuse(requester, refusal, at: now)) }
         if let stored = pendingCommands.storedResult(for: requester, at: now) { return result(stored) }
         do throws(CommandFailure) {
+            if shutdown != nil { throw CommandFailure.stoppedBeforeSending }
             if let member { try check(member, at: position, for: address) }
             return try execute(
                 address, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
             return result(pendingCommands.fail(requester, error, at: now))
         }
+    }
+
+    /// Returns the keys of a command; nil for an unknown command.
+    private static func keys(of address: CommandAddress) -> [String]? {
+        address.tag == nil
+            ? (try? BridgeRequestTable.row(address.name))?.keys : (try? TagRequestTable.row(address.name))?.keys
     }
 
     /// Returns whether the `id` of a request to the bridge identifies its repetitions.
@@ -208,6 +240,8 @@ extension BridgeState {
     /// too.
     private func publishesResult(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> Bool {
         guard let tag = address.tag, let position else { return true }
+        let id = tags[position].entry.id
+        if let shutdown { return shutdown.answers(for: id, isKnownElsewhere: peers.isKnown(id)) }
         return tags[position].isConnected || peers.responds(forKnown: tag, as: member)
     }
 
@@ -248,6 +282,8 @@ extension BridgeState {
 
     private func unknownTag(_ tag: String) -> CommandFailure {
         let known = tags.prefix(20).map(\.entry.id.text).joined(separator: ", ")
-        return CommandFailure(.unknownTag, "There is no tag \(tag.quoted); there are \(known.nonEmpty ?? "none")")
+        let hint = SerialLikeness.hint(for: tag, in: tags.map(\.entry.id.text))
+        return CommandFailure(
+            .unknownTag, "There is no tag \(tag.quoted)\(hint); there are \(known.nonEmpty ?? "none")")
     }
 }

@@ -28,7 +28,10 @@ extension BridgeState {
         findings.append(duplicatesFinding)
         if let id, let position = tags.position(of: id) {
             let isElsewhere = isConnectedElsewhere(position)
-            findings += TagFindings(tags[position], report.bonds, isConnectedElsewhere: isElsewhere, now: now).all
+            findings +=
+                TagFindings(
+                    tags[position], report.bonds, isConnectedElsewhere: isElsewhere, strangers: strangers, now: now
+                ).all
         } else if let id {
             findings.append(Finding(.tags, .failed, "tag \(id) was forgotten", remedies: ["pair it again"]))
         } else {
@@ -36,6 +39,13 @@ extension BridgeState {
         }
         let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
         return findings.sorted { order[$0.check, default: 0] < order[$1.check, default: 0] }
+    }
+}
+
+extension BridgeState {
+    /// The serials of received tags that the bridge does not know.
+    private var strangers: [String] {
+        Set(seen.all.map(\.tag.serial)).filter { !tags.contains(serial: $0) }.sorted()
     }
 }
 
@@ -78,11 +88,12 @@ extension BridgeState {
 
     private var bridgeFinding: Finding {
         let since = "\(configuration.instance) is online since \(startedAt.text), version \(configuration.version)"
-        let troubles = problems([.stateNotSaved, .metricsNotWritten])
+        let troubles = problems([.stateNotSaved, .metricsNotWritten, .stateDamaged])
         guard troubles.isEmpty else {
+            let isUnwritable = !problems([.stateNotSaved, .metricsNotWritten]).isEmpty
             return Finding(
                 .bridge, .warning, ([since] + troubles).joined(separator: "; "),
-                remedies: ["make room on the disk, and let the bridge's user write these files"])
+                remedies: isUnwritable ? ["make room on the disk, and let the bridge's user write these files"] : [])
         }
         return Finding(.bridge, .ok, since)
     }
@@ -94,7 +105,7 @@ extension BridgeState {
         guard texts.isEmpty else {
             return Finding(
                 .duplicateSerials, .warning, texts.joined(separator: "; "),
-                remedies: ["jacquard2mqtt tags", "set address and id of each of your tags in the configuration"])
+                remedies: ["jacquard2mqtt status", "set address and id of each of your tags in the configuration"])
         }
         return Finding(.duplicateSerials, .ok, "no serial of a tag is received from two devices")
     }
@@ -105,11 +116,6 @@ extension BridgeState {
             return Finding(
                 .discovery, .failed, "the bridge cannot scan: Bluetooth is \(state.text)",
                 remedies: ["sudo rfkill unblock bluetooth", "bluetoothctl power on"])
-        }
-        if let text = problems([.scanSilent]).first {
-            return Finding(
-                .discovery, .failed, text,
-                remedies: ["sudo systemctl restart bluetooth", "set bluetooth.reset_adapter to true"])
         }
         if let adapter = stack.adapters?.first(where: \.isDiscovering) {
             return Finding(.discovery, .ok, "\(adapter.id) is scanning")

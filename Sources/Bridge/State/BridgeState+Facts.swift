@@ -130,7 +130,8 @@ extension BridgeState {
 
     /// Publishes the health document if the problems have changed.
     mutating func healthChanged(at now: Timestamp) -> [Publication] {
-        var problems = Problem.problems(of: stack.adapters) + tags.flatMap(\.problems) + health.problems(at: now)
+        var problems = Problem.problems(of: stack.adapters) + tags.flatMap(\.problems)
+        problems += health.problems(at: now) { tags.contains(serial: $0) }
         for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }
         }
@@ -161,7 +162,7 @@ extension BridgeState {
                 mqtt: stack.protocolVersion,
                 node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
-                connected: tags.filter(\.isConnected).map(\.entry.id.text),
+                connected: tags.filter(\.isConnected).map(\.entry.id.text), elsewhere: tagsElsewhere,
                 groups: groups.document, watch: watch == nil ? nil : true))
     }
 

@@ -10,7 +10,9 @@ extension BridgeState {
         former.brokerConnected(at: now.instant)
         peers.brokerConnected()
         watch?.brokerConnected(at: now.instant)
-        return healthEvent(at: now) { $0.brokerConnected() }
+        let wereElsewhere = tagsElsewhere != nil
+        return scopesUndecided(at: now) + publish(wereElsewhere ? [infoFact] : [])
+            + healthEvent(at: now) { $0.brokerConnected() }
     }
 
     /// Applies changed settings. The list of configured tags is only stored.
@@ -45,7 +47,9 @@ extension BridgeState {
         discovery?.setTags(ids)
         if let old { discovery?.takeOver(from: old, tags: ids) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
-        return [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFact)
+        let withheld = tags.indices.filter { scopes[tags[$0].entry.id] != nil }
+        return withheld.map { .withhold(discoveryTopics(of: tags[$0].entry.id)) }
+            + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFact)
     }
 }
 
@@ -55,7 +59,18 @@ extension BridgeState {
     /// Publications of discovery that are due.
     mutating func discoveryDue(at now: Timestamp) -> [Publication] {
         guard let actions = discovery?.life.takeDue(at: now.instant.sinceBoot), let discovery else { return [] }
-        return actions.flatMap { publications(for: $0, discovery.documents, at: now) }
+        var due: [Publication] = []
+        for action in actions { due += publications(for: action, discovery.documents, at: now) }
+        return due + announcementsDue(at: now)
+    }
+
+    /// The next announcements of tags.
+    private mutating func announcementsDue(at now: Timestamp) -> [Publication] {
+        let (ids, isAgain, isEnd) = announcements.takeDue(at: now.instant)
+        let facts = ids.compactMap(tags.position).flatMap { position in
+            discovery?.announcement(of: tags[position].discovered).map(Publication.init) ?? []
+        }
+        return (isAgain ? facts.map(\.reminder) : facts) + (isEnd ? tags.map(\.touchModeFact.reminder) : [])
     }
 
     /// The announcement of a tag after one of its facts has changed. The ``Outbox`` drops it if it is the same as before.
@@ -83,17 +98,17 @@ extension BridgeState {
     /// The number of connected tags.
     var connectedTagsFact: Publication { .fact(topics.tags, ConnectedTagsDocument(tags)) }
 
-    private func publications(
+    private mutating func publications(
         for action: DiscoveryAction, _ documents: DiscoveryDocuments, at now: Timestamp
     ) -> [Publication] {
         switch action {
         case .publish(let messages): return messages.map(Publication.init)
         case .announceAll(let again):
-            let ofTags = tags.flatMap { discovery?.announcement(of: $0.discovered) ?? [] }
-            let messages = documents.announcementOfBridge + ofTags
-            let facts = messages.map(Publication.init)
+            announcements.begin(tags.map(\.entry.id), again: again, at: now.instant)
+            let facts = documents.announcementOfBridge.map(Publication.init)
             return again ? facts.map(\.reminder) : facts
-        case .repeatTouchModes: return tags.map(\.touchModeFact.reminder)
+        case .repeatTouchModes:
+            return announcements.postponesTouchModes() ? [] : tags.map(\.touchModeFact.reminder)
         case .repeatBridge:
             return (documents.announcementOfBridge.map(Publication.init) + bridgeFacts(at: now)).map(\.reminder)
         case .repeatTag(let position):

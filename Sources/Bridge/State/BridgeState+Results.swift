@@ -65,6 +65,15 @@ extension BridgeState {
         return settled.isEmpty ? actions : actions + settled
     }
 
+    /// Returns the `accepted` results that are due.
+    mutating func acceptOverdue(at now: Timestamp) -> [Publication] {
+        pendingCommands.acceptOverdue(at: now) { tag in
+            if let state = stack.unusableBluetooth { return .bluetooth(state) }
+            guard let position = tag.flatMap(tags.position), !tags[position].isConnected else { return nil }
+            return .tag(tags[position].lastSeenHint(at: now))
+        }
+    }
+
     /// Handles an expired command: its tag or Bluetooth was unavailable for too long, or no response arrived.
     mutating func expired(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
         switch command.work {
@@ -74,7 +83,8 @@ extension BridgeState {
             guard let position = tags.position(of: id) else { return failed(command, .neverEnded, at: now) }
             guard request.goal == .connected else { return failed(command, .stillConnected, at: now) }
             tags[position].link.commandExpired()
-            return failed(command, tags[position].expiredFailure(at: now), at: now) + settle(position, at: now)
+            let failure = tags[position].expiredFailure(of: command, bluetooth: stack.unusableBluetooth, at: now)
+            return failed(command, failure, at: now) + settle(position, at: now)
         }
     }
 
@@ -150,8 +160,9 @@ extension BridgeState {
             return tags.position(of: id).map { succeeded(token, .done, of: $0, at: now) } ?? []
         case (.success(let response), .bridge(let request)):
             return perform(request.succeeded(response, token: token), of: token, at: now)
-        case (.failure(.notConnected), _): return waitAgain(command, at: now)
-        case (.failure(let error), _): return fail(token, CommandFailure(error), at: now)
+        case (.failure(let error), .bridge(let request)):
+            return fail(token, request.failure(error, in: self), at: now)
+        case (.failure(let error), .tag): return fail(token, CommandFailure(error), at: now)
         }
     }
 

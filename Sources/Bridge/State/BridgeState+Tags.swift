@@ -13,24 +13,31 @@ extension BridgeState {
         }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
+        let problemsBefore = tags[position].problems
         let publications = tags[position].handle(event, at: now)
-        if let incident = TagIncidents.Kind(event, wasConnected: wasConnected, isConnected: tags[position].isConnected)
+        if let incident = TagIncidents.Kind(
+            event, wasConnected: wasConnected, isConnected: tags[position].isConnected,
+            isForgetting: departures.isForgetting(id))
         {
             incidents.add(incident, of: tags[position].number, at: now.instant)
         }
         if let requestedAt, !wasConnected, tags[position].isConnected {
             connectDurations.observe(from: requestedAt, to: now.instant)
         }
+        // Of this tag only: with thousands of tags, looking at all of them for each one takes seconds.
+        let health = tags[position].problems == problemsBefore ? [] : healthChanged(at: now)
         switch event {
         case .connection:
-            let counts = tags[position].isConnected == wasConnected ? [] : [infoFact, connectedTagsFact]
-            return publish(publications + healthChanged(at: now) + counts) + refuseWaiting(of: position, at: now)
-                + settle(position, at: now) + sendWaiting(of: position, at: now)
+            let isChanged = tags[position].isConnected != wasConnected
+            let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
+            let counts = isChanged ? [infoFact, connectedTagsFact] : []
+            return scope.narrowing + publish(publications + health + counts) + scope.widening
+                + refuseWaiting(of: position, at: now) + settle(position, at: now) + sendWaiting(of: position, at: now)
         case .information:
-            return publish(publications + healthChanged(at: now) + discoveryFacts(ofTag: position))
+            return publish(publications + health + discoveryFacts(ofTag: position))
         case .gear, .battery:
             let commands = reflexes(of: position, gearBefore: gearBefore, batteryBefore: batteryBefore, at: now)
-            return commands + publish(publications) + settle(position, at: now)
+            return commands + publish(publications) + completeFacts(of: position) + settle(position, at: now)
         default: return publish(publications)
         }
     }
@@ -46,7 +53,7 @@ extension BridgeState {
     /// Stores a received tag, and publishes it during a requested scan.
     mutating func advertised(_ tag: TagAdvertisement, at now: Timestamp) -> [BridgeAction] {
         seen.received(tag, at: now)
-        let publications = found(tag, at: now)
+        let publications = found(tag, at: now) + (pairing.received(tag.serial) ? pairingFact : [])
         guard !tag.isConnected, scan.admits(tag.address) else { return publish(publications) }
         let document = AdvertisementDocument(tag, isKnown: tags.contains(serial: tag.serial))
         let advertisement = Publication(
@@ -98,6 +105,7 @@ extension BridgeState {
 
     /// Handles a new bond: adds the tag if it is new, and connects it according to its policy.
     mutating func addPaired(_ entry: TagEntry, _ sighting: TagSighting, at now: Timestamp) -> [BridgeAction] {
+        seen.solved(entry.serial)
         guard let position = tags.position(of: entry.id) else {
             return insert(entry, record: nil, sighting, at: now)
         }
@@ -113,14 +121,17 @@ extension BridgeState {
         let stored = tag.storeAlways()
         tags.append(tag)
         tagListChanged()
+        let scope = rescope([tags.count - 1], at: now)
         let announcement = discoveryFacts(ofTag: tags.count - 1) + [connectedTagsFact]
-        let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement)
-        return emptied + facts + [.addTag(entry), stored] + settle(tags.count - 1, at: now)
+        let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement + healthChanged(at: now))
+        return emptied + scope.narrowing + facts + scope.widening + [.addTag(entry), stored]
+            + settle(tags.count - 1, at: now)
     }
 
     mutating func change(_ entry: TagEntry, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: entry.id) else { return [] }
-        return publish(tags[position].change(entry) + discoveryFacts(ofTag: position)) + settle(position, at: now)
+        let publications = tags[position].change(entry) + discoveryFacts(ofTag: position)
+        return publish(publications + healthChanged(at: now)) + settle(position, at: now)
     }
 
     /// Applies a changed list of tags to discovery.
@@ -160,17 +171,24 @@ extension BridgeState {
         _ position: Int, publishing events: [Publication], for request: Departure.Request?, at now: Timestamp
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
-        let released = releaseHeldGestures(of: id, at: now)
+        let gestures = releaseHeldGestures(of: id, at: now)
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
         let recording = recorder.recording?.tag == id ? endRecording(.removed, at: now) : []
+        // Another bridge publishes the facts from now on: they are not cleared.
+        let withheld = peers.isKnown(id) ? [BridgeAction.withhold(allTopics(of: position))] : []
+        // Facts that are withheld could not be cleared.
+        let released =
+            withheld.isEmpty && scopes[id] != nil ? [BridgeAction.republish(tags[position].topics.retained)] : []
+        scopes.remove(id)
         let tag = tags.remove(at: position)
+        seen.solved(tag.entry.serial)
         reflexTable.remove(id)
         tagListChanged()
         departures.append(.tag(tag.entry, request), retainedTopics: tag.topics.retained, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + [connectedTagsFact]
-        return released + refused + recording + [.removeTag(id)]
+        return gestures + refused + recording + [.removeTag(id)] + withheld + released
             + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }
 
@@ -208,7 +226,26 @@ extension BridgeState {
         let messages =
             unknown.flatMap { documents.withdrawalInBothForms(ofTag: $0.id.text) }
             + findings.instances.flatMap { documents.withdrawalInBothForms(ofBridge: $0) }
-        return publish(messages.map(Publication.init)) + endOfTagInfo
+        // Early releases of Home Assistant log an error for any message of the device form.
+        let uncertain = messages.map(\.topic).filter(documents.isUnknownToEarlyReleases)
+        formerAnnouncements = Set(uncertain)
+        let certain = messages.filter { !formerAnnouncements.contains($0.topic) }
+        return publish(certain.map(Publication.init)) + (uncertain.isEmpty ? [] : [.subscribe(uncertain)])
+            + endOfTagInfo
+    }
+
+    /// Withdraws a former announcement of the device form that is still retained.
+    mutating func receivedFormerAnnouncement(_ message: IncomingMessage) -> [BridgeAction] {
+        formerAnnouncements.remove(message.topic)
+        let withdrawal = message.payload.isEmpty ? [] : publish([.noFact(message.topic)])
+        return [.unsubscribe([message.topic])] + withdrawal
+    }
+
+    /// Ends the subscriptions to former announcements that are not retained.
+    mutating func stopReadingFormerAnnouncements() -> [BridgeAction] {
+        guard !formerAnnouncements.isEmpty else { return [] }
+        defer { formerAnnouncements = [] }
+        return [.unsubscribe(formerAnnouncements.sorted())]
     }
 
     /// Ends the subscription to the `info` topics of all tags when it is no longer needed. A single bridge keeps it.

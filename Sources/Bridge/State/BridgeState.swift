@@ -23,6 +23,8 @@ public struct BridgeState: Sendable {
     var tags: TagTable
     var pendingCommands: PendingCommands
     var peers: PeerBridges
+    /// Which facts of the tags this bridge publishes.
+    var scopes = FactScopes()
     var stateReminders = StateReminders()
     /// nil unless the configuration enables it.
     var watch: FleetWatch?
@@ -30,7 +32,9 @@ public struct BridgeState: Sendable {
     var refreshes = Throttle(every: RefreshRequest.interval)
     var former: FormerTopics
     var departures = Departures()
-    var health = HealthMonitor()
+    /// Announcements that earlier runs may have left, and that are withdrawn if they are retained.
+    var formerAnnouncements: Set<String> = []
+    var health: HealthMonitor
     var stack = StackFacts()
     var scan = ScanState()
     var recorder = TrafficRecorder()
@@ -42,6 +46,7 @@ public struct BridgeState: Sendable {
     /// The publication of log records; nil without a request.
     var logStream: LogStream?
     var discovery: HomeAssistantDiscovery?
+    var announcements = AnnouncementQueue()
     var tagContext: TagMirror.Context
     var gestures: GestureEncoder
     var incidents = TagIncidents()
@@ -54,7 +59,8 @@ public struct BridgeState: Sendable {
     var reflexTable: ReflexTable
     /// nil before the first connection.
     var isBrokerConnected: Bool?
-    private var isStopped = false
+    /// nil before ``BridgeEvent/stopping``.
+    var shutdown: Shutdown?
 
     /// When to report ``BridgeEvent/deadlineReached``; nil if nothing is due.
     public private(set) var deadline: Instant?
@@ -88,6 +94,7 @@ public struct BridgeState: Sendable {
         peers = PeerBridges(instance: configuration.instance)
         watch = configuration.watchesFleet ? FleetWatch(instance: configuration.instance) : nil
         former = FormerTopics(instance: configuration.instance, earlier)
+        health = HealthMonitor(damage: earlier.damage)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         gestures = GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.gestureLifetime)
         groups = GroupTable(configuration.groups)
@@ -95,6 +102,7 @@ public struct BridgeState: Sendable {
         reflexTable = ReflexTable(configuration.reflexes)
         gestures.tracing = tracing
         tagListChanged()
+        _ = healthChanged(at: startedAt)
         deadline = nextDeadline()
     }
 
@@ -103,8 +111,9 @@ public struct BridgeState: Sendable {
         _ configuration: BridgeConfiguration, _ records: [TagRecord]
     ) -> [(TagEntry, TagRecord?)] {
         var ids: Set<TagID> = []
+        let recordsByID = Dictionary(grouping: records, by: \.id)
         let configured = configuration.tags.filter { ids.insert($0.id).inserted }.map { entry in
-            (entry, records.first { $0.id == entry.id && $0.serial == entry.serial })
+            (entry, recordsByID[entry.id]?.first { $0.serial == entry.serial })
         }
         let serials = Set(configured.map(\.0.serial))
         let paired = records.filter { !serials.contains($0.serial) && ids.insert($0.id).inserted }
@@ -139,12 +148,16 @@ extension BridgeState {
     /// - Parameters:
     ///   - event: the event.
     ///   - now: the current time.
-    /// - Returns: the actions to perform, in this order; none after ``BridgeEvent/stopping``.
+    /// - Returns: the actions to perform, in this order. After ``BridgeEvent/stopping`` commands are rejected, because the
+    ///   broker counts them as delivered; other events have no effect.
     public mutating func handle(_ event: BridgeEvent, at now: Timestamp) -> [BridgeAction] {
-        guard !isStopped else { return [] }
+        guard shutdown == nil else {
+            if case .message(let message) = event { return receivedWhileStopping(message, at: now) }
+            return []
+        }
         // The hot path; it updates the deadline itself, because most gestures don't change it.
         if case .tag(let id, .gesture(let gesture)) = event { return self.gesture(gesture, of: id, at: now) }
-        defer { deadline = isStopped ? nil : nextDeadline() }
+        defer { deadline = shutdown == nil ? nextDeadline() : nil }
         return actions(for: event, at: now)
     }
 
@@ -202,7 +215,7 @@ extension BridgeState {
 
     /// Publications at shutdown: the results of all pending commands, then `offline` for every tag and the bridge.
     private mutating func stop(at now: Timestamp) -> [BridgeAction] {
-        isStopped = true
+        shutdown = Shutdown(connected: Set(tags.filter(\.isConnected).map(\.entry.id)))
         let emptied = releaseHeldGestures(at: now) + finish(departures.takeAll(), at: now)
         let results = pendingCommands.removeAll().flatMap { command in
             pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
@@ -219,20 +232,23 @@ extension BridgeState {
     private mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {
         let due = tags.due(at: now.instant)
         let expired = pendingCommands.removeExpired(at: now.instant).flatMap { self.expired($0, at: now) }
-        let accepted = pendingCommands.acceptOverdue(at: now)
+        let accepted = acceptOverdue(at: now)
         let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
         let records = due.compactMap { tags[$0].store() }
         let retried = pendingCommands.takeTagsToRetry(at: now.instant).compactMap(tags.position).sorted()
         let foundTags = found.isDue(at: now.instant) ? foundFact : []
-        let state = stateReminders.takeDue(at: now.instant) ? [stateFact.reminder] : []
+        let state = stateReminders.takeDue(at: now.instant) ? presenceFacts.map(\.reminder) : []
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
         let idle = due.flatMap { restIfIdle($0, at: now) }
-        let departed = finish(departures.takeDue(at: now.instant), at: now) + clearFormerTopics(at: now)
+        let dueDepartures = departures.takeDue(at: now.instant)
+        let departed =
+            finish(dueDepartures, at: now) + (dueDepartures.isEmpty ? [] : stopReadingFormerAnnouncements())
+            + clearFormerTopics(at: now)
         let repeated = refreshes.isDue(at: now.instant) ? allFactsAgain(at: now) : []
         return releaseDueGestures(at: now) + expired
             + publish(accepted + facts + foundTags + state + discoveryDue(at: now) + repeated) + again + idle
             + endScanInTime(at: now) + endRecordingInTime(at: now) + logDue(at: now) + departed + records
-            + beatsDue(at: now)
+            + beatsDue(at: now) + scopesDue(at: now)
     }
 
     /// Returns the earliest deadline. Changes nothing: it is mutating because the state is copied for other calls.
@@ -241,8 +257,10 @@ extension BridgeState {
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: recorder.recording?.until.instant)
         earliest.lower(to: discovery?.life.deadline.map(Instant.init(sinceBoot:)))
+        earliest.lower(to: announcements.deadline)
         earliest.lower(to: former.deadline)
         earliest.lower(to: stateReminders.deadline)
+        earliest.lower(to: scopes.deadline)
         earliest.lower(to: refreshes.due)
         earliest.lower(to: watch?.deadline)
         earliest.lower(to: found.deadline)
@@ -251,6 +269,29 @@ extension BridgeState {
         earliest.lower(to: tags.deadline)
         earliest.lower(to: chords.deadline)
         return earliest
+    }
+}
+
+/// The time between the decision to stop and the end of the broker connection.
+struct Shutdown: Sendable {
+    /// The tags that were connected before.
+    private let connected: Set<TagID>
+    /// Whether the broker has sent this bridge's own `offline`. Other bridges receive later commands after it.
+    private var isOfflineKnown = false
+
+    init(connected: Set<TagID>) {
+        self.connected = connected
+    }
+
+    /// Handles the state of this bridge, as every subscriber receives it.
+    mutating func received(ownState state: [UInt8]) {
+        if state.elementsEqual("offline".utf8) { isOfflineKnown = true }
+    }
+
+    /// Returns whether this bridge rejects a command to a tag that it knows. Another online bridge that knows the tag
+    /// executes the command, except one that it received while this bridge was connected to the tag.
+    func answers(for tag: TagID, isKnownElsewhere: Bool) -> Bool {
+        !isKnownElsewhere || (!isOfflineKnown && connected.contains(tag))
     }
 }
 

@@ -17,17 +17,48 @@ public struct FormerInstance: Hashable, Sendable {
     }
 }
 
+/// A damaged state file.
+public struct DamagedState: Hashable, Sendable {
+    /// A record that could not be read.
+    public struct Record: Hashable, Sendable {
+        /// The tag: its id or serial, or the number of the record such as `number 3`.
+        public var name: String
+        /// The serial, if it could be read.
+        public var serial: String?
+        /// A clause such as `held is missing`.
+        public var reason: String
+
+        /// Creates a description of a record.
+        public init(name: String, serial: String?, reason: String) {
+            (self.name, self.serial, self.reason) = (name, serial, reason)
+        }
+    }
+
+    /// Where the damaged file is kept.
+    public var keptAs: String
+    /// The records that could not be read; empty if none could be.
+    public var records: [Record]
+
+    /// Creates a description of a damaged file.
+    public init(keptAs: String, records: [Record]) {
+        (self.keptAs, self.records) = (keptAs, records)
+    }
+}
+
 /// What is known about earlier runs of this bridge.
 public struct EarlierRuns: Hashable, Sendable {
     /// Former instance names whose topics may still be retained.
     public var instances: [FormerInstance]
     /// Whether the list of tags that were paired by command could be read. If not, no tag's topics are cleared.
     public var areTagsKnown: Bool
+    /// The damage of that list; nil if there was none.
+    public var damage: DamagedState?
 
     /// Creates a description of earlier runs; by default there were none.
-    public init(instances: [FormerInstance] = [], areTagsKnown: Bool = true) {
+    public init(instances: [FormerInstance] = [], areTagsKnown: Bool = true, damage: DamagedState? = nil) {
         self.instances = instances
         self.areTagsKnown = areTagsKnown
+        self.damage = damage
     }
 }
 
@@ -85,6 +116,9 @@ struct FormerTopics: Sendable {
         defer { readsTags = false }
         return readsTags
     }
+
+    /// Returns whether this bridge had a name in an earlier run.
+    func isFormerName(_ name: String) -> Bool { former[ExactText(name)] != nil }
 
     /// Reads the retained document of a tag that the bridge does not know.
     mutating func received(info: [UInt8], of tag: TagID) {

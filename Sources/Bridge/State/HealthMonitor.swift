@@ -11,6 +11,12 @@ struct HealthMonitor: Sendable {
     /// What the broker refuses.
     private var rejectedTopics = RejectedTopics()
     private var isStalled = false
+    /// The damage of the state file at the start; nil if there was none.
+    private let damage: DamagedState?
+
+    init(damage: DamagedState? = nil) {
+        self.damage = damage
+    }
 
     /// The current problems.
     var current: [Problem] { Array(problems.keys) }
@@ -65,12 +71,18 @@ struct HealthMonitor: Sendable {
     }
 
     /// Returns the problems of the bridge itself.
-    func problems(at now: Timestamp) -> [Problem] {
+    ///
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - isKnown: whether there is a tag with a serial.
+    /// - Returns: the problems, in any order.
+    func problems(at now: Timestamp, isKnown: (String) -> Bool) -> [Problem] {
         var problems = rejectedTopics.problems(at: now.instant)
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages are queued, and the broker acknowledges none"))
         }
         problems += (measurement?.unwritable ?? []).map { Problem($0) }
+        if let damage { problems += Problem.problems(of: damage, isKnown: isKnown) }
         return problems + losses.problems(at: now.instant)
     }
 

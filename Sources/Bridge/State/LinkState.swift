@@ -35,6 +35,10 @@ struct LinkState: Sendable {
     /// Whether the tag should be connected, and whether the driver was instructed to connect it.
     private(set) var intent: ConnectionIntent
     private var wasEverConnected = false
+    /// Until when an end of the link is the one that the user has requested of the tag; nil if none is expected.
+    private var sleepExpectedUntil: Instant?
+    /// How long a tag may take to disconnect by itself, beyond the requested time.
+    private static let sleepDelay = Duration.seconds(10)
     /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
     private var isUnreached = false
     /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.
@@ -78,7 +82,7 @@ struct LinkState: Sendable {
     /// When the next timeout is due.
     var deadline: Instant? {
         var deadline = progress.due
-        deadline.lower(to: intent.neededUntil)
+        deadline.lower(to: intent.deadline)
         return deadline
     }
 }
@@ -90,6 +94,7 @@ extension LinkState {
     /// second.
     mutating func changed(to new: TagConnection, at now: Timestamp) -> Change {
         let isProgress = new.state.word == connection.state.word
+        if isConnected, new.state != .connected { restIfAsleep(at: now.instant) }
         if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
         connection = new
         switch new.state {
@@ -165,6 +170,16 @@ extension LinkState {
         intent.hold()
     }
 
+    /// Handles a tag that disconnects by itself within this time, because the user has requested it, and advertises then.
+    mutating func sleeps(within time: Duration, at now: Instant) {
+        sleepExpectedUntil = now + time + Self.sleepDelay
+    }
+
+    private mutating func restIfAsleep(at now: Instant) {
+        if let until = sleepExpectedUntil, now <= until { intent.rest(at: now) }
+        sleepExpectedUntil = nil
+    }
+
     /// Handles a connect by the user, regardless of earlier attempts.
     mutating func release() {
         intent.release()
@@ -182,11 +197,11 @@ extension LinkState {
         intent.need(at: now)
     }
 
-    /// Disconnects an on-demand tag after a time without commands.
+    /// Disconnects an on-demand tag after a time without commands, and connects a tag that was left alone.
     ///
     /// - Returns: whether that time has passed.
     mutating func restIfIdle(isBusy: Bool, at now: Instant) -> Bool {
-        guard let until = intent.neededUntil, until <= now else { return false }
+        guard let until = intent.deadline, until <= now else { return false }
         intent.deadlineReached(at: now, isBusy: isBusy)
         return true
     }
@@ -209,15 +224,23 @@ extension LinkState {
 struct ConnectionIntent: Hashable, Sendable {
     /// How long an on-demand tag stays connected after its last command.
     static let idle = Duration.seconds(30)
+    /// How long a tag that has disconnected at the user's request is left alone. It advertises for 60 s, and then sleeps
+    /// until it is touched or moved.
+    static let rest = Duration.seconds(70)
 
     /// The connection policy of the configuration.
     var policy: TagEntry.ConnectPolicy {
-        didSet { if policy != .onDemand { neededUntil = nil } }
+        didSet {
+            if policy != .onDemand { neededUntil = nil }
+            if policy != .always { restsUntil = nil }
+        }
     }
     /// Whether the user has disconnected the tag.
     private(set) var isHeld: Bool
     /// On demand: how long the last command keeps the tag connected.
     private(set) var neededUntil: Instant?
+    /// How long the tag is left alone; nil if it is not.
+    private(set) var restsUntil: Instant?
     /// Whether the driver was last instructed to connect the tag.
     private var isRequested = false
 
@@ -229,31 +252,44 @@ struct ConnectionIntent: Hashable, Sendable {
     /// Whether the tag should be connected now.
     var isWanted: Bool {
         switch policy {
-        case .always: !isHeld
+        case .always: !isHeld && restsUntil == nil
         case .onDemand: !isHeld && neededUntil != nil
         case .never: false
         }
+    }
+
+    /// When to call ``deadlineReached(at:isBusy:)``.
+    var deadline: Instant? { restsUntil ?? neededUntil }
+
+    /// Leaves the tag alone, so that it falls asleep. A command ends that.
+    mutating func rest(at now: Instant) {
+        if policy == .always { restsUntil = now + Self.rest }
+        neededUntil = nil
     }
 
     /// Handles a disconnect by the user, which lasts until ``release()``.
     mutating func hold() {
         isHeld = true
         neededUntil = nil
+        restsUntil = nil
     }
 
     /// Handles a connect by the user.
     mutating func release() {
         isHeld = false
+        restsUntil = nil
     }
 
     /// Keeps the tag connected for a command that is pending or has just ended.
     mutating func need(at now: Instant) {
+        restsUntil = nil
         guard policy == .onDemand, !isHeld else { return }
         neededUntil = now + Self.idle
     }
 
     /// Handles elapsed time. Pending commands keep the tag connected.
     mutating func deadlineReached(at now: Instant, isBusy: Bool) {
+        if let until = restsUntil, until <= now { restsUntil = nil }
         guard let until = neededUntil, until <= now else { return }
         neededUntil = isBusy ? now + Self.idle : nil
     }

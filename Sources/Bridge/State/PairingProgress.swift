@@ -1,3 +1,5 @@
+import Text
+
 /// The pairings in progress, the state of the latest one, and the serial for the next one.
 struct PairingProgress: Sendable {
     /// The state of a pairing; the raw value is published in `G/pairing`.
@@ -30,6 +32,8 @@ struct PairingProgress: Sendable {
     private(set) var address: String?
     private(set) var failure: CommandFailure?
     private(set) var time: Timestamp?
+    /// A received serial that a person can mistake for the one that is searched for.
+    private var similarSerial: String?
     /// The serials of the tags that are being paired.
     private var active: Set<String> = []
 
@@ -49,7 +53,7 @@ struct PairingProgress: Sendable {
         case .began(let entry):
             active.insert(entry.serial)
             set(.searching, serial: entry.serial, at: now)
-            address = nil
+            (address, similarSerial) = (nil, nil)
         case .reached(let stage, let serial):
             guard isPairing(serial) else { return false }
             reached(stage, serial: serial, at: now)
@@ -69,6 +73,17 @@ struct PairingProgress: Sendable {
             guard isInProgress else { return false }
             fail(.stoppedAfterSending, serial: serial, at: now)
         }
+        return true
+    }
+
+    /// Handles a received tag.
+    ///
+    /// - Returns: whether ``hint`` has changed: a person can mistake its serial for the one that is searched for.
+    mutating func received(_ other: String) -> Bool {
+        guard state == .searching, similarSerial == nil, let serial, other != serial,
+            !SerialLikeness.matches(to: serial, in: [other]).isEmpty
+        else { return false }
+        similarSerial = other
         return true
     }
 
@@ -113,7 +128,8 @@ extension PairingProgress {
     /// What the user can do next.
     var hint: String? {
         switch state {
-        case .searching: "Hold the tag's button for three seconds"
+        case .searching:
+            similarSerial.map { "Tag \($0) is received: did you mean it?" } ?? TagAdvice.hold
         case .failed: failure?.hint
         case .idle, .found, .pairing, .connecting, .paired: nil
         }

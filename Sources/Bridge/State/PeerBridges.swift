@@ -13,10 +13,16 @@ struct PeerBridges: Sendable {
         var sendsBeats = false
         /// The tags that it knows.
         var tags: Set<ExactText> = []
-        /// The tags that it is connected to.
+        /// The tags that it is connected to; none while it is offline.
         var connected: Set<ExactText> = []
+        /// The tags whose facts it leaves to another bridge that is connected to them.
+        var elsewhere: Set<ExactText> = []
         /// The tags of its groups.
         var members: Set<GroupMember> = []
+        /// Whether it has published anything since this bridge has left a tag to it.
+        var isConfirmed = true
+        /// Whether it should have by now: it may have died while the broker was away.
+        var isDoubted = false
         /// Total size of the ids and groups in bytes.
         var size = 0
 
@@ -26,7 +32,26 @@ struct PeerBridges: Sendable {
         /// Whether it executes commands to a tag of a group; nil: commands to the tag itself.
         func receives(_ member: GroupMember?) -> Bool { member.map(members.contains) ?? true }
 
-        mutating func forgetTags() { (tags, connected, members, size) = ([], [], [], 0) }
+        /// Whether it is connected to a tag.
+        func claims(_ tag: ExactText) -> Bool { isOnline && !isDoubted && connected.contains(tag) }
+
+        mutating func forgetTags() { (tags, connected, elsewhere, members, size) = ([], [], [], [], 0) }
+
+        mutating func confirm() { (isConfirmed, isDoubted) = (true, false) }
+    }
+
+    /// The effects of a message of another bridge.
+    struct Change: Equatable {
+        /// The tags that it knows or knew.
+        var tags: [TagID] = []
+        /// The tags that it is connected to, if it is online.
+        var connected: [TagID] = []
+        /// The tags whose facts it leaves to another bridge from now on.
+        var yielded: [TagID] = []
+        /// The tags that it no longer knows.
+        var removed: [TagID] = []
+        /// Whether it has gone offline.
+        var isGone = false
     }
 
     private let instance: ExactText
@@ -55,29 +80,46 @@ struct PeerBridges: Sendable {
     var isEmpty: Bool { peers.isEmpty }
 
     /// Handles the document of a bridge; an empty or invalid one removes its tags.
-    ///
-    /// - Returns: the tags that it is connected to, if it is online.
-    mutating func received(info: [UInt8], of name: String) -> [TagID] {
+    mutating func received(info: [UInt8], of name: String) -> Change {
         let name = ExactText(name)
-        guard name != instance, info.count <= Self.longestInfo else { return [] }
-        var peer = peers[name] ?? Peer()
+        guard name != instance, info.count <= Self.longestInfo else { return Change() }
+        let old = peers[name]
+        var peer = old ?? Peer()
+        peer.confirm()
         peer.forgetTags()
         let document = JSONValue(parsing: info)
         peer.sendsBeats = document?["watch"]?.flag == true
         if let document, let tags = Self.ids(document["tags"]) {
-            let connected = Self.ids(document["connected"]) ?? []
             peer.tags = Set(tags)
-            peer.connected = Set(connected).intersection(peer.tags)
+            peer.connected = Set(Self.ids(document["connected"]) ?? []).intersection(peer.tags)
+            peer.elsewhere = Set(Self.ids(document["elsewhere"]) ?? []).intersection(peer.tags)
             peer.members = GroupMember.all(in: document["groups"])
             peer.size = tags.reduce(0) { $0 + $1.text.utf8.count } + peer.members.reduce(0) { $0 + $1.size }
         }
         keep(peer, name)
-        return connectedTags(of: name)
+        return change(of: name, since: old)
     }
 
-    /// The broker sends the stored state again on a connection.
+    /// The broker sends the stored messages again on a connection.
     mutating func brokerConnected() {
         isOwnStateOnline = false
+        for name in peers.keys { peers[name]?.elsewhere = [] }
+    }
+
+    /// Handles that the facts of a tag are left to the bridges that are connected to it: each of them publishes its
+    /// document in response.
+    mutating func expectProof(of tag: TagID) {
+        let tag = ExactText(tag.text)
+        for (name, peer) in peers where peer.claims(tag) { peers[name]?.isConfirmed = false }
+    }
+
+    /// Doubts the bridges that have published nothing since ``expectProof(of:)``.
+    ///
+    /// - Returns: the tags that they are connected to.
+    mutating func doubtUnconfirmed() -> [TagID] {
+        let doubted = peers.filter { $0.value.isOnline && !$0.value.isConfirmed && !$0.value.connected.isEmpty }.keys
+        for name in doubted { peers[name]?.isDoubted = true }
+        return Set(doubted.flatMap { peers[$0]?.connected ?? [] }).sorted().compactMap { TagID($0.text) }
     }
 
     /// Handles the state of this bridge, as every subscriber receives it.
@@ -94,14 +136,28 @@ struct PeerBridges: Sendable {
 
     /// Handles the state of another bridge.
     ///
-    /// - Returns: the tags that it is connected to, if it is online.
-    mutating func received(state: [UInt8], of name: String) -> [TagID] {
+    /// A bridge publishes its document after each `online`: the one of its earlier run says nothing about its tags.
+    mutating func received(state: [UInt8], of name: String) -> Change {
         let name = ExactText(name)
-        guard name != instance else { return [] }
-        var peer = peers[name] ?? Peer()
+        guard name != instance else { return Change() }
+        let old = peers[name]
+        var peer = old ?? Peer()
+        peer.confirm()
         peer.isOnline = state.elementsEqual("online".utf8)
+        if !peer.isOnline { peer.connected = [] }
         keep(peer, name)
-        return connectedTags(of: name)
+        return change(of: name, since: old)
+    }
+
+    /// Compares a bridge with an earlier state of it.
+    private func change(of name: ExactText, since old: Peer?) -> Change {
+        func ids(_ tags: Set<ExactText>) -> [TagID] { tags.sorted().compactMap { TagID($0.text) } }
+        let (old, new) = (old ?? Peer(), peers[name] ?? Peer())
+        guard !old.tags.isEmpty || !new.tags.isEmpty else { return Change(isGone: old.isOnline && !new.isOnline) }
+        return Change(
+            tags: ids(old.tags.union(new.tags)), connected: new.isOnline ? ids(new.connected) : [],
+            yielded: ids(new.elsewhere.subtracting(old.elsewhere)), removed: ids(old.tags.subtracting(new.tags)),
+            isGone: old.isOnline && !new.isOnline)
     }
 
     /// Returns whether another bridge is connected to a tag.
@@ -112,7 +168,7 @@ struct PeerBridges: Sendable {
     /// - Returns: whether there is such a bridge.
     func isConnected(to tag: String, as member: GroupMember? = nil) -> Bool {
         let tag = ExactText(tag)
-        return peers.values.contains { $0.isOnline && $0.connected.contains(tag) && $0.receives(member) }
+        return peers.values.contains { $0.claims(tag) && $0.receives(member) }
     }
 
     /// Returns whether this bridge responds for a tag that it knows: no other bridge is connected to it, and none with
@@ -121,7 +177,7 @@ struct PeerBridges: Sendable {
         let tag = ExactText(tag)
         return !peers.contains { name, other in
             other.isOnline && other.receives(member)
-                && (other.connected.contains(tag) || (name < instance && other.tags.contains(tag)))
+                && (other.claims(tag) || (name < instance && other.tags.contains(tag)))
         }
     }
 
@@ -140,16 +196,18 @@ struct PeerBridges: Sendable {
         return peers.values.contains { $0.isOnline && $0.tags.contains(tag) }
     }
 
+    /// Returns whether a bridge, online or not, lists a tag; nil: any other bridge.
+    func lists(_ tag: TagID, _ name: String? = nil) -> Bool {
+        let tag = ExactText(tag.text)
+        guard let name else { return peers.values.contains { $0.tags.contains(tag) } }
+        return peers[ExactText(name)]?.tags.contains(tag) == true
+    }
+
     /// Returns the bridge that has a tag: the one that is connected to it, else the first by name; nil if there is none.
     func owner(of tag: String) -> String? {
         let tag = ExactText(tag)
         let owners = peers.filter { $0.value.isOnline && $0.value.tags.contains(tag) }
         return (owners.filter { $0.value.connected.contains(tag) }.keys.min() ?? owners.keys.min())?.text
-    }
-
-    private func connectedTags(of name: ExactText) -> [TagID] {
-        guard let peer = peers[name], peer.isOnline else { return [] }
-        return peer.connected.compactMap { TagID($0.text) }
     }
 
     /// Stores a bridge, if there is room and something to store.

@@ -7,7 +7,6 @@ struct Problem: Hashable, Sendable {
         case notPermitted = "not_permitted"
         case noAdapter = "no_adapter"
         case adapterNotReady = "adapter_not_ready"
-        case scanSilent = "scan_silent"
         case badFirmware = "bad_firmware"
         case tagUnusable = "tag_unusable"
         case inUse = "in_use"
@@ -18,6 +17,7 @@ struct Problem: Hashable, Sendable {
         case brokerRefuses = "broker_refuses"
         case brokerStalled = "broker_stalled"
         case stateNotSaved = "state_not_saved"
+        case stateDamaged = "state_damaged"
         case metricsNotWritten = "metrics_not_written"
     }
 
@@ -58,6 +58,27 @@ extension Problem {
         }
     }
 
+    /// Upper bound on records named in one document.
+    private static let maxDamagedRecords = 8
+
+    /// Returns the problems of a state file that was damaged: one for each record whose tag is not known again, or one
+    /// for the whole file.
+    static func problems(of damage: DamagedState, isKnown: (String) -> Bool) -> [Problem] {
+        let advice = "The damaged file is kept as \(damage.keptAs)"
+        guard !damage.records.isEmpty else {
+            return [
+                Problem(
+                    .stateDamaged, "The file of known tags was damaged: pair again tags that are missing. \(advice)")
+            ]
+        }
+        let missing = damage.records.filter { record in record.serial.map { !isKnown($0) } ?? true }
+        return missing.prefix(maxDamagedRecords).map { record in
+            Problem(
+                .stateDamaged, about: record.name,
+                "The record of tag \(record.name) was damaged (\(record.reason)): pair the tag again. \(advice)")
+        }
+    }
+
     private static let notPermitted = Problem(
         .notPermitted,
         "The D-Bus policy of this host does not let the bridge use the Bluetooth service (org.bluez): no tag can be "
@@ -73,20 +94,14 @@ extension Problem {
                 + "pair it again")
     }
 
-    /// Returns the problems of the adapters: each one that is not ready or receives nothing, and the absence of a ready
-    /// one. Before the first list there is no problem.
+    /// Returns the problems of the adapters: each one that is not ready, and the absence of a ready one. Before the first list there is no problem.
     static func problems(of adapters: [AdapterFacts]?) -> [Problem] {
         guard let adapters else { return [] }
         // Report the cause only, not its consequences.
         guard !adapters.contains(where: { $0.state == .unauthorized }) else { return [notPermitted] }
-        var problems = adapters.compactMap { adapter -> Problem? in
-            let name = "Bluetooth adapter \(adapter.id)"
-            guard adapter.state == .poweredOn else {
-                return Problem(.adapterNotReady, about: adapter.id, "\(name) is \(adapter.state.text)")
-            }
-            return adapter.isSilent
-                ? Problem(.scanSilent, about: adapter.id, "\(name) scans, but has received nothing for a long time")
-                : nil
+        var problems = adapters.filter { $0.state != .poweredOn }.map { adapter in
+            Problem(
+                .adapterNotReady, about: adapter.id, "Bluetooth adapter \(adapter.id) is \(adapter.state.text)")
         }
         if !adapters.contains(where: { $0.state == .poweredOn }) {
             problems.append(Problem(.noAdapter, "No Bluetooth adapter is ready: no tag can be reached"))

@@ -54,6 +54,12 @@ struct SeenTags: Sendable {
         return duplicates.keys.sorted()
     }
 
+    /// Ends the report of a duplicate serial, after its tag was paired, forgotten or given another address. It is
+    /// reported again while several devices show the serial.
+    mutating func solved(_ serial: String) {
+        duplicates[serial] = nil
+    }
+
     /// Removes all tags, after the Bluetooth stack has removed its devices.
     mutating func removeAll() {
         tags = [:]

@@ -15,6 +15,9 @@ struct StackFacts: Sendable {
     /// Whether the state of Bluetooth is known. It is not immediately after the start.
     var isBluetoothKnown: Bool { (bluetooth ?? .unknown) != .unknown }
 
+    /// The state of Bluetooth while it is known and not powered on; nil otherwise.
+    var unusableBluetooth: AdapterFacts.State? { isBluetoothKnown && isOutOfService ? bluetooth : nil }
+
     /// Throws if Bluetooth is unavailable.
     func checkBluetooth() throws(CommandFailure) {
         guard bluetooth == .poweredOn else { throw .bluetooth(is: bluetooth ?? .unknown) }

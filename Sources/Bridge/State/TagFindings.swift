@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Text
 import Time
 
 /// The findings about one tag: whether it may be connected, is received, has a bond, and is connected.
@@ -8,15 +9,20 @@ struct TagFindings {
     private let bonds: [String: Bool]?
     /// Whether another bridge is connected to the tag.
     private let isConnectedElsewhere: Bool
+    /// The serials of received tags that the bridge does not know.
+    private let strangers: [String]
     private let now: Timestamp
 
     /// How long after its last advertisement a tag counts as received. Tags advertise several times a second.
     private static let memory = Duration.seconds(60)
 
-    init(_ tag: TagMirror, _ bonds: [String: Bool]?, isConnectedElsewhere: Bool, now: Timestamp) {
+    init(
+        _ tag: TagMirror, _ bonds: [String: Bool]?, isConnectedElsewhere: Bool, strangers: [String] = [], now: Timestamp
+    ) {
         self.tag = tag
         self.bonds = bonds
         self.isConnectedElsewhere = isConnectedElsewhere
+        self.strangers = strangers
         self.now = now
     }
 
@@ -64,11 +70,23 @@ struct TagFindings {
 
     private var remediesOfSilence: [String] {
         let battery = tag.battery.map { "; at the last report its battery was at \($0.value.level) %" } ?? ""
-        return [
-            "move the tag: it sleeps after ten idle minutes", "bring it near the adapter",
-            "charge it\(battery)",
-        ]
+        return remediesOfSerial + [TagAdvice.wake, "bring it near the adapter", "charge it\(battery)"]
     }
+
+    /// What to do if another tag is received, and this one never was: its serial can be misread.
+    private var remediesOfSerial: [String] {
+        guard tag.lastSeen == nil, !strangers.isEmpty else { return [] }
+        let serial = tag.entry.serial
+        let similar = SerialLikeness.matches(to: serial, in: strangers)
+        guard similar.isEmpty else {
+            return ["\(similar[0]) is received and looks like \(serial): compare the serial with the print on the tag"]
+        }
+        let named = strangers.prefix(Self.mostNamed).joined(separator: ", ")
+        return ["compare the serial with the print on the tag: received, but not known, are \(named)"]
+    }
+
+    /// The number of serials that a remedy names.
+    private static let mostNamed = 10
 
     /// Whether the tag has a bond with this host.
     var bond: Finding {

@@ -9,6 +9,12 @@ extension TagMirror {
             + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)]
     }
 
+    /// The topics of facts whose value is unknown.
+    var unknownTopics: [String] {
+        (battery == nil ? [topics.battery, topics.batteryLevel, topics.batteryForecast] : [])
+            + (gear == nil ? [topics.gear] : [])
+    }
+
     var availabilityFact: Publication {
         .fact(topics.availability, word: link.isAvailable ? "online" : "offline")
     }

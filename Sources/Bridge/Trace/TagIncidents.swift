@@ -35,12 +35,12 @@ struct TagIncidents: Sendable {
 }
 
 extension TagIncidents.Kind {
-    /// The incident of an event; nil if it is none.
-    init?(_ event: TagEvent, wasConnected: Bool, isConnected: Bool) {
+    /// The incident of an event; nil if it is none. The end of the connection to a tag that is being forgotten is no error.
+    init?(_ event: TagEvent, wasConnected: Bool, isConnected: Bool, isForgetting: Bool) {
         switch event {
         case .fragmentsLost: self = .fragmentLost
         case .connection(let connection) where wasConnected != isConnected:
-            self = isConnected ? .connected : .disconnected(connection.error?.code)
+            self = isConnected ? .connected : .disconnected(isForgetting ? nil : connection.error?.code)
         default: return nil
         }
     }

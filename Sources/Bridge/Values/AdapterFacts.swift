@@ -29,8 +29,6 @@ public struct AdapterFacts: Hashable, Sendable {
     public var isDiscovering: Bool
     /// Number of devices connected through it.
     public var connectedCount: Int
-    /// Whether it has received nothing for a long time while scanning, and restarting the scan did not help.
-    public var isSilent: Bool
 
     /// Creates the state of an adapter.
     public init(
@@ -38,14 +36,12 @@ public struct AdapterFacts: Hashable, Sendable {
         address: String?,
         state: State,
         isDiscovering: Bool = false,
-        connectedCount: Int = 0,
-        isSilent: Bool = false
+        connectedCount: Int = 0
     ) {
         self.id = id
         self.address = address
         self.state = state
         self.isDiscovering = isDiscovering
         self.connectedCount = connectedCount
-        self.isSilent = isSilent
     }
 }

@@ -7,6 +7,10 @@ public import JacquardProtocol
 public enum BridgeAction: Equatable, Sendable {
     /// Submit a message to the ``Outbox``.
     case publish(Publication)
+    /// Keep the facts of these topics in the ``Outbox`` without publishing them, until ``republish(_:)``.
+    case withhold([String])
+    /// Publish the facts of these topics, even if the broker has them.
+    case republish([String])
     /// Send a command to the tag; `isFirst`: before the commands that wait, except earlier ones with the same right.
     case perform(TagCommand, on: TagID, token: UInt64, isFirst: Bool = false)
     /// Connect a tag and keep it connected; may be repeated, also while the tag is connected.
@@ -72,16 +76,12 @@ public enum RequestResponse: Hashable, Sendable {
 public enum RequestError: Error, Hashable, Sendable {
     /// Bluetooth is not powered on.
     case bluetoothUnavailable(AdapterFacts.State)
-    /// The tag is not connected; nothing was sent.
-    case notConnected
     /// The tag was not found before the timeout.
     case notFound
     /// The tag or the Bluetooth stack refused, with the stack's error name and text.
     case refused(name: String, text: String)
-    /// It timed out; the effect is unknown.
-    case timeout
-    /// An operation of the host failed, with the system's error name and text.
-    case failed(name: String, text: String)
+    /// The tag or the Bluetooth stack did not complete it in time; the effect is unknown.
+    case timeout(text: String)
 }
 
 /// The stages of a pairing.

@@ -72,7 +72,7 @@ extension TagConnectionError.Code {
         case .peerRemovedPairingInfo: "The tag has removed its bond with this host; pair it again"
         case .bluetoothPowerOff: "Switch the Bluetooth adapter on"
         case .connectionTimeout, .bluetoothConnectionError:
-            "Bring the tag near the adapter and move it, so that it wakes up"
+            "Bring the tag near the adapter, and touch or move it: it stops advertising after 60 seconds"
         case .bluetoothDeviceNotFound: "Scan for the tag, then pair it"
         case .unconnectableTag: "Check the serial and the address in the configuration"
         case .serviceDiscoveryError, .characteristicDiscoveryError:

@@ -14,7 +14,7 @@ struct KeepAlive {
     }
 
     private let interval: Duration
-    private var lastRead: Instant
+    private(set) var lastRead: Instant
     private var lastWrite: Instant
     private var probed: Instant?
     private var postponed: Instant?

@@ -30,6 +30,7 @@ struct BatteryForecastTests {
             guard let forecast = BatteryForecast(history, at: SyntheticDischarge.start + Int64(present)) else {
                 continue
             }
+            #expect(forecast.earliest >= (SyntheticDischarge.start + Int64(present)) / 1_000 * 1_000)
             let truth = Double(SyntheticDischarge.start) + last.end(after: count - 1) * 1_000
             if truth < Double(forecast.earliest) { early += 1 }
             if truth > Double(forecast.latest) { late += 1 }

@@ -26,11 +26,12 @@ struct BridgeEventTests {
         .messagesLost(.init(results: 1)),
     ]
 
-    @Test("have no effect after the bridge has stopped", arguments: events)
+    @Test("except commands have no effect after the bridge has stopped", arguments: events)
     func stopped(event: BridgeEvent) {
         var scene = Scene.connected()
         scene.handle(.stopping)
-        #expect(scene.state.handle(event, at: scene.now) == [])
+        let actions = scene.state.handle(event, at: scene.now)
+        if case .message = event { #expect(actions.count == 1) } else { #expect(actions == []) }
         #expect(scene.state.deadline == nil)
     }
 

@@ -77,6 +77,52 @@ struct CommandFormTests {
         #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
+    @Test("name keys that the command does not have in the data of the final result")
+    func ignoredKeys() {
+        var scene = Scene.connected()
+        scene.send("tag/003R/led/set", #"{"color":"red","patern":"breathing","x":1,"id":"a","transition":2,"y":null}"#)
+        scene.answer()
+        let keys =
+            "id, ttl_ms, state, color, brightness, effect, flash, pattern, duration_ms, frames, halt_all, "
+            + "component, play, resumable, transition"
+        #expect(
+            scene.publications.last { $0.topic.hasSuffix("led/result") }?.text.contains(
+                #""data":{"ignored":{"patern":"did you mean pattern?","x":"unknown; the keys are \#(keys)"}}"#) == true)
+        scene.send("tag/003R/haptic/set", #"{"patern":"short"}"#)
+        #expect(
+            scene.publications.last?.text.contains(#""data":{"ignored":{"patern":"did you mean pattern?"}}"#) == true)
+        scene.send("tag/003R/no/set", #"{"patern":"short"}"#)
+        #expect(scene.publications.last?.text.contains(#""data":{}"#) == true)
+        scene.send("bridge/attic/request/health", #"{"level":1}"#)
+        #expect(!scene.publications.contains { $0.text.contains(#""ignored":{"level""#) })
+        scene.done(.measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)))
+        #expect(
+            scene.publications.contains { $0.text.contains(#""ignored":{"level""#) && $0.text.contains("uptime_s") })
+        let many = (0..<100).map { #""key\#($0)\#(String(repeating: "x", count: 20))":1"# }.joined(separator: ",")
+        scene.send("tag/003R/battery/get", "{\(many)}")
+        scene.answer(.battery(BatteryStatus(level: 7, isCharging: false)))
+        #expect(
+            scene.publications.last { $0.topic.hasSuffix("battery/result") }?.text.ranges(of: "unknown;").count == 8)
+    }
+
+    @Test("read each of their keys")
+    func knownKeys() {
+        // Home Assistant sends `transition`, which a tag does not support; `id` of forget is the tag in one form only.
+        let unread: Set<String> = ["transition", "id"]
+        let others = #""key":"k","type":"uint32","value":1,"pattern":"short","serial":"0001""#
+        let requests =
+            TagRequestTable.rows.map { ("tag/003R/", $0.name, $0.keys) }
+            + BridgeRequestTable.rows.map { ("bridge/attic/request/", $0.name, $0.keys) }
+        for (prefix, name, keys) in requests {
+            for key in keys where !unread.contains(key) {
+                var scene = Scene.connected()
+                scene.powerOn()
+                scene.send(prefix + name, #"{"\#(key)":[{}],\#(others)}"#)
+                #expect(scene.lastError?.text.isEmpty == false, "\(name): \(key)")
+            }
+        }
+    }
+
     @Test("publish the new state when the tag has responded")
     func answers() {
         var scene = Scene.connected()

@@ -35,7 +35,8 @@ struct CommandWaitingTests {
         #expect(
             scene.lastError
                 == ResultError(
-                    code: "expired", text: "Tag 003R did not become reachable within ttl_ms; nothing was sent",
+                    code: "expired",
+                    text: "Tag 003R did not become reachable within ttl_ms (\(milliseconds)); nothing was sent",
                     hint: "not seen since the bridge started", retryable: true))
         #expect(scene.results.last?.tookMilliseconds == milliseconds)
         scene.connect()
@@ -149,6 +150,30 @@ struct CommandWaitingTests {
         scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
         scene.fail(.notConnected)
         #expect(scene.lastError?.code == "tag_offline")
+    }
+
+    @Test("says in the accepted result what it waits for, and in the final one why it expired")
+    func obstacles() {
+        var scene = Scene()
+        scene.powerOn()
+        scene.send(led, #"{"state":"ON"}"#)
+        #expect(
+            scene.wait(.milliseconds(250)).first?.contains(
+                #""data":{"hint":"not seen since the bridge started","text":"The tag is not connected","#
+                    + #""waiting_for":"connection"}"#) == true)
+        scene.wait(.seconds(10))
+        scene.handle(.bluetooth(.poweredOff))
+        scene.send(led, #"{"state":"ON","ttl_ms":1000}"#)
+        let hint = "Switch Bluetooth on; `jacquard2mqtt doctor` shows what is wrong"
+        #expect(
+            scene.wait(.milliseconds(250)).first?.contains(
+                #""data":{"hint":"\#(hint)","text":"Bluetooth is powered off","waiting_for":"bluetooth_off"}"#) == true)
+        let lines = scene.wait(.milliseconds(750))
+        #expect(
+            lines.first?.contains(
+                #""error":{"code":"expired","hint":"\#(hint)","reason":"bluetooth_off","retryable":true,"text":"#
+                    + #""Bluetooth is powered off, so tag 003R did not become reachable within ttl_ms (1000); "#
+                    + #"nothing was sent"}"#) == true)
     }
 
     @Test("gets one accepted result when the response takes longer than 250 ms")

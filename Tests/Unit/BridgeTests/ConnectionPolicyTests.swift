@@ -35,6 +35,57 @@ struct ConnectionPolicyTests {
         }
     }
 
+    private let lost = TagEvent.connection(
+        TagConnection(
+            state: .preparingToConnect, attempt: 1,
+            error: TagConnectionError(.bluetoothConnectionError, "the link was lost")))
+
+    /// A connected tag that was sent to sleep.
+    private func sleepy(_ payload: String = #"{"timeout_s":5}"#) -> Scene {
+        var scene = Scene.connected()
+        scene.powerOn()
+        scene.send("tag/003R/sleep/set", payload)
+        scene.answer()
+        _ = scene.takeActions()
+        return scene
+    }
+
+    @Test("a tag that was sent to sleep is left alone for 70 s from the end of its link")
+    func sleep() {
+        var scene = sleepy()
+        scene.wait(.seconds(5))
+        scene.report(lost)
+        #expect(scene.takeActions() == [.disconnect(.tag003R)])
+        scene.report(gone)
+        scene.wait(.seconds(70) - .milliseconds(1))
+        #expect(scene.takeActions() == [])
+        scene.wait(.milliseconds(1))
+        #expect(scene.takeActions() == [.connect(.tag003R)])
+    }
+
+    @Test(
+        "a tag that was sent to sleep is connected for a command, or by the user",
+        arguments: ["led/set", "connection/set"])
+    func wake(topic: String) {
+        var scene = sleepy()
+        scene.report(lost)
+        scene.report(gone)
+        _ = scene.takeActions()
+        scene.send("tag/003R/" + topic, topic == "led/set" ? "on" : "connect")
+        #expect(scene.takeActions().contains(.connect(.tag003R)))
+    }
+
+    @Test("a tag that wakes on motion, or whose link ends much later, is not left alone")
+    func noSleep() {
+        var moving = sleepy(#"{"timeout_s":5,"wake_on_motion":true}"#)
+        moving.report(lost)
+        #expect(moving.takeActions() == [])
+        var late = sleepy()
+        late.wait(.seconds(16))
+        late.report(lost)
+        #expect(late.takeActions() == [])
+    }
+
     @Test("the user: after disconnect, commands are not permitted until connect")
     func hold() {
         var scene = Scene.connected()

@@ -78,8 +78,8 @@ struct ForgetTests {
     func failure() {
         var scene = scene()
         scene.send(topic, "003R")
-        scene.notDone(.failed(name: "org.bluez.Error.Failed", text: "no"))
-        #expect(scene.lastError?.code == "internal")
+        scene.notDone(.refused(name: "org.bluez.Error.Failed", text: "no"))
+        #expect(scene.lastError?.code == "tag_error")
         scene.send(topic, "003R")
         #expect(scene.takeActions().last == .forget(.tag003R, token: 2))
         #expect(scene.state.tags.count == 1)

@@ -123,7 +123,7 @@ struct GroupTests {
             scene.send("bridge/cellar/info", #"{"tags":["003R"],"connected":["003R"]\#(groups)}"#)
             scene.send("bridge/cellar/state", "online")
             #expect(results(scene.send("group/hall/led/set", "flash")).count == count)
-            #expect(scene.wait(.seconds(20)).isEmpty)
+            #expect(results(scene.wait(.seconds(20))).isEmpty)
         }
     }
 

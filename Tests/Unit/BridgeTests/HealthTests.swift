@@ -5,8 +5,8 @@ import Testing
 
 @Suite("G/health and G/event")
 struct HealthTests {
-    private func adapter(_ state: AdapterFacts.State, isSilent: Bool = false) -> AdapterFacts {
-        AdapterFacts(id: "hci0", address: nil, state: state, isSilent: isSilent)
+    private func adapter(_ state: AdapterFacts.State) -> AdapterFacts {
+        AdapterFacts(id: "hci0", address: nil, state: state)
     }
 
     private func health(_ scene: Scene) -> String {
@@ -24,6 +24,31 @@ struct HealthTests {
         #expect(on[1].contains(#""type":"adapter_back""#))
         let gone = scene.handle(.adapters([]))
         #expect(gone[1].contains(#""text":"Bluetooth adapter hci0 is gone""#))
+    }
+
+    @Test("a damaged record of the state file is a problem until its tag is known again")
+    func damagedRecord() {
+        let records = (1...10).map {
+            DamagedState.Record(name: "tag\($0)", serial: "000\($0)", reason: "held is missing")
+        }
+        let damage = DamagedState(keptAs: "/state/tags.json.damaged", records: records)
+        var scene = Scene(earlier: EarlierRuns(areTagsKnown: false, damage: damage))
+        scene.handle(.started)
+        #expect(health(scene).ranges(of: #""code":"state_damaged""#).count == 8)
+        let text = "The record of tag tag1 was damaged (held is missing): pair the tag again. "
+        #expect(health(scene).contains(text + "The damaged file is kept as /state/tags.json.damaged"))
+        for record in records {
+            scene.handle(.tagAdded(TagEntry(id: .known(record.name), serial: record.serial ?? ""), record: nil))
+        }
+        #expect(health(scene).contains(#""problems":[]"#))
+    }
+
+    @Test("a state file without any valid record is a problem")
+    func damagedFile() {
+        let damage = DamagedState(keptAs: "/state/tags.json.damaged", records: [])
+        var scene = Scene(earlier: EarlierRuns(areTagsKnown: false, damage: damage))
+        scene.handle(.started)
+        #expect(health(scene).contains("The file of known tags was damaged: pair again tags that are missing"))
     }
 
     @Test("a refused subscription is no problem any more when it is granted")
@@ -129,15 +154,6 @@ struct HealthTests {
         #expect(health(scene).contains(#""code":"not_permitted""#))
         #expect(health(scene).contains("jacquard2mqtt doctor"))
         #expect(!health(scene).contains("no_adapter") && !health(scene).contains("adapter_not_ready"))
-        scene.handle(.adapters([adapter(.poweredOn)]))
-        #expect(health(scene).contains(#""status":"ok""#))
-    }
-
-    @Test("a scan that receives nothing for a long time is a problem")
-    func silentScan() {
-        var scene = Scene()
-        scene.handle(.adapters([adapter(.poweredOn, isSilent: true)]))
-        #expect(health(scene).contains(#""code":"scan_silent""#))
         scene.handle(.adapters([adapter(.poweredOn)]))
         #expect(health(scene).contains(#""status":"ok""#))
     }

@@ -28,7 +28,7 @@ struct InvariantTests {
         .success(.done), .success(.paired(address: "F0", name: nil)),
         .success(.examined(HostReport(findings: []))),
         .success(.measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0))),
-        .failure(.notFound), .failure(.notConnected), .failure(.bluetoothUnavailable(.poweredOff)), .failure(.timeout),
+        .failure(.notFound), .failure(.bluetoothUnavailable(.poweredOff)), .failure(.timeout(text: "no response")),
     ]
     private static let policies = TagEntry.ConnectPolicy.allCases
     private static let tags = [TagID.tag003R, .known("0001")]

@@ -67,8 +67,8 @@ struct PairTests {
     func failures() {
         for (error, code) in [
             (.notFound, "expired"), (.refused(name: "org.bluez.Error.AuthenticationFailed", text: "no"), "tag_error"),
-            (.timeout, "timeout"), (.bluetoothUnavailable(.poweredOff), "not_permitted"),
-            (.failed(name: "x", text: "y"), "internal"),
+            (.timeout(text: "the tag was found, but did not connect"), "timeout"),
+            (.bluetoothUnavailable(.poweredOff), "not_permitted"),
         ] as [(RequestError, String)] {
             var scene = scene()
             scene.send(topic, "0001")
@@ -78,6 +78,35 @@ struct PairTests {
             scene.send(topic, "0001")
             #expect(scene.takeActions().count == 2)
         }
+    }
+
+    @Test("names a received serial that looks like the one that is searched for")
+    func similarSerial() {
+        var scene = scene()
+        scene.send(topic, "04px")
+        let other = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: -60)
+        #expect(scene.handle(.advertisement(other)) == [])
+        let similar = TagAdvertisement(address: "F0:01", serial: "04pX", name: nil, rssi: -60)
+        scene.handle(.advertisement(similar))
+        #expect(scene.state.pairing.hint == "Tag 04pX is received: did you mean it?")
+        scene.notDone(.notFound)
+        #expect(scene.lastError?.text == "The tag was not found before the timeout (did you mean 04pX?)")
+        scene.send(topic, "zzzz")
+        scene.notDone(.notFound)
+        #expect(scene.lastError?.hint?.hasSuffix("; received are 0001, 04pX") == true)
+    }
+
+    @Test("accepts spaces around the serial, and says where to enter a missing one")
+    func entered() {
+        var scene = scene()
+        scene.send(topic, #"{"serial":" 0001 "}"#)
+        #expect(scene.takeActions() == [.pair(serial: "0001", timeout: .seconds(60), token: 1)])
+        var empty = self.scene()
+        empty.send(topic, "{}")
+        #expect(
+            empty.lastError?.hint
+                == "In Home Assistant, first enter it in Serial of the tag to pair; no tag is received")
+        #expect(empty.state.pairing.hint == empty.lastError?.hint)
     }
 
     @Test("of a configured tag keeps its configuration")

@@ -106,7 +106,7 @@ struct ScanTests {
         #expect(scene.results.map(\.status) == ["ok", "ok"])
         #expect(scene.publications.count { $0.text.contains(#""type":"scan_stopped""#) } == 1)
         scene.send(topic, "")
-        scene.notDone(.failed(name: "x", text: "y"))
+        scene.notDone(.refused(name: "x", text: "y"))
         #expect(scene.send(topic, "stop").count == 2)
     }
 
@@ -176,8 +176,8 @@ struct ScanTests {
     func failure() {
         var scene = scene()
         scene.send(topic, "")
-        scene.notDone(.failed(name: "org.bluez.Error.Failed", text: "no"))
-        #expect(scene.lastError?.code == "internal")
+        scene.notDone(.refused(name: "org.bluez.Error.Failed", text: "no"))
+        #expect(scene.lastError?.code == "tag_error")
         scene.send(topic, "")
         scene.notDone(.bluetoothUnavailable(.poweredOff))
         #expect(scene.lastError?.text == "Bluetooth is powered off")
@@ -216,6 +216,32 @@ struct ScanTests {
             scene.wait(.seconds(seconds))
             let lines = scene.handle(.measured(measurement))
             #expect(lines.last?.contains(#""status":"\#(status)""#) == true)
+        }
+    }
+
+    @Test("a pairing, forget, or another address in the configuration ends the problem of a duplicate serial at once")
+    func solvedDuplicate() {
+        let steps: [(inout Scene) -> [String]] = [
+            { scene in
+                scene.send("bridge/attic/request/pair", #"{"serial":"003R"}"#)
+                return scene.done(.paired(address: "F0:03", name: nil))
+            },
+            { scene in
+                scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
+                return scene.done()
+            },
+            // A tag with another address is another tag.
+            { scene in scene.handle(.tagRemoved(.tag003R)) + scene.handle(.tagAdded(.tag003R, record: nil)) },
+        ]
+        for (number, solve) in steps.enumerated() {
+            var scene = scene()
+            scene.powerOn()
+            scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
+            scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"]))
+            let health = solve(&scene).filter { $0.hasPrefix("jacquard/bridge/attic/health") }
+            #expect(health.last?.contains(#""problems":[]"#) == true, "\(number)")
+            let lines = scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"]))
+            #expect(lines.first?.contains(#""type":"duplicate_serial""#) == true, "\(number)")
         }
     }
 

@@ -22,12 +22,13 @@ struct Scene {
 
     init(
         tags: [TagEntry] = [.tag003R], records: [TagRecord] = [], commandsPerTag: Int = 32, chords: [Chord] = [],
-        reflexes: [Reflex] = [], groups: [String: [TagID]] = [:]
+        reflexes: [Reflex] = [], groups: [String: [TagID]] = [:], earlier: EarlierRuns = EarlierRuns()
     ) {
         var configuration = Self.configuration(
             tags: tags, commandsPerTag: commandsPerTag, chords: chords, reflexes: reflexes)
         configuration.groups = groups
-        state = BridgeState(configuration: configuration, records: records, boot: "9f3c", startedAt: Self.beginning)
+        state = BridgeState(
+            configuration: configuration, records: records, earlier: earlier, boot: "9f3c", startedAt: Self.beginning)
         now = Self.beginning
     }
 
@@ -155,7 +156,8 @@ extension BridgeAction {
             .pair(_, _, let token), .forget(_, let token), .measure(let token), .examine(let token),
             .trace(_, let token):
             token
-        case .publish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog, .addTag, .removeTag,
+        case .publish, .withhold, .republish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog,
+            .addTag, .removeTag,
             .forgetInstance, .recordTraffic, .remember:
             nil
         }

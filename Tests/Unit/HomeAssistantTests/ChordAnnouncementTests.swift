@@ -25,7 +25,7 @@ struct ChordAnnouncementTests {
         let message = try #require(
             Self.documents(.device, [Self.all, Self.other]).announcement(of: .sleeve).first)
         let text = message.text
-        #expect(text.contains(#""event_types":["Cover","Tap in","Unknown gesture"]"#))
+        #expect(text.contains(#""event_types":["cover","tap_in","unknown"]"#))
         #expect(text.contains(#""subtype":"tap_in""#))
         #expect(!text.contains("in_out"))
     }

@@ -3,6 +3,7 @@ import Glibc
 import Logging
 import TestSupport
 import Testing
+import Time
 
 @testable import MQTT
 
@@ -184,6 +185,9 @@ struct MQTTSessionTests {
             #expect(client.errors.first?.code == .keepAliveTimeout)
             // And what a busy machine adds.
             #expect(ContinuousClock.now - begin < .seconds(10))
+            // It was not heard since then.
+            let silence = client.client.lastHeard.map { Instant.now - $0 }
+            #expect(silence.map { $0 > .seconds(4) } == true)
             broker.daemon.signal(SIGCONT)
             try await client.connected(times: 2)
         }

@@ -11,15 +11,16 @@ struct DiscoveryDocumentTests {
     private let tag = Scene.announced().components()
     private let bridge = Scene.announced().components(of: "jacquard_bridge_attic")
 
-    @Test("has a display name for each gesture, and maps every possible value")
-    func gestureNames() {
-        let names = tag["gesture"]?["event_types"]?.list.compactMap(\.text) ?? []
-        #expect(
-            names == ["Double tap", "Brush in", "Brush out", "Cover", "Brush up", "Brush down", "Unknown gesture"])
+    @Test("has the words of the topic as event types, each with a label")
+    func gestureTypes() {
+        let types = tag["gesture"]?["event_types"]?.list.compactMap(\.text) ?? []
+        #expect(types == GestureName.allCases.map(\.rawValue))
         let template = tag["gesture"]?["value_template"]?.text ?? ""
-        for (word, name) in zip(GestureName.allCases, names) {
-            #expect(template.contains("'\(word.rawValue)': '\(name)'"))
+        let labels = ["Double tap", "Brush in", "Brush out", "Cover", "Brush up", "Brush down", "Unknown gesture"]
+        for (type, label) in zip(types, labels) {
+            #expect(template.contains("'\(type)': '\(label)'"))
         }
+        #expect(template.contains("else 'unknown' %}"))
     }
 
     @Test("explains the touch modes, and maps the options to the bridge's values")

@@ -46,7 +46,7 @@ struct PairingInHomeAssistantTests {
         #expect(scene.takeActions() == [.pair(serial: "0001", timeout: .seconds(60), token: 2)])
         #expect(
             pairing(scene, "state", "serial", "hint")
-                == ["searching", "0001", "Hold the tag's button for three seconds"])
+                == ["searching", "0001", "Hold the tag's button for three seconds: it then advertises for 60 seconds"])
         for (stage, state) in [
             (.found(address: "F0"), "found"), (.pairing, "pairing"), (.connecting, "connecting"),
         ] as [(PairingStage, String)] {
@@ -66,7 +66,8 @@ struct PairingInHomeAssistantTests {
         scene.notDone(.notFound)
         #expect(
             pairing(scene, "state", "error", "hint", "request_serial") == [
-                "failed", "expired", "Hold the tag's button for three seconds near the adapter, then try again", "0001",
+                "failed", "expired",
+                "Hold the tag's button for three seconds near the adapter: it then advertises for 60 seconds", "0001",
             ])
         scene.send("bridge/attic/request/pair_serial", "0002")
         #expect(pairing(scene, "state", "error", "request_serial") == ["idle", "null", "0002"])

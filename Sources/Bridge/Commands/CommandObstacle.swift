@@ -1,0 +1,47 @@
+/// What a pending command waits for.
+enum CommandObstacle: Hashable, Sendable {
+    /// Bluetooth is not powered on.
+    case bluetooth(AdapterFacts.State)
+    /// The tag is not connected; with a clause about when it was last seen.
+    case tag(String)
+
+    /// The word in results.
+    var word: String {
+        switch self {
+        case .bluetooth: "bluetooth_off"
+        case .tag: "connection"
+        }
+    }
+
+    /// A clause.
+    var text: String {
+        switch self {
+        case .bluetooth(let state): "Bluetooth is \(state.text)"
+        case .tag: "The tag is not connected"
+        }
+    }
+
+    /// What the user can do or should know.
+    var hint: String {
+        switch self {
+        case .bluetooth: "Switch Bluetooth on; `jacquard2mqtt doctor` shows what is wrong"
+        case .tag(let lastSeen): lastSeen
+        }
+    }
+}
+
+/// The data of the `accepted` result of a command that is queued.
+struct WaitingDocument: Encodable {
+    let hint: String
+    let text: String
+    let waitingFor: String
+
+    enum CodingKeys: String, CodingKey {
+        case hint, text
+        case waitingFor = "waiting_for"
+    }
+
+    init(_ obstacle: CommandObstacle) {
+        (hint, text, waitingFor) = (obstacle.hint, obstacle.text, obstacle.word)
+    }
+}
