@@ -18,6 +18,8 @@ struct AccessTryCommand: ClientCommand {
     /// The base topic of replays.
     var replayBase = AccessTable.usualReplayBase
 
+    var usesBridge: Bool { false }
+
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
         let logins = try AccessLogin.all(self, context.configuration)
@@ -48,9 +50,12 @@ struct AccessTryCommand: ClientCommand {
         var lines: [String] = []
         for (login, results) in results {
             let tried = results.filter { $0.isDone != nil }
+            let untried = results.filter { $0.isDone == nil }.map { "\($0.trial.action.rawValue) \($0.trial.topic)" }
             lines.append(
                 "\(login.role.rawValue), user \(login.user ?? "-"): \(tried.count) actions tried, "
-                    + "\(tried.count { $0.isWrong }) differ, \(results.count - tried.count) could not be tried")
+                    + "\(tried.count { $0.isWrong }) differ, \(untried.count) could not be tried"
+                    + (untried.isEmpty
+                        ? "" : ", because no user may write there: \(untried.joined(separator: ", "))"))
             for result in tried where result.isWrong {
                 table.rows.append([
                     login.role.rawValue, login.user ?? "", result.trial.action.rawValue, result.trial.topic,

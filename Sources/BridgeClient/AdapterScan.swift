@@ -11,11 +11,13 @@ import Logging
 import Terminal
 import Time
 
-/// Scans with this machine's own adapter, if no bridge runs.
+/// Scans with this machine's own adapter, if no bridge can be reached.
 struct AdapterScan: Sendable {
     let context: ClientContext
     /// The duration of the scan.
     let duration: Duration
+    /// Why the bridge cannot scan.
+    let reason: ClientFailure
 
     private enum Signal: Sendable {
         case state(CentralState)
@@ -50,7 +52,8 @@ struct AdapterScan: Sendable {
         do throws(ClientFailure) {
             try await waitUntilUsable(mailbox)
             try start(manager)
-            progress.say("no bridge runs; listening with this machine's adapter for \(duration.components.seconds) s")
+            reason.lines.forEach { context.printer.write(.standardError, $0) }
+            progress.say("listening with this machine's adapter for \(duration.components.seconds) s")
             let report = await collect(mailbox)
             manager.stopScanning()
             await central.stop()

@@ -5,6 +5,7 @@ import EventLoop
 import JSON
 import MQTT
 import Terminal
+import Text
 import Time
 
 extension BrokerSession {
@@ -71,7 +72,7 @@ extension BrokerSession {
 
     private func check(_ signal: Signal, _ ticket: UInt64, of request: ClientRequest) throws(ClientFailure) {
         switch signal {
-        case .refused(ticket, let error): throw .forbidden(request.topic, error.code.name)
+        case .refused(ticket, let error): throw .forbidden(request.topic, error.code.name, AccessTable(topics))
         case .lost(let error): throw .lost(error.text)
         case .interrupted: throw .interrupted
         case .message, .connected, .taken, .refused: break
@@ -98,14 +99,23 @@ extension ClientFailure {
         guard !others.isEmpty else {
             return ClientFailure(
                 exitCode: .noConnection, code: "bridge_unknown",
-                text: "The broker answers, but there is no bridge \"\(instance)\"",
-                hint: "start it with jacquard2mqtt run, or check instance and mqtt.base_topic in the configuration")
+                text: "The broker answers, but there is no bridge \"\(instance)\", or this user may not read its state",
+                hint:
+                    "start it with jacquard2mqtt run, check instance and mqtt.base_topic in the configuration, or log in "
+                    + "as a user with another role than replay")
         }
         return ClientFailure(
             exitCode: .noConnection, code: "bridge_unknown",
             text:
                 "The broker answers, but there is no bridge \"\(instance)\"; there is \(others.joined(separator: ", "))",
             hint: "set instance in the configuration to the name of the bridge that you mean")
+    }
+
+    /// No bridge has a tag with this ID.
+    static func unknownTag(_ id: String, known: [String]) -> ClientFailure {
+        ClientFailure(
+            exitCode: .failed, code: "unknown_tag",
+            text: "There is no tag \(id)\(SerialLikeness.hint(for: id, in: known))", hint: "jacquard2mqtt status")
     }
 
     /// The bridge is online, but does not answer.
@@ -116,11 +126,13 @@ extension ClientFailure {
             hint: "jacquard2mqtt doctor")
     }
 
-    /// The broker's access control list forbids the request.
-    static func forbidden(_ topic: String, _ reason: String) -> ClientFailure {
-        ClientFailure(
+    /// The broker's access control list forbids the request. The hint names the roles that may publish it.
+    static func forbidden(_ topic: String, _ reason: String, _ table: AccessTable) -> ClientFailure {
+        let roles = table.roles(publishingTo: topic).map(\.rawValue).joined(separator: " or ")
+        let login = roles.isEmpty ? "" : "log in as a user with the role \(roles), or "
+        return ClientFailure(
             exitCode: .failed, code: reason, text: "The broker does not let this user publish to \(topic)",
-            hint: "allow it in the broker's access control list")
+            hint: login + "allow it to this user in the broker's access control list")
     }
 
     /// The error of a result (MQTT contract, section 4).

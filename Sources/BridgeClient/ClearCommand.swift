@@ -39,7 +39,7 @@ struct ClearCommand: ClientCommand {
             ["status": "ok", "topics": .array(cleared.map(JSONValue.string))],
             [
                 cleared.isEmpty
-                    ? "The broker retains nothing of the bridge \(topics.instance)"
+                    ? "The broker sends this user no retained message of the bridge \(topics.instance)"
                     : "\(cleared.count) retained topics of the bridge \(topics.instance) are removed"
             ])
     }
@@ -52,7 +52,7 @@ struct ClearCommand: ClientCommand {
         while !open.isEmpty {
             switch await session.next(until: deadline) {
             case .taken(let ticket): open.remove(ticket)
-            case .refused(_, let error): throw .forbidden(topics[0], error.code.name)
+            case .refused(_, let error): throw .forbidden(topics[0], error.code.name, AccessTable(session.topics))
             case .lost(let error): throw .lost(error.text)
             case .interrupted: throw .interrupted
             case .message, .connected: break

@@ -25,6 +25,9 @@ public enum ClientCommands {
 
 /// A command that talks to a running bridge. Its properties are the arguments of the command line.
 protocol ClientCommand: Hashable, Sendable {
+    /// Whether it is for the configured bridge.
+    var usesBridge: Bool { get }
+
     /// Performs the command and prints the result.
     ///
     /// - Throws: the error of the bridge, or `noConnection`.
@@ -32,10 +35,14 @@ protocol ClientCommand: Hashable, Sendable {
     func run(_ context: ClientContext) async throws(ClientFailure)
 }
 
+extension ClientCommand {
+    var usesBridge: Bool { true }
+}
+
 /// What a command needs besides its arguments.
 struct ClientContext: Sendable {
     /// The configuration, which names broker and bridge.
-    let configuration: Settings
+    var configuration: Settings
     /// Prints results and errors.
     let printer: Printer
     /// The address of the bus with BlueZ.
@@ -44,6 +51,8 @@ struct ClientContext: Sendable {
     let interruption: Interruption
     /// For log records of the libraries.
     let log: Logger
+    /// The session that has looked for the bridge, for the first use of a session.
+    var opened: OpenedSession?
 
     /// The topics of the configured bridge.
     var topics: BridgeTopics { BridgeTopics(configuration) }
@@ -53,10 +62,11 @@ struct ClientContext: Sendable {
     func withSession<Result>(
         _ body: @LoopActor (BrokerSession) async throws(ClientFailure) -> Result
     ) async throws(ClientFailure) -> Result {
-        let session = BrokerSession(configuration, log: log)
+        let isOpen = opened?.session != nil
+        let session = try opened?.take() ?? BrokerSession(configuration, log: log)
         interruption.onFire = { [weak session] in session?.interrupt() }
         do throws(ClientFailure) {
-            try await open(session)
+            if !isOpen { try await open(session) }
             let result = try await body(session)
             await session.close()
             return result
@@ -64,6 +74,24 @@ struct ClientContext: Sendable {
             await session.close()
             throw error
         }
+    }
+
+    /// Selects the only bridge that is online, if the configuration names none.
+    @LoopActor
+    func selectingBridge() async -> ClientContext {
+        guard !configuration.isInstanceGiven else { return self }
+        var context = self
+        let session = BrokerSession(configuration, log: log)
+        interruption.onFire = { [weak session] in session?.interrupt() }
+        do throws(ClientFailure) {
+            try await open(session)
+            if let instance = try await session.findBridge() { context.configuration.instance = instance }
+            context.opened = OpenedSession(session)
+        } catch {
+            await session.close()
+            context.opened = OpenedSession(error)
+        }
+        return context
     }
 
     @LoopActor
@@ -90,6 +118,31 @@ struct ClientContext: Sendable {
     }
 }
 
+/// A session that is open already, or could not be opened. It is used once.
+@LoopActor
+final class OpenedSession {
+    /// The session; nil after its use, and without a connection.
+    private(set) var session: BrokerSession?
+    private var failure: ClientFailure?
+
+    init(_ session: BrokerSession) {
+        self.session = session
+    }
+
+    init(_ failure: ClientFailure) {
+        self.failure = failure
+    }
+
+    /// Returns the session for its only use; nil later.
+    ///
+    /// - Throws: why there is none, once.
+    func take() throws(ClientFailure) -> BrokerSession? {
+        defer { (session, failure) = (nil, nil) }
+        if let failure { throw failure }
+        return session
+    }
+}
+
 /// Runs a command with the options that all of them take.
 struct ClientAction: CommandAction {
     /// The command with its arguments.
@@ -108,7 +161,7 @@ struct ClientAction: CommandAction {
             let command = command
             return LoopRun.exitCode {
                 Self.listen(client)
-                return await Self.perform(command, client)
+                return await Self.perform(command, command.usesBridge ? await client.selectingBridge() : client)
             }
         }
     }

@@ -2,6 +2,8 @@ import Bridge
 import BrokerAccess
 import JSON
 import MQTT
+import Text
+import Time
 
 /// A request to the bridge, and how to recognize its result.
 struct ClientRequest: Hashable, Sendable {
@@ -19,6 +21,8 @@ struct ClientRequest: Hashable, Sendable {
     let patience: Duration
     /// What the command waits for, shown to the user: `the tag 003R`.
     let waitsFor: String
+    /// How long the bridge waits for the tag; nil for a request to the bridge itself.
+    var lifetime: Duration?
 
     /// Creates a command to a tag.
     ///
@@ -35,10 +39,15 @@ struct ClientRequest: Hashable, Sendable {
         topic = topics.tag(tag, "\(command)/\(verb)")
         resultTopic = topics.tag(tag, "\(command)/result")
         self.payload = .object(payload.merging(["id": .string(id)]) { $1 })
-        // Ten seconds until the tag is connected, then its response.
-        patience = .seconds(40)
-        waitsFor = "the tag \(tag)"
+        // Until the tag is connected, then its response.
+        let lifetime = payload["ttl_ms"]?.integer.map(Duration.milliseconds) ?? Self.usualLifetime
+        patience = lifetime + .seconds(30)
+        self.lifetime = lifetime
+        waitsFor = "the tag \(tag), at most \(lifetime.decimalSeconds) s"
     }
+
+    /// How long the bridge waits for a tag without `ttl_ms`.
+    static let usualLifetime = Duration.seconds(10)
 
     /// Creates a request to the bridge itself.
     ///
@@ -107,7 +116,7 @@ struct BridgeExchange: Sendable {
         switch document["status"]?.string {
         case "accepted": return .accepted
         case "ok": return .done(document)
-        case "error": return .failed(ClientFailure(result: document))
+        case "error": return .failed(ClientFailure(result: document).naming(request.lifetime))
         default: return .none
         }
     }
@@ -125,5 +134,16 @@ struct BridgeExchange: Sendable {
         // The command itself announces the start, and the result reports the end.
         default: return .none
         }
+    }
+}
+
+extension ClientFailure {
+    /// The failure with the time that the bridge has waited for the tag, in the words of the command line.
+    fileprivate func naming(_ lifetime: Duration?) -> ClientFailure {
+        guard let lifetime, code == "expired" else { return self }
+        let hint = [hint, "--wait SECONDS waits longer"].compactMap(\.self).joined(separator: "; ")
+        return ClientFailure(
+            exitCode: exitCode, code: code,
+            text: text.replacing("ttl_ms", with: "\(lifetime.decimalSeconds) s"), hint: hint)
     }
 }

@@ -39,7 +39,8 @@ struct ExplainCommand: ClientCommand {
     /// The sentences in the order of time, then the tags that are not connected.
     func lines(of data: JSONValue) -> [String] {
         let parts: [(String, (JSONValue) -> String)] = [
-            ("gestures", ExplainText.gesture), ("commands", ExplainText.command), ("incidents", ExplainText.incident),
+            ("gestures", ExplainText.gesture), ("commands", ExplainText.command),
+            ("incidents", { ExplainText.incident($0, in: data) }),
         ]
         let timed = parts.flatMap { key, sentence in
             (data[key]?.elements ?? []).map { document in

@@ -130,8 +130,15 @@ enum ExplainText {
     // MARK: Tags
 
     /// Describes an incident.
-    static func incident(_ incident: JSONValue) -> String {
+    ///
+    /// - Parameters:
+    ///   - incident: the incident.
+    ///   - data: all commands and incidents, of which one may be its cause.
+    /// - Returns: the sentence.
+    static func incident(_ incident: JSONValue, in data: JSONValue) -> String {
         switch incident["type"]?.string {
+        case "disconnected" where cause(of: incident, in: data) != nil:
+            "disconnected by the command \(cause(of: incident, in: data) ?? ""); gestures were not received from then on"
         case "fragment_lost": "lost a message: a fragment of it did not arrive; a gesture may be missing"
         case "connected": "connected"
         case "disconnected":
@@ -139,6 +146,24 @@ enum ExplainText {
                 + "; gestures were not received from then on"
         default: incident["type"]?.word ?? "unknown"
         }
+    }
+
+    /// The command that made the tag disconnect: the last one that it executed before, unless it was connected in between.
+    private static func cause(of incident: JSONValue, in data: JSONValue) -> String? {
+        let (tag, time) = (incident["tag"]?.string, incident["time"]?.string ?? "")
+        func last(_ documents: JSONValue?, _ isMeant: (JSONValue) -> Bool) -> JSONValue? {
+            (documents?.elements ?? []).last {
+                $0["tag"]?.string == tag && ($0["time"]?.string ?? "") <= time && isMeant($0)
+            }
+        }
+        let commands = ["name/set", "sleep/set", "connection/set"]
+        guard
+            let command = last(
+                data["commands"],
+                { $0["stage"]?.string == "answered" && commands.contains($0["command"]?.string ?? "") })
+        else { return nil }
+        let connected = last(data["incidents"], { $0["type"]?.string == "connected" })?["time"]?.string ?? ""
+        return connected <= command["time"]?.string ?? "" ? command["command"]?.string : nil
     }
 
     /// Describes a tag that is not connected; nil for one that is.

@@ -33,11 +33,27 @@ struct LEDCommand: ClientCommand {
     var duration: Duration?
     /// The LED; nil: the tag's.
     var component: Component?
+    /// How long to wait for a tag that is not connected.
+    var lifetime: Duration?
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        try await context.perform(TagOrder(tags: tags, command: "led", payload: payload)) {
-            HapticCommand.sentence($0, $1)
+        try await context.perform(TagOrder(tags: tags, command: "led", payload: payload, lifetime: lifetime)) {
+            $1.sentence(of: $0, done)
+        }
+    }
+
+    /// What the LED does.
+    private var done: String {
+        let led = component == .gear ? "LED of the gear" : "LED"
+        let time = duration.map { " for \($0.decimalSeconds) s" } ?? ""
+        let effect = pattern.map { ", \($0.asWords)" } ?? ""
+        return switch light {
+        case .on: "\(led) is on\(effect)\(time)"
+        case .off: "\(led) is off"
+        case .flash: "\(led) flashes"
+        case .color(let color):
+            "\(led) is \(LEDColorName.all.first { $0.hexadecimal == color }?.name ?? color)\(effect)\(time)"
         }
     }
 
@@ -66,7 +82,7 @@ extension LEDCommand {
             "--duration, the light lasts as long as defaults.led_on_s in the",
             "configuration.",
         ],
-        options: [.config, .json, patternOption, durationOption, componentOption],
+        options: [.config, .json, patternOption, durationOption, componentOption, .wait],
         operands: [.required("ID", .tags), .required("COLOR", .words(["flash", "on", "off"] + colors))],
         values: RowText.ids + [
             "COLOR is a name (" + colors.prefix(6).joined(separator: ", ") + ",",
@@ -84,7 +100,7 @@ extension LEDCommand {
             light: try arguments.operand(1, "COLOR", Light.rule),
             pattern: try arguments.value(of: patternOption, .choice(of: patterns)),
             duration: try arguments.value(of: durationOption, .seconds(milliseconds: 1...86_400_000)),
-            component: try arguments.value(of: componentOption, .choice))
+            component: try arguments.value(of: componentOption, .choice), lifetime: try arguments.lifetime())
         return try ClientAction(command, arguments)
     }
 

@@ -21,7 +21,7 @@ struct MonitorCommand: ClientCommand {
     func run(_ context: ClientContext) async throws(ClientFailure) {
         try await context.withSession { session throws(ClientFailure) in
             do throws(ClientFailure) {
-                for message in try await session.snapshot(of: filters(context)) {
+                for message in try await initialMessages(session, context) {
                     guard show(message, isInitial: true, context) else { return }
                 }
             } catch  where error == .interrupted {
@@ -29,6 +29,23 @@ struct MonitorCommand: ClientCommand {
             }
             await follow(session, context)
         }
+    }
+
+    /// Subscribes, and returns the retained messages.
+    ///
+    /// - Throws: `unknown_tag` if there are bridges and none of them has the tag.
+    @LoopActor
+    private func initialMessages(
+        _ session: BrokerSession, _ context: ClientContext
+    ) async throws(ClientFailure) -> [MQTTMessage] {
+        if let tag {
+            let topics = session.topics
+            let filters = [topics.infoOfEveryBridge, topics.stateOfEveryBridge]
+            let known = FleetDirectory(try await session.snapshot(of: filters), topics).tagsOfAllBridges
+            session.unsubscribe(from: filters)
+            guard known.isEmpty || known.contains(tag) else { throw .unknownTag(tag, known: known) }
+        }
+        return try await session.snapshot(of: filters(context))
     }
 
     private func filters(_ context: ClientContext) -> [String] {

@@ -22,12 +22,15 @@ struct PairCommand: ClientCommand {
         defer { countdown.end() }
         do throws(ClientFailure) {
             let result = try await context.withSession { session throws(ClientFailure) in
-                let announce = {
-                    countdown.begin(
-                        "Hold the button of the tag \(serial) for three seconds, near this machine; looking for it",
-                        everyTenSeconds: "looking for the tag \(serial)")
+                let overview = try await TagOverview.read(session, progress)
+                if let warning = overview?.warning(for: serial) { context.printer.write(.standardError, warning) }
+                do throws(ClientFailure) {
+                    return try await session.ask(
+                        request(session.topics), progress, announce: announcement(overview, countdown))
+                } catch  where error.code == "expired" {
+                    countdown.end()
+                    throw error.naming(try await TagOverview.read(session, progress), insteadOf: serial)
                 }
-                return try await session.ask(request(session.topics), progress, announce: announce)
             }
             countdown.end()
             context.printer.show(result, [DisplayText.escaped(sentence(result))])
@@ -35,6 +38,18 @@ struct PairCommand: ClientCommand {
             throw ClientFailure(
                 exitCode: .failed, code: error.code,
                 text: "Interrupted; the bridge continues to look for the tag until the time limit")
+        }
+    }
+
+    /// What to do with the tag; nil for a connected one.
+    @LoopActor
+    private func announcement(_ overview: TagOverview?, _ countdown: Countdown) -> (() -> Void)? {
+        guard overview?.isConnected(serial) != true else { return nil }
+        return {
+            countdown.begin(
+                "Hold the button of the tag \(serial) for three seconds, near this machine: it then advertises for "
+                    + "60 seconds; looking for it",
+                everyTenSeconds: "looking for the tag \(serial)")
         }
     }
 
@@ -66,11 +81,20 @@ struct PairCommand: ClientCommand {
         json: RowText.resultJSON,
         examples: ["pair 003R"]
     ) { arguments throws(CommandLineError) in
-        let serial = try arguments.operand(0, "SERIAL", .serial)
+        let serial = try arguments.operand(0, "SERIAL", .serial.trimmed)
         let timeout = try arguments.value(of: timeoutOption, .wholeSeconds(1...300))
         return try ClientAction(PairCommand(serial: serial, timeout: timeout ?? .seconds(60)), arguments)
     }
 
     private static let timeoutOption = OptionDescription(
         name: "--timeout", value: "SECONDS", details: ["The time limit for pairing, at most 300 (default: 60)."])
+}
+
+extension ClientFailure {
+    /// Adds the tags that are received to the failure of a pairing.
+    fileprivate func naming(_ overview: TagOverview?, insteadOf serial: String) -> ClientFailure {
+        guard let overview else { return self }
+        return ClientFailure(
+            exitCode: exitCode, code: code, text: "\(text); \(overview.received(insteadOf: serial))", hint: hint)
+    }
 }

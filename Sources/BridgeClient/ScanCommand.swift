@@ -25,7 +25,7 @@ struct ScanCommand: ClientCommand {
             return try await BridgeScan(context: context, duration: duration).run()
         } catch  where error.exitCode == .noConnection {
             do throws(ClientFailure) {
-                return try await AdapterScan(context: context, duration: duration).run()
+                return try await AdapterScan(context: context, duration: duration, reason: error).run()
             } catch let own {
                 throw ClientFailure(
                     exitCode: own.exitCode, code: own.code,
@@ -40,11 +40,14 @@ struct ScanCommand: ClientCommand {
         summary: "list the tags within range",
         details: [
             "Scans for tags and prints a table of them, the nearest first. The running",
-            "bridge scans; if no bridge runs, this command scans with the machine's own",
-            "adapter. Ctrl-C ends the scan early.",
+            "bridge scans; if it cannot be reached, this command scans with the",
+            "machine's own adapter. Ctrl-C ends the scan early.",
         ],
         options: [.config, .json, .color, durationOption],
-        json: [#"{"source","tags":[{"address","serial","name","rssi","known"}]}; source is"#, "bridge or adapter."],
+        json: [
+            #"{"source","connected","tags":[{"address","serial","name","rssi","known"}]};"#,
+            "source is bridge or adapter, connected are tags, which do not advertise.",
+        ],
         examples: ["scan", "scan --duration 10 --json"]
     ) { arguments throws(CommandLineError) in
         let duration = try arguments.value(of: durationOption, .wholeSeconds(1...3600))
@@ -82,11 +85,22 @@ private struct BridgeScan: Sendable {
                 _ = try await session.ask(request, progress, observe: take)
                 progress.say("listening for \(duration.components.seconds) s")
                 try await collect(session, until: end, into: &report)
+                report.connected = try await Self.connectedTags(session)
             } catch  where error == .interrupted {
                 session.publish(topics.request("scan"), "stop")
             }
             return report
         }
+    }
+
+    /// The tags to which bridges are connected, which do not advertise.
+    @LoopActor
+    private static func connectedTags(_ session: BrokerSession) async throws(ClientFailure) -> [String] {
+        let infos = try await session.snapshot(of: [session.topics.infoOfEveryBridge])
+        return FleetDirectory(
+            infos + (try await session.snapshot(of: [session.topics.stateOfEveryBridge])), session.topics
+        )
+        .connected
     }
 
     /// Collects until the end of the duration, or until the bridge reports the end of the scan.
@@ -119,6 +133,8 @@ struct ScanReport: Hashable, Sendable {
 
     /// Which program scanned.
     let source: Source
+    /// The IDs of tags to which bridges are connected.
+    var connected: [String] = []
     private var tags: [String: JSONValue] = [:]
 
     /// Creates an empty report.
@@ -150,15 +166,28 @@ struct ScanReport: Hashable, Sendable {
         }
     }
 
-    /// `{"source","tags":[{"address","serial","name","rssi","known"}]}`.
+    /// `{"source","connected","tags":[{"address","serial","name","rssi","known"}]}`.
     var document: JSONValue {
-        ["source": .string(source.rawValue), "tags": .array(sorted)]
+        [
+            "source": .string(source.rawValue), "tags": .array(sorted),
+            "connected": .array(connected.map(JSONValue.string)),
+        ]
     }
+
+    /// The number of connected tags that are named.
+    private static let mostNamed = 20
 
     /// The table.
     func lines(in style: TerminalStyle = .plain) -> [StyledLine] {
         guard !tags.isEmpty else {
-            return [StyledLine("No tag was heard. Move the tags, or put them on a charger, to wake them.")]
+            var lines = ["No tag was received. To find another tag, \(TagAdvice.wake)."]
+            if !connected.isEmpty {
+                let rest = connected.count > Self.mostNamed ? " and \(connected.count - Self.mostNamed) more" : ""
+                lines.append(
+                    "Connected tags do not advertise: \(connected.prefix(Self.mostNamed).joined(separator: ", "))\(rest)."
+                )
+            }
+            return lines.map { StyledLine(DisplayText.escaped($0)) }
         }
         var table = TextTable(titles: ["SERIAL", "NAME", "ADDRESS", "RSSI", "KNOWN"])
         table.rows = sorted.map { tag in

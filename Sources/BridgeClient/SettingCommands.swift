@@ -4,6 +4,7 @@ import CommandLine
 import EventLoop
 import JSON
 import JacquardProtocol
+import MQTT
 import Terminal
 import Text
 import Time
@@ -18,11 +19,31 @@ struct TagSettingCommand: ClientCommand {
     var verb = "set"
     /// Its keys, without `id`.
     var payload: [String: JSONValue] = [:]
+    /// How long to wait for a tag that is not connected.
+    var lifetime: Duration?
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let order = TagOrder(tags: tags, command: command, verb: verb, payload: payload)
-        try await context.perform(order) { sentence($0, $1) }
+        let order = TagOrder(tags: tags, command: command, verb: verb, payload: payload, lifetime: lifetime)
+        let forecasts = try await forecasts(context)
+        try await context.perform(order) { id, result in
+            [sentence(id, result), forecasts[id]].compactMap(\.self).joined(separator: ", ")
+        }
+    }
+
+    /// The forecasts of the battery by tag, for people.
+    @LoopActor
+    private func forecasts(_ context: ClientContext) async throws(ClientFailure) -> [String: String] {
+        guard command == "battery", !context.printer.isJSON else { return [:] }
+        let messages = try await context.withSession { session throws(ClientFailure) in
+            try await session.snapshot(of: [session.topics.tag("+", "battery/forecast")])
+        }
+        let now = WallClock.unixMilliseconds
+        let texts = messages.compactMap { message -> (String, String)? in
+            guard case .tag(let id)? = context.topics.split(message.topic)?.owner else { return nil }
+            return ForecastText(JSONValue(payload: message.payload), at: now).map { (id, $0.long) }
+        }
+        return Dictionary(texts) { $1 }
     }
 
     /// The sentence for a successful result of a tag.
@@ -39,9 +60,14 @@ struct TagSettingCommand: ClientCommand {
         case "connection":
             guard let state = data?["state"]?.word else { break }
             return "\(id) is \(state.asWords)"
+        case "name": return result.sentence(of: id, "its name is \(payload["name"]?.word ?? "changed")")
+        case "touch_mode": return result.sentence(of: id, "touch mode is \(payload["touch_mode"]?.word ?? "changed")")
+        case "sleep":
+            let seconds = payload["timeout_s"]?.integer ?? 0
+            return result.sentence(of: id, seconds > 0 ? "sleeps in \(seconds) s" : "sleeps")
         default: break
         }
-        return HapticCommand.sentence(id, result)
+        return result.sentence(of: id, "done")
     }
 }
 
@@ -53,7 +79,7 @@ extension TagSettingCommand {
         name: "name",
         summary: "rename a tag",
         details: ["Stores the name in the tag. A name in the configuration takes precedence."],
-        options: [.config, .json],
+        options: [.config, .json, .wait],
         operands: [.required("ID", .tag), .required("NAME")],
         values: RowText.id + ["NAME has 1 to 21 bytes; quote a name with blanks."],
         json: RowText.resultJSON,
@@ -62,7 +88,9 @@ extension TagSettingCommand {
         let tag = TagOperand(tag: try arguments.operand(0, "ID", .topicLevel))
         let name = try arguments.operand(1, "NAME", .tagName)
         return try ClientAction(
-            TagSettingCommand(tags: tag, command: "name", payload: ["name": .string(name)]), arguments)
+            TagSettingCommand(
+                tags: tag, command: "name", payload: ["name": .string(name)], lifetime: try arguments.lifetime()),
+            arguments)
     }
 
     private static let touchModes = ["gesture", "continuous"]
@@ -71,7 +99,7 @@ extension TagSettingCommand {
         name: "touch-mode",
         summary: "choose what the gear reports: gestures or touches",
         details: ["In the mode continuous the gear reports its touch lines on the topic touch."],
-        options: [.config, .json],
+        options: [.config, .json, .wait],
         operands: [.required("ID", .tags), .required("MODE", .words(touchModes))],
         values: RowText.ids + ["MODE is gesture or continuous."],
         json: RowText.resultsJSON,
@@ -85,7 +113,7 @@ extension TagSettingCommand {
         name: "battery",
         summary: "read the battery of tags",
         details: ["Reads the level from each tag, and prints it."],
-        options: [.config, .json],
+        options: [.config, .json, .wait],
         operands: [.required("ID", .tags)],
         values: RowText.ids,
         json: RowText.resultsJSON,
@@ -115,7 +143,7 @@ extension TagSettingCommand {
         name: "sleep",
         summary: "let tags sleep",
         details: ["Makes the tag disconnect. It returns by itself, or when it is moved."],
-        options: [.config, .json, timeoutOption, motionOption],
+        options: [.config, .json, timeoutOption, motionOption, .wait],
         operands: [.required("ID", .tags)],
         values: RowText.ids,
         json: RowText.resultsJSON,
@@ -142,7 +170,7 @@ extension TagSettingCommand {
             "fits, other numbers double, and everything else is a string. Write --",
             "before a negative number.",
         ],
-        options: [.config, .json, typeOption, vendorOption, productOption],
+        options: [.config, .json, typeOption, vendorOption, productOption, .wait],
         operands: [.required("ID", .tags), .required("KEY"), .optional("VALUE")],
         values: RowText.ids + ["KEY is a key of the store, VALUE its new value."],
         json: RowText.resultsJSON,
@@ -179,7 +207,9 @@ extension TagSettingCommand {
     ) throws(CommandLineError) -> any CommandAction {
         let tags = try arguments.operand(0, "ID", TagOperand.rule)
         return try ClientAction(
-            TagSettingCommand(tags: tags, command: command, verb: verb, payload: payload), arguments)
+            TagSettingCommand(
+                tags: tags, command: command, verb: verb, payload: payload,
+                lifetime: command == "connection" ? nil : try arguments.lifetime()), arguments)
     }
 }
 

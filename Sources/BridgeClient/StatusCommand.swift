@@ -19,12 +19,15 @@ struct StatusCommand: ClientCommand {
         guard !isAll else { return try await runAll(context) }
         let topics = context.topics
         let progress = Progress(context.printer)
-        let facts = try await context.withSession { session throws(ClientFailure) in
+        let (facts, overview) = try await context.withSession { session throws(ClientFailure) in
             defer { progress.end() }
             progress.say("reading what the broker retains")
-            return try await RetainedFacts.read(topics, session)
+            let facts = try await RetainedFacts.read(topics, session)
+            // Only the bridge knows which other tags it receives.
+            let isOnline = facts.bridge("state")?.string == "online"
+            return (facts, isOnline ? try await TagOverview.read(session, progress) : nil)
         }
-        let report = StatusReport(facts, at: WallClock.unixMilliseconds)
+        let report = StatusReport(facts, overview, at: WallClock.unixMilliseconds)
         guard let state = facts.bridge("state")?.string else {
             throw .bridgeUnknown(topics.instance, others: facts.otherBridges)
         }
@@ -62,15 +65,18 @@ struct StatusCommand: ClientCommand {
         summary: "show the state of the bridge and of its tags",
         details: [
             "Prints what the bridge has published: its state, problems and adapters, and",
-            "a table of its tags. If the bridge is offline, prints what it published last",
-            "and ends with 3. With --all, prints a table for each bridge of the broker,",
-            "names those that are offline, and ends with 3 if there are any.",
+            "a table of its tags, then the other tags that it receives. If the bridge is",
+            "offline, prints what it published last and ends with 3. With --all, prints",
+            "a table for each bridge of the broker, names those that are offline, and",
+            "ends with 3 if there are any.",
         ],
         options: [.config, .json, .color, allOption],
         json: [
             #"{"bridge":{"instance","state","info","health","adapters"},"tags":[{"id","#,
-            #""availability","connection","battery","gear","info","touch_mode","led","#,
-            #""rssi","stats"}]}; each part as the bridge publishes it, or null."#,
+            #""availability","connection","battery","forecast","gear","info","#,
+            #""touch_mode","led","rssi","stats"}],"#,
+            #""received":[{"serial","name","address","rssi","known","connected","#,
+            #""last_seen"}]}; each part as the bridge publishes it, or null."#,
             #"With --all: {"bridges":[...]}."#,
         ],
         examples: ["status", "status --all"]

@@ -6,22 +6,29 @@ import Text
 /// The output of `status`.
 struct StatusReport: Hashable, Sendable {
     private let facts: RetainedFacts
+    private let overview: TagOverview?
     private let now: Int64
 
-    /// Creates a report on retained messages, `now` milliseconds after 1970.
-    init(_ facts: RetainedFacts, at now: Int64) {
+    /// Creates a report.
+    ///
+    /// - Parameters:
+    ///   - facts: the retained messages.
+    ///   - overview: the tags that the bridge receives; nil if this is not known.
+    ///   - now: milliseconds since 1970.
+    init(_ facts: RetainedFacts, _ overview: TagOverview? = nil, at now: Int64) {
         self.facts = facts
+        self.overview = overview
         self.now = now
     }
 
     /// `{"bridge":{"instance","state","info","health","adapters"},"tags":[{"id","availability","connection","battery",
-    /// "gear","info","touch_mode","led","rssi","stats"}]}`; each part as the bridge publishes it, or `null`.
+    /// "forecast","gear","info","touch_mode","led","rssi","stats"}],"received"}`; each part as the bridge publishes it, or `null`.
     var document: JSONValue {
         let parts = ["availability", "connection", "battery", "gear", "info", "touch_mode", "led", "rssi", "stats"]
         let tags = facts.tags.map { id in
             JSONValue.object(
                 Dictionary(uniqueKeysWithValues: parts.map { ($0, facts.tag(id, $0) ?? .null) })
-                    .merging(["id": .string(id)]) { $1 })
+                    .merging(["id": .string(id), "forecast": facts.tag(id, "battery/forecast") ?? .null]) { $1 })
         }
         return [
             "bridge": [
@@ -29,7 +36,7 @@ struct StatusReport: Hashable, Sendable {
                 "info": facts.bridge("info") ?? .null, "health": facts.bridge("health") ?? .null,
                 "adapters": facts.bridge("adapter") ?? .null,
             ],
-            "tags": .array(tags),
+            "tags": .array(tags), "received": overview.map { .array($0.others) } ?? .null,
         ]
     }
 
@@ -38,7 +45,23 @@ struct StatusReport: Hashable, Sendable {
         [bridgeLine] + adapterLines.map { StyledLine($0) } + problemLines.map { StyledLine($0, .warning) } + [
             StyledLine()
         ]
-            + tagLines(in: style)
+            + tagLines(in: style) + receivedLines(in: style)
+    }
+
+    /// The received devices that are not the bridge's tags.
+    private func receivedLines(in style: TerminalStyle) -> [StyledLine] {
+        guard let others = overview?.others, !others.isEmpty else { return [] }
+        var table = TextTable(titles: ["RECEIVED", "NAME", "ADDRESS", "STATE", "RSSI", "LAST SEEN"], state: "STATE")
+        table.rows = others.map { tag in
+            let isLinked = tag["connected"]?.flag == true
+            let state =
+                (isLinked ? "linked, " : "") + (tag["known"]?.flag == true ? "serial of another tag" : "not known")
+            let seen = tag["last_seen"]?.string.flatMap(TimeText.unixMilliseconds).map { Age.text(from: $0, to: now) }
+            return ["serial", "name", "address"].map { tag[$0]?.word ?? "" } + [
+                state, tag["rssi"]?.word ?? "", seen ?? "",
+            ]
+        }
+        return [StyledLine()] + table.lines(in: style)
     }
 
     private var isOnline: Bool { facts.bridge("state")?.string == "online" }
@@ -76,7 +99,10 @@ struct StatusReport: Hashable, Sendable {
 
     private var problemLines: [String] {
         guard isOnline else { return [] }
-        return (facts.bridge("health")?["problems"]?.elements ?? []).map { problem in
+        guard let health = facts.bridge("health") else {
+            return ["problems and adapters are not known: the broker sends them to other users only"]
+        }
+        return (health["problems"]?.elements ?? []).map { problem in
             DisplayText.escaped("problem: \(problem["text"]?.word ?? problem["code"]?.word ?? "unknown")")
         }
     }
@@ -111,7 +137,9 @@ extension StatusReport {
 
     private func battery(_ id: String) -> String {
         guard let level = facts.tag(id, "battery")?["level"]?.word else { return "" }
-        return "\(level) %" + (facts.tag(id, "battery")?["charging"]?.flag == true ? " charging" : "")
+        if facts.tag(id, "battery")?["charging"]?.flag == true { return "\(level) % charging" }
+        let forecast = facts.tag(id, "battery/forecast").flatMap { ForecastText($0, at: now) }
+        return "\(level) %" + (forecast.map { ", \($0.short)" } ?? "")
     }
 
     private func gear(_ id: String) -> String {
@@ -129,6 +157,36 @@ extension StatusReport {
         let reports = ["battery", "gear"].map { facts.tag(id, $0)?["time"]?.string }
         let times = (exact.map { [$0] } ?? reports).compactMap(\.self).compactMap(TimeText.unixMilliseconds)
         return times.max().map { Age.text(from: $0, to: now) } ?? ""
+    }
+}
+
+/// The text of `T/battery/forecast`.
+struct ForecastText: Hashable, Sendable {
+    private let empty: Int64
+    private let earliest: Int64
+    private let latest: Int64
+
+    /// Reads a document; nil without a forecast.
+    ///
+    /// - Parameters:
+    ///   - document: the document.
+    ///   - now: milliseconds since 1970; the document may be older than its times.
+    init?(_ document: JSONValue, at now: Int64) {
+        func seconds(_ key: String) -> Int64? {
+            document[key]?.string.flatMap(TimeText.unixMilliseconds).map { max(0, $0 - now) / 1_000 }
+        }
+        guard let empty = seconds("empty"), let earliest = seconds("earliest"), let latest = seconds("latest") else {
+            return nil
+        }
+        (self.empty, self.earliest, self.latest) = (empty, earliest, latest)
+    }
+
+    /// `empty in 12 d 4 h`.
+    var short: String { "empty in \(Age.span(seconds: empty))" }
+
+    /// The same, with the interval.
+    var long: String {
+        "\(short) (between \(Age.span(seconds: earliest)) and \(Age.span(seconds: latest)))"
     }
 }
 

@@ -12,24 +12,22 @@ struct HapticCommand: ClientCommand {
     let tags: TagOperand
     /// The name of a pattern.
     let name: String
+    /// How long to wait for a tag that is not connected.
+    var lifetime: Duration?
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let order = TagOrder(tags: tags, command: "haptic", payload: ["pattern": .string(name)])
-        try await context.perform(order) { Self.sentence($0, $1) }
-    }
-
-    /// The sentence for a successful command to a tag.
-    static func sentence(_ id: String, _ result: JSONValue) -> String {
-        let time = result["took_ms"]?.integer.map { " after \($0) ms" } ?? ""
-        return "\(id) has answered\(time)"
+        let order = TagOrder(
+            tags: tags, command: "haptic", payload: ["pattern": .string(name)], lifetime: lifetime)
+        let done = name == "stop" ? "vibration stopped" : "plays \(name.asWords)"
+        try await context.perform(order) { $1.sentence(of: $0, done) }
     }
 
     static let row = Command<any CommandAction>(
         name: "haptic",
         summary: "make the gear of tags vibrate",
         details: ["Plays a pattern on the gear and waits for the response of each tag."],
-        options: [.config, .json],
+        options: [.config, .json, .wait],
         operands: [.required("ID", .tags), .required("NAME", .words(patterns))],
         values: RowText.ids + [
             "NAME is one of " + patterns.prefix(6).joined(separator: ", ") + ",",
@@ -40,7 +38,7 @@ struct HapticCommand: ClientCommand {
     ) { arguments throws(CommandLineError) in
         let name = try arguments.operand(1, "NAME", .choice(of: patterns))
         let tags = try arguments.operand(0, "ID", TagOperand.rule)
-        return try ClientAction(HapticCommand(tags: tags, name: name), arguments)
+        return try ClientAction(HapticCommand(tags: tags, name: name, lifetime: try arguments.lifetime()), arguments)
     }
 
     /// The values of `pattern` in `haptic/set`. Source: the article MQTT topics.
@@ -76,5 +74,13 @@ struct ForgetCommand: ClientCommand {
         examples: ["forget 003R"]
     ) { arguments throws(CommandLineError) in
         try ClientAction(ForgetCommand(id: try arguments.operand(0, "ID", .topicLevel)), arguments)
+    }
+}
+
+extension JSONValue {
+    /// The sentence for a successful result of a tag: what was done, and how long it took.
+    func sentence(of id: String, _ done: String) -> String {
+        let milliseconds = self["took_ms"]?.integer ?? 0
+        return "\(id): \(done)" + (milliseconds > 0 ? ", after \(milliseconds) ms" : "")
     }
 }

@@ -22,7 +22,9 @@ struct TagsCommand: ClientCommand {
         summary: "list the tags of the bridge and those within range",
         details: ["Requests the list from the bridge and prints a table."],
         options: [.config, .json, .color],
-        json: ["The data of the bridge's result."]
+        json: ["The data of the bridge's result."],
+        // Part of status; for one version its JSON has a command of its own.
+        isHidden: true
     ) { arguments throws(CommandLineError) in try ClientAction(TagsCommand(), arguments) }
 
     /// The table: known tags first, then the others.

@@ -44,7 +44,8 @@ struct WhyCommand: ClientCommand {
             return WhyReport(id, try await session.ask(request, progress))
         } catch {
             switch error.code {
-            case "unknown_tag": throw WhyReport.unknownTag(id, error, facts)
+            case "unknown_tag":
+                throw WhyReport.unknownTag(id, error, facts, try await TagOverview.read(session, progress))
             case "interrupted", "connection_lost": throw error
             default: return WhyReport(id, silent: error, facts, at: now)
             }
@@ -156,34 +157,60 @@ extension WhyReport {
 
     /// From the retained messages of a bridge that is online, but does not answer.
     init(_ id: String, silent failure: ClientFailure, _ facts: RetainedFacts, at now: Int64) {
-        let connection = facts.tag(id, "connection")
-        let isConnected = connection?["state"]?.string == "connected"
+        let isConnected = facts.tag(id, "connection")?["state"]?.string == "connected"
         let bridge = Finding(
             .bridge, failure.exitCode == .noConnection ? .failed : .warning, "online, but: \(failure.text)",
             remedies: [failure.hint].compactMap(\.self))
-        let states = (facts.bridge("adapter")?.elements ?? []).compactMap { $0["state"]?.string }
-        let isReady = states.contains("powered_on")
-        let adapter = Finding(
-            .adapter, isReady ? .ok : .failed, isReady ? "on" : states.first?.asWords ?? "there is none",
-            remedies: isReady ? [] : ["jacquard2mqtt doctor"])
         let received = Finding(
             .received, isConnected ? .ok : .skipped,
             Self.lastSeen(id, facts, now).map { "last received \($0)" } ?? "not known")
-        let link = Finding(
-            .link, isConnected ? .ok : .failed, connection.map { ConnectionText($0).long } ?? "not known",
-            remedies: isConnected ? [] : [connection?["error"]?["hint"]?.string ?? "move the tag"])
         self.init(
             id: id, instance: facts.topics.instance,
-            chain: [Finding(.broker, .ok, "connected"), bridge, adapter, received, link]
+            chain: [Finding(.broker, .ok, "connected"), bridge, Self.adapter(facts), received, Self.link(id, facts)]
                 + [Self.lastError(id, facts)].compactMap(\.self),
             noConnection: failure.exitCode == .noConnection ? failure : nil)
     }
 
-    /// Completes the error for a tag that another bridge has.
-    static func unknownTag(_ id: String, _ error: ClientFailure, _ facts: RetainedFacts) -> ClientFailure {
-        guard let owner = facts.tag(id, "info")?["bridge"]?.string, owner != facts.topics.instance else { return error }
+    /// The adapter as the bridge has published it. What this user may not read is not known.
+    private static func adapter(_ facts: RetainedFacts) -> Finding {
+        guard let adapters = facts.bridge("adapter")?.elements else {
+            return Finding(.adapter, .skipped, "not known: the broker sends this user no adapters")
+        }
+        let states = adapters.compactMap { $0["state"]?.string }
+        guard !states.contains("powered_on") else { return Finding(.adapter, .ok, "on") }
+        return Finding(
+            .adapter, .failed, states.first?.asWords ?? "there is none", remedies: ["jacquard2mqtt doctor"])
+    }
+
+    /// The connection as the bridge has published it.
+    private static func link(_ id: String, _ facts: RetainedFacts) -> Finding {
+        guard let connection = facts.tag(id, "connection") else {
+            guard let known = facts.bridge("info")?["tags"]?.elements?.compactMap(\.string), !known.contains(id) else {
+                return Finding(.link, .skipped, "not known: the broker sends this user no connection of the tag")
+            }
+            return Finding(
+                .link, .failed, "the bridge has no tag \(id)\(SerialLikeness.hint(for: id, in: known))",
+                remedies: ["jacquard2mqtt status"])
+        }
+        guard connection["state"]?.string != "connected" else {
+            return Finding(.link, .ok, ConnectionText(connection).long)
+        }
+        return Finding(
+            .link, .failed, ConnectionText(connection).long,
+            remedies: [connection["error"]?["hint"]?.string ?? TagAdvice.wake])
+    }
+
+    /// Completes the error for a tag that the bridge does not know: another bridge has it, or other tags are received.
+    static func unknownTag(
+        _ id: String, _ error: ClientFailure, _ facts: RetainedFacts, _ overview: TagOverview?
+    ) -> ClientFailure {
         var error = error
-        error.hint = "it belongs to another bridge: JACQUARD2MQTT_INSTANCE=\(owner) jacquard2mqtt why \(id)"
+        if let owner = facts.tag(id, "info")?["bridge"]?.string, owner != facts.topics.instance {
+            error.hint = "it belongs to another bridge: JACQUARD2MQTT_INSTANCE=\(owner) jacquard2mqtt why \(id)"
+        } else if let overview, !overview.strangers.isEmpty {
+            error.hint =
+                "not paired, but \(overview.received(insteadOf: id)); to pair a tag: jacquard2mqtt pair SERIAL"
+        }
         return error
     }
 

@@ -51,6 +51,13 @@ extension BridgeTopics {
     }
 }
 
+extension AccessTable {
+    /// The rights to the topics of a bridge.
+    public init(_ topics: BridgeTopics) {
+        self.init(base: topics.base)
+    }
+}
+
 /// The bridge or tag to which a topic belongs.
 public enum TopicOwner: Hashable, Sendable {
     /// The bridge itself.

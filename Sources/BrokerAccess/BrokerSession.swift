@@ -28,8 +28,8 @@ public final class BrokerSession {
     /// The time limit for connecting, and for an answer of the broker.
     public static let patience = Duration.seconds(5)
 
-    /// The topics of the configured bridge.
-    public let topics: BridgeTopics
+    /// The topics of the configured bridge, or of the one that was found instead.
+    public private(set) var topics: BridgeTopics
     /// The response topic of this session (MQTT 5).
     public let answers: String
     private let client: MQTTClient
@@ -94,6 +94,29 @@ public final class BrokerSession {
         guard !filters.isEmpty else { return }
         client.subscribe(
             to: filters.compactMap { text in (try? MQTTTopicFilter(text)).map { ($0, MQTTQoS.atMostOnce) } })
+    }
+
+    /// Looks for the only bridge that is online, for a configuration that names none.
+    ///
+    /// - Returns: its name, whose topics the session has from then on; nil if the derived name is that of a bridge, or if none
+    ///   or several others are online.
+    /// - Throws: `noConnection` if the broker does not answer.
+    public func findBridge() async throws(ClientFailure) -> String? {
+        let messages = try await snapshot(of: [topics.state, topics.stateOfEveryBridge])
+        unsubscribe(from: [topics.stateOfEveryBridge])
+        let states = messages.filter { !$0.payload.isEmpty }.compactMap { message in
+            topics.instance(ofStateTopic: message.topic).map { ($0, message.payload == Array("online".utf8)) }
+        }
+        let bridges = Dictionary(states) { $1 }
+        let online = bridges.filter(\.value).keys
+        guard bridges[topics.instance] == nil, online.count == 1, let found = online.first else { return nil }
+        topics = BridgeTopics(base: topics.base, instance: found)
+        return found
+    }
+
+    /// Ends subscriptions.
+    public func unsubscribe(from filters: [String]) {
+        filters.compactMap { try? MQTTTopicFilter($0) }.forEach(client.unsubscribe)
     }
 
     /// Publishes at QoS 1.

@@ -18,6 +18,8 @@ public struct CommandDescription: Hashable, Sendable {
     public let examples: [String]
     /// Whether help, manual page and completion leave it out: a command for scripts of this program.
     let isHidden: Bool
+    /// Former names, which are accepted for one version.
+    let formerNames: [String]
     /// How it is written: `check-config [--config FILE]`.
     public var synopsis: String { synopsisWords.joined(separator: " ") }
 
@@ -43,9 +45,14 @@ public struct OptionDescription: Hashable, Sendable {
     public let details: [String]
     /// What a shell offers as its value.
     public let completion: Completion
+    /// Former names, which are accepted for one version.
+    let formerNames: [String]
 
     /// Creates an option.
-    public init(name: String, value: String?, completion: Completion = .none, details: [String]) {
+    public init(
+        name: String, value: String?, completion: Completion = .none, formerNames: [String] = [], details: [String]
+    ) {
+        self.formerNames = formerNames
         self.name = name
         self.value = value
         self.completion = completion
@@ -116,16 +123,17 @@ public struct Command<Invocation>: Sendable {
     ///   - json: what `--json` prints, in lines of at most 72 characters.
     ///   - examples: command lines to copy, without the program's name.
     ///   - isHidden: whether help, manual page and completion leave it out.
+    ///   - formerNames: names that are accepted for one version.
     ///   - invocation: makes a value of the arguments.
     public init(
         name: String, summary: String, details: [String], options: [OptionDescription] = [],
         operands: [OperandDescription] = [], values: [String] = [], json: [String] = [], examples: [String] = [],
-        isHidden: Bool = false,
+        isHidden: Bool = false, formerNames: [String] = [],
         invocation: @escaping @Sendable (ParsedArguments) throws(CommandLineError) -> Invocation
     ) {
         description = CommandDescription(
             name: name, summary: summary, details: details, options: options, operands: operands,
-            values: values, json: json, examples: examples, isHidden: isHidden)
+            values: values, json: json, examples: examples, isHidden: isHidden, formerNames: formerNames)
         self.invocation = invocation
     }
 }

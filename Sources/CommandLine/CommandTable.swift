@@ -90,23 +90,24 @@ public struct CommandTable<Invocation>: Sendable {
     /// - Throws: `CommandLineError` if they have no meaning.
     public func parse(_ arguments: [String]) throws(CommandLineError) -> ParsedCommandLine<Invocation> {
         if let programCommand { return try Self.parse(arguments, programCommand) }
+        let parser = ArgumentParser(commands: allDescriptions)
+        let arguments = parser.withCommandFirst(arguments)
         guard let first = arguments.first else { throw CommandLineError(message: "a command is missing") }
         if let common = Self.common(first, topic: nil) { return common }
-        let parser = ArgumentParser(commands: allDescriptions)
-        guard let description = parser.commands.first(where: { $0.name == first }) else { throw parser.unknown(first) }
+        guard let description = parser.command(first) else { throw parser.unknown(first) }
         let rest = arguments.dropFirst()
         // `--help` takes precedence over errors of the other words.
         for word in rest.prefix(while: { $0 != "--" }) {
-            if let common = Self.common(word, topic: first) { return common }
+            if let common = Self.common(word, topic: description.name) { return common }
         }
         do {
             let arguments = try ArgumentParser.read(rest, for: description)
-            guard let command = commands.first(where: { $0.description.name == first }) else {
+            guard let command = commands.first(where: { $0.description.name == description.name }) else {
                 return .help(topic: try parser.topic(arguments))
             }
             return .command(try command.invocation(arguments))
         } catch {
-            throw CommandLineError(message: error.message, command: first)
+            throw CommandLineError(message: error.message, command: description.name)
         }
     }
 
@@ -146,16 +147,35 @@ struct ArgumentParser {
     static let helpCommand = CommandDescription(
         name: "help", summary: "explain a command", details: ["The same as --help after the command."], options: [],
         operands: [.optional("COMMAND", .command)], values: [], json: [], examples: ["help", "help run"],
-        isHidden: false)
+        isHidden: false, formerNames: [])
 
     /// The allowed first words.
     let commands: [CommandDescription]
 
+    /// Moves options that stand before the command behind it: `--config FILE led` is `led --config FILE`.
+    func withCommandFirst(_ words: [String]) -> [String] {
+        var rest = words[...]
+        while let word = rest.first, word.hasPrefix("-") {
+            let name = word.prefix { $0 != "=" }
+            guard let option = commands.lazy.flatMap(\.options).first(where: { $0.name == name }) else {
+                return words
+            }
+            rest = rest.dropFirst(option.value == nil || word != name ? 1 : 2)
+        }
+        guard let command = rest.first else { return words }
+        return [command] + words[..<rest.startIndex] + rest.dropFirst()
+    }
+
     /// The command that `help` is asked to explain; nil: the program.
     func topic(_ arguments: ParsedArguments) throws(CommandLineError) -> String? {
         guard let topic = arguments.operands.first else { return nil }
-        guard commands.contains(where: { $0.name == topic && !$0.isHidden }) else { throw unknown(topic) }
-        return topic
+        guard let command = command(topic), !command.isHidden else { throw unknown(topic) }
+        return command.name
+    }
+
+    /// The command with a name or a former name.
+    func command(_ name: String) -> CommandDescription? {
+        commands.first { $0.name == name } ?? commands.first { $0.formerNames.contains(name) }
     }
 
     /// The error for a first word that is no command.
@@ -193,13 +213,13 @@ struct ArgumentParser {
     ) throws(CommandLineError) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts.first ?? word
-        guard let option = command.options.first(where: { $0.name == name }) else {
+        guard let option = command.options.first(where: { $0.name == name || $0.formerNames.contains(name) }) else {
             let hint = Spelling.hint(for: name, in: (command.options + OptionDescription.common).map(\.name))
             throw CommandLineError(message: "unknown option \(DisplayText.quoted(name))\(hint)")
         }
         let value = try value(of: option, attached: parts.count == 2 ? parts[1] : nil, &rest)
-        guard arguments.options.updateValue(value, forKey: name) == nil else {
-            throw CommandLineError(message: "\(name) is given twice")
+        guard arguments.options.updateValue(value, forKey: option.name) == nil else {
+            throw CommandLineError(message: "\(option.name) is given twice")
         }
     }
 

@@ -11,7 +11,9 @@ struct HelpText {
     /// - Returns: lines of at most 80 characters, the last one with its newline.
     func page(for topic: String?) -> String {
         let command = commands.first { $0.name == topic } ?? commands.first(where: \.isProgram)
-        let sections = (command.map(sections(of:)) ?? programSections) + program.sections
+        // Files, variables and exit codes are those of the program: its page and the manual have them once.
+        let isProgram = command?.isProgram ?? true
+        let sections = (command.map(sections(of:)) ?? programSections) + (isProgram ? program.sections : [])
         return sections.map { section in
             "\(section.kind.title)\n" + section.lines.map { "    \($0)\n" }.joined()
         }.joined(separator: "\n")

@@ -19,6 +19,7 @@ extension ShellCompletion {
         var lines = ["# bash completion for \(program.name). Generated from the table of commands.", ""]
         if printsWords { lines += bashPrinter }
         lines += ["\(function)() {", "    local cur prev words cword", "    _init_completion -n = || return"]
+        if let option = leadingOption { lines += bashReordering(option) }
         lines += valueCases
         if printsWords { lines += operandCount }
         if let command = commands.first(where: \.isProgram) {
@@ -35,6 +36,24 @@ extension ShellCompletion {
         }
         lines += ["}", "", "complete -F \(function) \(program.name)"]
         return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// The option with a value that stands before commands, too, because all of them take it.
+    private var leadingOption: OptionDescription? {
+        commands.first?.options.first { option in
+            option.value != nil && !names.contains("")
+                && commands.allSatisfy { $0.options.contains(option) || $0.options.isEmpty }
+        }
+    }
+
+    /// Lines that move `--config FILE` from before the command to behind it, as the program itself does.
+    private func bashReordering(_ option: OptionDescription) -> [String] {
+        [
+            "    if [[ ${words[1]} == \(option.name) ]] && ((cword == 3)); then",
+            "        words=(\"${words[0]}\" \"${words[@]:3}\")", "        cword=1",
+            "    elif [[ ${words[1]} == \(option.name) ]] && ((cword > 3)); then",
+            "        words=(\"${words[0]}\" \"${words[3]}\" \"${words[@]:1:2}\" \"${words[@]:4}\")", "    fi",
+        ]
     }
 
     /// Completes the value of an option: by the option's name, and by the command as well if two commands differ.
@@ -143,6 +162,15 @@ extension ShellCompletion {
             lines += arguments(of: command)
         } else {
             if printsWords { lines += zshPrinter }
+            if let option = leadingOption {
+                lines += [
+                    "if [[ ${words[2]} == \(option.name) ]] && (( CURRENT == 3 )); then", "    _files", "    return",
+                    "elif [[ ${words[2]} == \(option.name) ]] && (( CURRENT == 4 )); then",
+                    "    words=(${words[1]} ${words[4,-1]})", "    CURRENT=2",
+                    "elif [[ ${words[2]} == \(option.name) ]] && (( CURRENT > 4 )); then",
+                    "    words=(${words[1]} ${words[4]} ${words[2,3]} \"${(@)words[5,-1]}\")", "fi",
+                ]
+            }
             lines += ["local -a commands", "commands=("]
             lines += commands.map { "    '\($0.name):\(Self.quoted($0.summary))'" }
             lines += [")", "if (( CURRENT == 2 )); then", "    _describe -t commands command commands"]

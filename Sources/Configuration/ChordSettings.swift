@@ -88,7 +88,7 @@ extension ScalarRule where Value == String {
             guard name.utf8.first.map({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) ?? false else {
                 throw Rejection("does not begin with a letter")
             }
-            // Gestures without a name are "unknown", and "Unknown gesture" in Home Assistant.
+            // Gestures without a name are "unknown".
             guard ChordSettings.GestureWord(rawValue: name) == nil, !["unknown", "unknown_gesture"].contains(name)
             else {
                 throw Rejection("is the name of a gesture")

@@ -63,7 +63,7 @@ extension ReflexSettings {
                 "do", \.request, .reflexRequest, .settings,
                 """
                 The command: led or haptic, and the payload of jacquard/tag/<id>/led/set or haptic/set: led flash, led red, \
-                haptic short.
+                haptic short, 'led #ff8000' (in quotes).
                 """
             ).required(ScalarRule<String>.reflexRequestAllowed),
             ConfigurationKey(

@@ -238,7 +238,7 @@ extension Settings {
     /// The rows of `record`.
     static var recordKeys: [ConfigurationKey<Settings>] {
         [
-            .section("record", "The recording of events for \"jacquard2mqtt replay\"."),
+            .section("record", "The recording of events for \"jacquard2mqtt replay-events\"."),
             ConfigurationKey(
                 "record.hours", \.record.hours, .integer(0...168), .nextStart,
                 """

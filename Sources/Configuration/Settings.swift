@@ -1,3 +1,5 @@
+import Text
+
 /// The configuration: the file and the environment, checked and completed by defaults.
 ///
 /// Contains no type of another module; the modules that use it translate. Each section is declared beside its rows of the
@@ -5,6 +7,8 @@
 public struct Settings: Hashable, Sendable {
     /// The bridge's name in topics: `[a-z0-9-]{1,32}`; by default derived from the host name.
     public var instance: String
+    /// Whether the configuration sets it.
+    public var isInstanceGiven = false
     /// The connection to the broker.
     public var mqtt: MQTT
     /// The Bluetooth adapter and its time limits.
@@ -68,11 +72,27 @@ extension Settings {
         if tags.isEmpty {
             notices.append("tags is empty: only tags that were paired by command are connected")
         }
+        notices += Self.serialNotices(tags.map(\.serial))
         let ids = Set(tags.map(\.id))
         for (number, reflex) in reflexes.enumerated() {
             for id in ([reflex.tag].compactMap(\.self) + (reflex.sources ?? [])) where !ids.contains(id) {
                 notices.append(
                     "reflexes[\(number)]: \(id) is not in tags: the reflex needs that tag to be paired by command")
+            }
+        }
+        return notices
+    }
+
+    /// The serials that a person can have misread.
+    private static func serialNotices(_ serials: [String]) -> [String] {
+        var shapes: [String: String] = [:]
+        var notices: [String] = []
+        for (number, serial) in serials.enumerated() {
+            let remedy = "compare it with the print on the tag"
+            if let other = shapes.updateValue(serial, forKey: SerialLikeness.shape(serial)), other != serial {
+                notices.append("tags[\(number)].serial: \(serial) and \(other) look alike: \(remedy)")
+            } else if let caution = SerialLikeness.caution(serial) {
+                notices.append("tags[\(number)].serial: \(caution): \(remedy)")
             }
         }
         return notices

@@ -12,7 +12,7 @@ public struct TagSettings: Hashable, Sendable {
         case never
     }
 
-    /// The pairing serial as it is printed on the tag: 1 to 32 of `0-9 A-Z a-z -`. `0001` stays `0001`.
+    /// The pairing serial as it is printed on the tag: four of `0-9 A-Z a-z -`. `0001` stays `0001`.
     public var serial: String
     /// The tag's name in topics: 1 to 64 of `0-9 A-Z a-z _ -`; by default the serial.
     public var id: TagID

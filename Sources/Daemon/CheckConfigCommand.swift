@@ -137,6 +137,7 @@ extension CheckConfigCommand {
     private static let printOption = OptionDescription(
         name: "--print",
         value: "KEY[,KEY...]",
+        completion: .words(Settings.printableKeys),
         details: [
             "Print the values of these keys, one per line; keys that are not in the",
             "file have their defaults. N stands for all tags: tags.N.serial.",

@@ -36,9 +36,14 @@ enum SystemBusCheck {
 /// Checks that bluetoothd runs.
 enum BluetoothServiceCheck {
     /// Reports whether bluetoothd runs, or whether it is installed.
-    static func finding(_ facts: BluetoothFacts) -> Finding {
+    static func finding(_ facts: BluetoothFacts, isInContainer: Bool = false) -> Finding {
         guard facts.busError == nil else { return Finding(.bluetoothService, .skipped, "there is no system bus") }
         guard !facts.isServiceRunning else { return Finding(.bluetoothService, .ok, "running") }
+        guard !isInContainer else {
+            return Finding(
+                .bluetoothService, .failed, "not running on the host of this container",
+                remedies: ["on the host: sudo apt install bluez", "on the host: sudo systemctl enable --now bluetooth"])
+        }
         guard facts.isServiceInstalled else {
             return Finding(.bluetoothService, .failed, "not installed", remedies: ["sudo apt install bluez"])
         }
@@ -123,9 +128,14 @@ enum BlueZVersionCheck {
 
     /// Reports whether the bridge is tested with the version.
     ///
-    /// - Parameter output: what the program prints, such as `bluetoothctl: 5.66`; nil if it did not run.
+    /// - Parameters:
+    ///   - output: what the program prints, such as `bluetoothctl: 5.66`; nil if it did not run.
+    ///   - isInContainer: whether this process runs in a container, which needs no BlueZ of its own.
     /// - Returns: the finding; at most a warning, because the bridge does not need the program.
-    static func finding(_ output: String?) -> Finding {
+    static func finding(_ output: String?, isInContainer: Bool = false) -> Finding {
+        guard output != nil || !isInContainer else {
+            return Finding(.bluezVersion, .skipped, "that of the host; run bluetoothctl --version there")
+        }
         guard let output else {
             return Finding(
                 .bluezVersion, .warning, "not known, bluetoothctl cannot be run", remedies: ["sudo apt install bluez"])

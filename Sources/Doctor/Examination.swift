@@ -27,7 +27,7 @@ extension Machine {
         [
             SystemBusCheck.finding(
                 busAddress, facts.busError, isInContainer: SystemBusCheck.isInContainer(containerMarks)),
-            BluetoothServiceCheck.finding(facts),
+            BluetoothServiceCheck.finding(facts, isInContainer: SystemBusCheck.isInContainer(containerMarks)),
             BluetoothPolicyCheck.finding(facts),
             AdapterCheck.finding(facts, adapter),
         ]
@@ -80,7 +80,8 @@ struct Examination: Sendable {
         let facts = await BluetoothProbe(busAddress: busAddress, log: log).facts()
         let version = await BlueZVersion.output(of: machine.bluetoothTool)
         return machine.findings(facts, at: busAddress, configuration?.bluetooth.adapter ?? .automatic)
-            + [BlueZVersionCheck.finding(version)] + machine.radioFindings
+            + [BlueZVersionCheck.finding(version, isInContainer: SystemBusCheck.isInContainer(machine.containerMarks))]
+            + machine.radioFindings
     }
 
     @LoopActor

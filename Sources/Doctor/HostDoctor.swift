@@ -129,7 +129,9 @@ public final class HostDoctor {
             return HostReport(findings: machine.findings(facts, at: busAddress, adapter), bonds: facts.bonds)
         case .version:
             let version = await BlueZVersion.output(of: machine.bluetoothTool)
-            return HostReport(findings: [BlueZVersionCheck.finding(version)])
+            return HostReport(findings: [
+                BlueZVersionCheck.finding(version, isInContainer: SystemBusCheck.isInContainer(machine.containerMarks))
+            ])
         case .radio:
             return HostReport(findings: await HelperThread.shared.run(.doctorRadio) { machine.radioFindings })
         case .folder:

@@ -82,7 +82,7 @@ struct CheckupTests {
         for secret in [" 0001", "Jacquard-0001", "F0:00:00:00:00:01", "30303031"] {
             #expect(!text.contains(secret), "\(secret)")
         }
-        try await inWorld(options: ["--replay", report, "--speed", "5"]) { world in
+        try await inWorld(options: ["--replay-traffic", report, "--speed", "5"]) { world in
             let findings = try await Self.checkup(world, [])
             let found = Self.results(findings, "differs").union(Self.results(findings, "missing"))
             #expect(found.subtracting(["rssi"]) == deviations, "\(findings)")

@@ -46,6 +46,20 @@ struct ClientTests {
         }
     }
 
+    @Test("without the name of the bridge, if one is online")
+    func onlyBridge() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let file = try world.folder.write("client.yaml", "mqtt: {host: 127.0.0.1, port: \(world.broker.port)}\n")
+            for words in [["led", "0001", "red"], ["status"], ["why", "0001"], ["scan", "--duration", "1"]] {
+                let result = try await world.client(words + ["--config", file])
+                #expect(result.status == 0, "\(words): \(result.printed)")
+            }
+            let named = try world.folder.write("named.yaml", "instance: hall\nmqtt: {port: \(world.broker.port)}\n")
+            #expect(try await world.client("--config", named, "status").status == 3)
+        }
+    }
+
     @Test("for each setting of a tag, and for the log level")
     func settings() async throws {
         try await inWorld { world in
@@ -162,7 +176,10 @@ struct ClientTests {
                 let alone = try await world.client(arguments)
                 #expect(alone.status == 3, "\(arguments): \(alone.printed)")
             }
-            #expect(try await world.client("scan", "--duration", "1").status == 0)
+            let alone = try await world.client("scan", "--duration", "1")
+            #expect(alone.status == 0)
+            #expect(alone.printed.contains("There is no connection to the broker"), "\(alone.printed)")
+            #expect(!alone.printed.contains("no bridge runs"))
         }
     }
 }

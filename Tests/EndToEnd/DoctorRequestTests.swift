@@ -95,6 +95,25 @@ struct DoctorRequestTests {
         }
     }
 
+    @Test("log at the lowest level has the gestures and commands of a tag")
+    func traffic() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.succeeds(
+                World.bridge + "/request/log", #"{"level":"trace","tag":"0001","duration_s":60}"#)
+            try await world.simulate("gesture 0001 cover")
+            try await world.succeeds("jacquard/tag/0001/led/set", "on")
+            @LoopActor func has(_ message: String, _ name: String? = nil, _ value: String? = nil) -> Bool {
+                world.results(World.bridge + "/log").contains { record in
+                    let fields = record["fields"] as? [String: String]
+                    return record["message"] as? String == message && (name == nil || fields?[name ?? ""] == value)
+                }
+            }
+            try await until("the gesture") { has("gesture", "gesture", "cover") }
+            try await until("the command") { has("command", "command", "led") && has("command answered") }
+        }
+    }
+
     @Test("log at the lowest level causes no further records by itself, and ends with the connection")
     func quiet() async throws {
         try await inWorld { world in

@@ -38,6 +38,50 @@ struct EndingTests {
         }
     }
 
+    @Test("when it arrives while the bridge stops and the bridge acknowledges it", arguments: 1...3)
+    func arrivesLate(run: Int) async throws {
+        let folder = try ScratchFolder()
+        // The broker gives up its rights before it opens its log.
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        let log = folder.path + "/broker.log"
+        try await inWorld(WorldPlan(broker: ["log_dest file \(log)", "log_type all"])) { world in
+            try await world.connected()
+            try await world.settled()
+            var count = 0
+            while world.daemon.isRunning {
+                if count == 20 * run { world.daemon.signal(SIGTERM) }
+                for _ in 0..<5 {
+                    try world.observer.publish("jacquard/tag/0001/led/set", #"{"id":"\#(count)","flash":1}"#)
+                    count += 1
+                }
+                try await world.observer.catchUp()
+            }
+            let acknowledged = try Self.acknowledgedCommands(in: String(contentsOfFile: log, encoding: .utf8))
+            #expect(acknowledged.count >= 20 * run)
+            let ids = world.finals(Self.result).compactMap { $0["id"] as? String }
+            #expect(acknowledged.subtracting(ids.compactMap { Int($0) }) == [])
+            #expect(Set(ids).count == ids.count)
+        }
+    }
+
+    /// Returns the numbers of the commands that the bridge has acknowledged, from the broker's log.
+    private nonisolated static func acknowledgedCommands(in log: String) -> Set<Int> {
+        var (numbers, acknowledged, count): ([Substring: Int], Set<Int>, Int) = ([:], [], 0)
+        for line in log.split(separator: "\n") {
+            if let match = line.firstMatch(
+                of: /Sending PUBLISH to jacquard-attic \(d0, q1, r0, m(\d+), 'jacquard\/tag\/0001\/led\/set'/)
+            {
+                numbers[match.1] = count
+                count += 1
+            } else if let match = line.firstMatch(of: /Received PUBACK from jacquard-attic \(Mid: (\d+)/),
+                let number = numbers.removeValue(forKey: match.1)
+            {
+                acknowledged.insert(number)
+            }
+        }
+        return acknowledged
+    }
+
     @Test("when its tag is forgotten")
     func forget() async throws {
         try await inWorld { world in

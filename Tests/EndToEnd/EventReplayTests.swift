@@ -110,7 +110,7 @@ struct EventReplayTests {
                 ([foreign, "--to", "shadow", "--from", "2026-11-20", "--until", "2026-11-19"], 2),
             ] as [([String], Int32)] {
                 let (actual, printed) = try await world.run(
-                    Program.buildFolder + "/jacquard2mqtt", ["replay"] + arguments)
+                    Program.buildFolder + "/jacquard2mqtt", ["replay-events"] + arguments)
                 #expect(actual == status, "\(arguments): \(printed)")
             }
             #expect(!world.observer.messages.contains { $0.topic.hasPrefix("shadow") })
@@ -203,7 +203,7 @@ extension World {
 
     fileprivate func replay(_ file: String, to base: String, _ options: String...) async throws {
         let (status, printed) = try await run(
-            Program.buildFolder + "/jacquard2mqtt", ["replay", file, "--to", base] + options)
+            Program.buildFolder + "/jacquard2mqtt", ["replay-events", file, "--to", base] + options)
         #expect(status == 0, "\(printed)")
         try await observer.catchUp()
     }

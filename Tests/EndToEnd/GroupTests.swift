@@ -34,7 +34,7 @@ struct GroupTests {
 
             let listed = try await world.client("led", "hall", "blue")
             #expect(listed.status == 1)
-            #expect(listed.printed.contains("0001 has answered") && listed.printed.contains("0002 has answered"))
+            #expect(listed.printed.contains("0001: LED is") && listed.printed.contains("0002: LED is"))
             #expect(listed.printed.contains("9999: unknown_tag: There is no tag"), "\(listed.printed)")
             #expect(listed.printed.contains("jacquard2mqtt: 1 of 3 tags failed: 9999 (unknown_tag)"))
             let both = try await world.clientJSON("led", "0002,0001", "off")

@@ -12,7 +12,7 @@ struct RecordingTests {
         try await inWorld { world in
             try await world.connected()
             let recorder = try Program(
-                Program.buildFolder + "/jacquard2mqtt", ["record", "0001", file, "--reconnect", "--json"],
+                Program.buildFolder + "/jacquard2mqtt", ["record-traffic", "0001", file, "--reconnect", "--json"],
                 environment: world.environment)
             try await until("the recording") { recorder.printed.contains("Ctrl-C ends it") }
             let channels = 3
@@ -39,10 +39,10 @@ struct RecordingTests {
             #expect(!text.contains("30303031") && !text.contains("F0:00"))
             let attributes = try FileManager.default.attributesOfItem(atPath: file)
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-            let again = try await world.run(Program.buildFolder + "/jacquard2mqtt", ["record", "0001", file])
+            let again = try await world.run(Program.buildFolder + "/jacquard2mqtt", ["record-traffic", "0001", file])
             #expect(again.status == 1 && again.printed.contains("Choose another name"), "\(again.printed)")
         }
-        try await inWorld(options: ["--replay", file, "--speed", "10"]) { world in
+        try await inWorld(options: ["--replay-traffic", file, "--speed", "10"]) { world in
             try await world.connected()
             try await until("the recorded battery") {
                 world.observer.document("jacquard/tag/0001/battery")["level"] as? Int == 33
@@ -63,9 +63,9 @@ struct RecordingTests {
             try await world.connected()
             let program = Program.buildFolder + "/jacquard2mqtt"
             let (status, printed) = try await world.run(
-                program, ["record", "0001", folder.path + "/a", "--duration", "1"])
+                program, ["record-traffic", "0001", folder.path + "/a", "--duration", "1"])
             #expect(status == 0 && printed.contains("/a: 1 records, 0 requests"), "\(printed)")
-            let unknown = try await world.run(program, ["record", "0009", folder.path + "/b"])
+            let unknown = try await world.run(program, ["record-traffic", "0009", folder.path + "/b"])
             #expect(unknown.status == 1 && unknown.printed.contains("0009"), "\(unknown.printed)")
             #expect(!FileManager.default.fileExists(atPath: folder.path + "/b"))
         }

@@ -48,6 +48,28 @@ struct RestartTests {
         }
     }
 
+    @Test("with one invalid record in the state file, the other tags are kept, and health names the record")
+    func damagedRecord() async throws {
+        try await inWorld(tags: 2) { world in
+            try await world.connected(1...2)
+            try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
+            try await world.stopDaemon()
+            let path = world.folder.path + "/tags.json"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let damaged = text.replacing("[", with: #"[{"id":"lost","serial":"0009"},"#, maxReplacements: 1)
+            #expect(damaged != text)
+            _ = try world.folder.write("tags.json", damaged)
+            world.observer.forget()
+            try world.restartDaemon()
+            try await world.tagReturns("0002", after: "a record of the state file damaged")
+            #expect(world.observer.document("jacquard/tag/0001/connection")["state"] as? String == "disconnected")
+            #expect(Set(world.problems) == ["state_damaged"])
+            #expect(try String(contentsOfFile: path + ".damaged", encoding: .utf8) == damaged)
+            let mended = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(mended.contains("0001") && !mended.contains("lost"))
+        }
+    }
+
     @Test("topics of a removed tag and of a former instance name are cleared")
     func formerTopics() async throws {
         try await inWorld(tags: 2) { world in

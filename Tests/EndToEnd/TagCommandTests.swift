@@ -116,6 +116,20 @@ struct TagCommandTests {
         }
     }
 
+    @Test("sleep/set without motion; the tag is left alone until a command needs it")
+    func rest() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.succeeds("jacquard/tag/0001/sleep/set", "{}")
+            try await until("it is left alone") {
+                world.observer.document("jacquard/tag/0001/connection")["state"] as? String == "disconnected"
+            }
+            #expect(world.observer.latest("jacquard/tag/0001/availability") == "offline")
+            try await world.succeeds("jacquard/tag/0001/led/set", "flash")
+            try await until("it is back") { world.isConnected("0001") }
+        }
+    }
+
     @Test("sleep/set; the tag disconnects, and reconnects when it is moved")
     func sleep() async throws {
         try await inWorld { world in

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import MQTT
 import TestSupport
 import Testing
 
@@ -41,9 +42,6 @@ struct TwoBridgesTests {
         try await inWorld(WorldPlan(options: ["--scenario", scenario], tagList: "  - serial: 0001")) { world in
             let cellar = try world.anotherBridge(
                 "cellar", tag: "0001", ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"])
-            // Its first facts would replace those of a tag that is connected already.
-            try await until("the other one") { world.observer.latest("jacquard/bridge/cellar/state") == "online" }
-            _ = try await world.command("jacquard/bridge/cellar/request/health", "")
             try await world.simulate("in-range 0001")
             try await world.connected()
             try await until("the other one knows") {
@@ -68,6 +66,92 @@ struct TwoBridgesTests {
         }
     }
 
+    @Test(
+        "a bridge that starts without the tag leaves the facts to the other one, until that one dies",
+        arguments: [false, true])
+    func leftFacts(isAdapterShared: Bool) async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await until("the battery") { world.level != nil }
+            let facts = world.facts
+            world.observer.forget()
+            let cellar = try world.anotherBridge(
+                "cellar", tag: "0001", isAdapterShared ? [:] : ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"])
+            defer { cellar.signal(SIGTERM) }
+            try await until("it leaves the tag") {
+                world.observer.document("jacquard/bridge/cellar/info")["elsewhere"] as? [String] == ["0001"]
+            }
+            try await until("the other one has published everything again") {
+                world.observer.latest("jacquard/tag/0001/led") != nil
+            }
+            try await world.observer.catchUp()
+            #expect(world.facts == facts)
+            #expect(Set(world.observer.payloads(of: World.availability)) == ["online"])
+            let states = world.results("jacquard/tag/0001/connection").map { $0["state"] as? String }
+            #expect(Set(states) == ["connected"])
+            if isAdapterShared {
+                cellar.signal(SIGTERM)
+                try await until("its end") { world.observer.latest("jacquard/bridge/cellar/state") == "offline" }
+                try await world.observer.catchUp()
+                #expect(world.facts == facts && world.isConnected("0001"))
+                return
+            }
+            world.daemon.signal(SIGKILL)
+            try await until("offline") { world.observer.latest(World.availability) == "offline" }
+            let order = world.observer.messages.map(\.topic)
+            let will = try #require(order.lastIndex(of: World.bridge + "/state"))
+            #expect(will < order.lastIndex(of: World.availability) ?? 0)
+            try await until("the connection") {
+                world.observer.document("jacquard/tag/0001/connection")["state"] as? String != "connected"
+            }
+            #expect(world.level != nil)
+            try await until("the killed one") { !world.daemon.isRunning }
+            try world.restartDaemon()
+            try await world.connected()
+            #expect(world.facts == facts)
+        }
+    }
+
+    @Test("the bridge that the tag connects to has the last facts, also after the broker has lost everything")
+    func moved() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let scenario = try world.folder.write("scenario", "out-of-range 0001\n")
+            let tags = try Program(
+                Program.buildFolder + "/jacquard-simulator", ["--tags", "1", "--quick", "--scenario", scenario])
+            defer { tags.signal(SIGTERM) }
+            try await until("the other simulator is ready") { tags.printed.contains("\nready\n") }
+            let address = tags.printed.split(separator: "\n")[0].dropFirst("DBUS_SYSTEM_BUS_ADDRESS=".count)
+            let cellar = try world.anotherBridge("cellar", tag: "0001", ["DBUS_SYSTEM_BUS_ADDRESS": String(address)])
+            defer { cellar.signal(SIGTERM) }
+            try await until("it leaves the tag") {
+                world.observer.document("jacquard/bridge/cellar/info")["elsewhere"] as? [String] == ["0001"]
+            }
+            // The tag is in range of the other one before the first one notices.
+            tags.type("in-range 0001")
+            world.simulator.type("out-of-range 0001")
+            try await until("it is at the other one") { world.has("cellar") }
+            try await until("the first one leaves it") {
+                world.observer.document(World.bridge + "/info")["elsewhere"] as? [String] == ["0001"]
+            }
+            try await until("it is still there") { world.has("cellar") }
+            try await world.stopBroker()
+            world.observer.forget()
+            try await world.startBroker()
+            try await until("everything is back") {
+                world.has("cellar") && world.observer.latest(World.bridge + "/state") == "online"
+                    && world.observer.document(World.bridge + "/info")["elsewhere"] as? [String] == ["0001"]
+            }
+            tags.type("out-of-range 0001")
+            world.simulator.type("in-range 0001")
+            try await until("it is at the first one") { world.has("attic") }
+            try await until("the other one leaves it") {
+                world.observer.document("jacquard/bridge/cellar/info")["elsewhere"] as? [String] == ["0001"]
+            }
+            try await until("it is still there") { world.has("attic") }
+        }
+    }
+
     @Test("on one adapter don't share a link: the second one reports that the tag is in use, and waits")
     func oneAdapter() async throws {
         try await inWorld { world in
@@ -89,7 +173,7 @@ struct TwoBridgesTests {
             #expect(world.told("disconnected").count == ends)
             try await world.isOfUse()
             world.daemon.signal(SIGTERM)
-            try await until("the other one has it", within: .seconds(40)) {
+            try await until("the other one has it", within: .seconds(20)) {
                 world.observer.latest("cellar/tag/0001/availability") == "online"
             }
         }
@@ -97,6 +181,28 @@ struct TwoBridgesTests {
 }
 
 extension World {
+    fileprivate static let availability = "jacquard/tag/0001/availability"
+
+    /// The level of the tag's battery; nil while it is unknown.
+    fileprivate var level: Int? { observer.document("jacquard/tag/0001/battery")["level"] as? Int }
+
+    /// The tag's facts that stay the same while it is connected.
+    fileprivate var facts: [String: String?] {
+        let topics = ["availability", "battery/level", "gear", "info", "touch_mode", "led"]
+        return Dictionary(
+            uniqueKeysWithValues: topics.map { topic in
+                guard topic == "gear" else { return (topic, observer.latest("jacquard/tag/0001/" + topic)) }
+                return (topic, observer.document("jacquard/tag/0001/gear")["product"] as? String)
+            })
+    }
+
+    /// Whether all facts say that the tag is connected to a bridge.
+    fileprivate func has(_ bridge: String) -> Bool {
+        isConnected("0001") && level != nil
+            && observer.document("jacquard/tag/0001/info")["bridge"] as? String == bridge
+            && observer.document("jacquard/tag/0001/gear")["attached"] as? Bool == true
+    }
+
     /// Starts another bridge on the same bus and broker, with a tag of its own.
     func anotherBridge(
         _ instance: String, tag: String, _ variables: [String: String] = [:], mqtt: String = "", settings: String = ""

@@ -42,12 +42,15 @@ struct CheckupReport: Sendable {
     var text: String {
         let scrubber = TrafficScrubber(texts: identifyingTexts)
         func section(_ title: String, _ text: String) -> String { "== \(title) ==\n\(scrubber.scrubbed(text))\n\n" }
+        func document(_ title: String, _ value: JSONValue?) -> String {
+            "== \(title) ==\n\(Self.scrubbed(value ?? .null, scrubber).text)\n\n"
+        }
         return "jacquard2mqtt report, version 1\n"
             + "Serial numbers, names, addresses and texts of the configuration are replaced by X or left out.\n\n"
             + section("findings", table.joined(separator: "\n"))
-            + section("findings as JSON", JSONValue.array(findings.map(\.document)).text)
-            + section("versions", versions) + section("adapters", (facts.bridge("adapter") ?? .null).text)
-            + section("health", (facts.bridge("health") ?? .null).text) + section("tag", tagFacts)
+            + document("findings as JSON", .array(findings.map(\.document))) + section("versions", versions)
+            + document("adapters", facts.bridge("adapter")) + document("health", facts.bridge("health"))
+            + "== tag ==\n\(tagFacts(scrubber))\n\n"
             + section("configuration", configurationLines.joined(separator: "\n"))
             // Scrubbed already, and a text of digits could occur in its numbers.
             + "== recording ==\n\(recording?.text ?? "not available\n")\n"
@@ -96,10 +99,20 @@ struct CheckupReport: Sendable {
     }
 
     /// The tag's topics, without those whose values are names.
-    private var tagFacts: String {
+    private func tagFacts(_ scrubber: TrafficScrubber) -> String {
         ["availability", "connection", "battery", "gear", "touch_mode", "led", "rssi", "stats"].map { name in
-            "\(name) \((facts.tag(tag, name) ?? .null).text)"
+            "\(name) \(Self.scrubbed(facts.tag(tag, name) ?? .null, scrubber).text)"
         }.joined(separator: "\n")
+    }
+
+    /// Replaces texts in the values of a document. Its keys are not private, whatever a tag's name is.
+    private static func scrubbed(_ value: JSONValue, _ scrubber: TrafficScrubber) -> JSONValue {
+        switch value {
+        case .string(let text): .string(scrubber.scrubbed(text))
+        case .array(let items): .array(items.map { scrubbed($0, scrubber) })
+        case .object(let members): .object(members.mapValues { scrubbed($0, scrubber) })
+        default: value
+        }
     }
 
     /// The keys of the configuration with their values. Of texts, only that they are set: they may be names, addresses or
@@ -113,14 +126,18 @@ struct CheckupReport: Sendable {
     private static func shown(_ value: String, of key: String) -> String {
         let isPlain = value.isEmpty || value == "true" || value == "false" || Double(value) != nil
         let isSerial = key.hasPrefix("tags.")
-        guard isPlain && !isSerial || choices.contains(key) else { return "(set)" }
-        return value
+        return isPlain && !isSerial || isOfVocabulary(value) ? value : "(set)"
     }
 
-    /// The keys whose texts are words of a fixed list.
-    private static let choices: Set<String> = [
-        "mqtt.order", "mqtt.version", "home_assistant.form", "tags.N.connect", "log.level", "log.format",
-    ]
+    /// Whether a value has words of the configuration's vocabulary only.
+    private static func isOfVocabulary(_ value: String) -> Bool {
+        value.split(separator: ",").allSatisfy { vocabulary.contains(ASCII.trimmed($0)) }
+    }
+
+    private static let vocabulary = Settings.vocabulary
+
+    /// The keys whose texts have only words of the program, whatever they are.
+    private static let commands: Set<String> = ["reflexes.N.do"]
 
     /// Texts that identify no one although they may be the values of such keys.
     private static let defaults: Set<String> = [
@@ -129,11 +146,13 @@ struct CheckupReport: Sendable {
 
     private var identifyingTexts: Set<String> {
         let tags = facts.tags.map { facts.identifyingTexts(of: $0) }.reduce(into: Set<String>()) { $0.formUnion($1) }
-        let hidden = Settings.printableKeys.flatMap { key in
-            (configuration.values(of: key) ?? []).filter { Self.shown($0, of: key) != $0 }
+        let hidden = Settings.printableKeys.filter { !Self.commands.contains($0) }.flatMap { key in
+            (configuration.values(of: key) ?? []).filter { Self.shown($0, of: key) != $0 }.flatMap {
+                [$0] + $0.split(separator: ",").map(ASCII.trimmed)
+            }
         }
         return tags.union(hidden).union([facts.topics.instance]).union(facts.identifyingTexts(of: tag))
-            .subtracting(Self.defaults)
+            .subtracting(Self.defaults).subtracting(Self.vocabulary)
     }
 }
 

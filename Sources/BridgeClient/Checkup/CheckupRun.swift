@@ -68,7 +68,7 @@ final class CheckupRun {
         guard facts.tag(id, "info") != nil else {
             throw ClientFailure(
                 exitCode: .failed, code: "unknown_tag", text: "The bridge \(topics.instance) has no tag \(id)",
-                hint: "jacquard2mqtt tags")
+                hint: "jacquard2mqtt status")
         }
         try await beginRecording()
         try await followLog()

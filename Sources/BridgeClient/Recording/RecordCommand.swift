@@ -8,7 +8,7 @@ import Terminal
 import Text
 import Time
 
-/// `record`: writes the Bluetooth traffic of a tag to a file.
+/// `record-traffic`: writes the Bluetooth traffic of a tag to a file.
 struct RecordCommand: ClientCommand {
     /// The tag's ID.
     let id: String
@@ -117,18 +117,20 @@ extension RecordCommand {
     }
 
     static let row = Command<any CommandAction>(
-        name: "record",
+        name: "record-traffic",
         summary: "record the Bluetooth traffic of a tag",
         details: [
             "Writes what the bridge and the tag send to each other to a new file that",
             "only you can read. Serial numbers, names and addresses are replaced by X.",
-            "Ctrl-C ends the recording early. jacquard-simulator --replay plays it back.",
+            "Ctrl-C ends the recording early. A simulated tag plays it back:",
+            "jacquard-simulator --replay-traffic FILE.",
         ],
         options: [.config, .json, durationOption, reconnectOption],
         operands: [.required("ID", .tag), .required("FILE", .file([]))],
         values: RowText.id,
         json: [#"{"file","records","lost","end","summary"}"#],
-        examples: ["record 003R tag.jsonl", "record 003R tag.jsonl --reconnect --duration 20"]
+        examples: ["record-traffic 003R tag.jsonl", "record-traffic 003R tag.jsonl --reconnect --duration 20"],
+        formerNames: ["record"]
     ) { arguments throws(CommandLineError) in
         let id = try arguments.operand(0, "ID", .topicLevel)
         let duration = try arguments.value(of: durationOption, .wholeSeconds(1...3600))

@@ -9,7 +9,7 @@ import Terminal
 import Text
 import Time
 
-/// `replay`: publishes recorded events below another base topic, with the pauses between them.
+/// `replay-events`: publishes recorded events below another base topic, with the pauses between them.
 struct ReplayCommand: ClientCommand {
     /// The file of recorded events.
     let file: String
@@ -22,6 +22,8 @@ struct ReplayCommand: ClientCommand {
     /// The first and last times, in milliseconds since 1970; nil: those of the file.
     var start: Int64?
     var end: Int64?
+
+    var usesBridge: Bool { false }
 
     /// Publishes the events, removes the retained ones, and prints how many there were.
     ///
@@ -75,6 +77,7 @@ struct ReplayCommand: ClientCommand {
         guard let events = try await bytes(of: file, limit: EventBlock.fileSize) else {
             throw .unreadable(file, FileError(ENOENT).reason(for: file))
         }
+        guard events.first != UInt8(ascii: "{") else { throw .trafficRecording(file) }
         return EventReplay(EventBlocks(events).blocks, tags: try await tags(), from: start, until: end)
     }
 
@@ -109,11 +112,12 @@ struct ReplayCommand: ClientCommand {
 
 extension ReplayCommand {
     static let row = Command<any CommandAction>(
-        name: "replay",
-        summary: "publish recorded events below another base topic",
+        name: "replay-events",
+        summary: "publish recorded events below another topic",
         details: [
-            "Publishes the events that a bridge with record.hours has recorded, with",
-            "the pauses between them, to try an automation with them. Topics and",
+            "Publishes the events that a bridge has recorded, with the pauses between",
+            "them, to try an automation with them. The bridge records events if",
+            "record.hours is set in its configuration. Topics and",
             "payloads are the recorded ones, except for the base topic. Facts are",
             "retained during the replay and removed at its end, also after Ctrl-C.",
         ],
@@ -129,9 +133,10 @@ extension ReplayCommand {
             "and of facts at the start, and the times of the first and last event.",
         ],
         examples: [
-            "replay /var/lib/jacquard2mqtt/events.ring --to shadow",
-            "replay old.ring --to shadow --from 2026-11-20T17:00Z",
-        ]
+            "replay-events /var/lib/jacquard2mqtt/events.ring --to shadow",
+            "replay-events old.ring --to shadow --from 2026-11-20T17:00Z",
+        ],
+        formerNames: ["replay"]
     ) { arguments throws(CommandLineError) in
         let base = try arguments.value(of: toOption, .topic)
         guard let base else { throw CommandLineError(message: "--to is missing: the base topic to publish below") }
@@ -194,6 +199,12 @@ extension ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "no_events", text: "\(file) has no recorded events of this time",
             hint: "record.hours in the configuration of the bridge records events")
+    }
+
+    fileprivate static func trafficRecording(_ file: String) -> ClientFailure {
+        ClientFailure(
+            exitCode: .failed, code: "no_events", text: "\(file) is a recording of Bluetooth traffic, not of events",
+            hint: "jacquard-simulator --replay-traffic \(file)")
     }
 
     fileprivate static func unreadable(_ file: String, _ reason: String) -> ClientFailure {

@@ -76,7 +76,7 @@ struct ReplayRun {
     private mutating func handle(_ signal: BrokerSession.Signal) throws(ClientFailure) {
         switch signal {
         case .taken(let ticket): open.remove(ticket)
-        case .refused(_, let error): throw .forbidden("\(base)/tag", error.code.name)
+        case .refused(_, let error): throw .forbidden("\(base)/tag/+", error.code.name, AccessTable(replayBase: base))
         case .lost(let error): throw .lost(error.text)
         case .interrupted: throw .interrupted
         case .message, .connected: break

@@ -7,6 +7,7 @@ import JSON
 import JacquardProtocol
 import MQTT
 import Terminal
+import Text
 import Time
 
 /// A command of the contract to the tags that an operand selects.
@@ -19,10 +20,30 @@ struct TagOrder: Hashable, Sendable {
     var verb = "set"
     /// Its keys, without `id`.
     var payload: [String: JSONValue] = [:]
+    /// How long to wait for a tag that is not connected; nil: as long as the bridge does by itself.
+    var lifetime: Duration?
 
     /// The command to one of the tags.
     func request(_ tag: String, _ topics: BridgeTopics) -> ClientRequest {
-        ClientRequest(command, verb: verb, of: tag, payload, topics)
+        let limit = lifetime.map { ["ttl_ms": JSONValue.integer($0.milliseconds)] } ?? [:]
+        return ClientRequest(command, verb: verb, of: tag, payload.merging(limit) { $1 }, topics)
+    }
+}
+
+extension OptionDescription {
+    /// `--wait`: `ttl_ms` of a command.
+    static let wait = OptionDescription(
+        name: "--wait", value: "SECONDS",
+        details: [
+            "How long to wait for a tag that is not connected, 0 to 86400 (ttl_ms;",
+            "default: \(ClientRequest.usualLifetime.decimalSeconds)).",
+        ])
+}
+
+extension ParsedArguments {
+    /// The value of `--wait`.
+    func lifetime() throws(CommandLineError) -> Duration? {
+        try value(of: .wait, .seconds(milliseconds: 0...86_400_000))
     }
 }
 
@@ -133,7 +154,7 @@ extension ClientFailure {
     fileprivate static func noInfo(_ topics: BridgeTopics) -> ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "no_tags", text: "The broker sends no \(topics.info) to this user",
-            hint: "allow it in the broker's access control list")
+            hint: "name the tags, or allow this user to read it in the broker's access control list")
     }
 
     /// More tags than one command line addresses.

@@ -45,6 +45,14 @@ struct FleetDirectory: Hashable, Sendable {
     /// The tags of all bridges that are online.
     var tags: [String] { Set(infos.keys.filter(isOnline).flatMap(tags)).sorted() }
 
+    /// The tags of all bridges, including those that are offline.
+    var tagsOfAllBridges: [String] { Set(infos.keys.flatMap(tags)).sorted() }
+
+    /// The tags to which bridges that are online are connected.
+    var connected: [String] {
+        Set(infos.filter { isOnline($0.key) }.flatMap { Self.texts($0.value["connected"]) }).sorted()
+    }
+
     /// Whether a bridge has published its tags, and this user may read them.
     func isReadable(_ instance: String) -> Bool { infos[instance] != nil }
 

@@ -82,7 +82,7 @@ struct TagExchanges: Sendable {
     /// Handles the broker's refusal of a publication.
     mutating func refused(_ ticket: UInt64, _ reason: String) {
         guard let index = exchanges.firstIndex(where: { $0.ticket == ticket }) else { return }
-        end(index, .failure(.forbidden(exchanges[index].request.topic, reason)))
+        end(index, .failure(.forbidden(exchanges[index].request.topic, reason, AccessTable(topics))))
     }
 
     /// Ends the commands that have waited for too long.

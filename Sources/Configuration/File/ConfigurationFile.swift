@@ -72,8 +72,12 @@ public enum ConfigurationFile {
 
     private static func notices(_ contents: FileContents?, _ configuration: Settings) -> [String] {
         guard let contents else { return ["there is no such file: every key has its default"] }
-        guard contents.isReadableByOthers, configuration.mqtt.isPasswordInFile else { return [] }
-        return ["every user may read the file, and mqtt.password stands in it: chmod o-r, or use mqtt.password_file"]
+        var findings = ConfigurationFindings()
+        let cuts = ConfigurationNodeBuilder.build(contents.bytes, &findings)?.noticesOfCuts() ?? []
+        guard contents.isReadableByOthers, configuration.mqtt.isPasswordInFile else { return cuts }
+        return cuts + [
+            "every user may read the file, and mqtt.password stands in it: chmod o-r, or use mqtt.password_file"
+        ]
     }
 
     private static func hostName() -> String {

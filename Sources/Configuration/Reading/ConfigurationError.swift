@@ -128,6 +128,25 @@ struct ConfigurationFindings {
         errors.append(ConfigurationError(origin: origin, path: path, problem: problem, allowed: allowed))
     }
 
+    /// Notes a key that does not exist.
+    ///
+    /// - Parameters:
+    ///   - entry: the key.
+    ///   - path: the section.
+    ///   - allowed: the keys of the section.
+    ///   - hint: returns a suggestion for the name of the key.
+    mutating func addUnknown(
+        _ entry: ConfigurationNode.Entry, at path: String, allowed: [String], hint: (String) -> String
+    ) {
+        let hint = DisplayText.isKey(entry.key) ? hint(entry.key) : ""
+        let problem =
+            entry.key == "<<"
+            ? "keys of another section cannot be merged; write them here" : "unknown key\(hint)"
+        add(
+            problem, path: path.isEmpty ? entry.key : DisplayText.path(path, entry.key), at: entry.origin,
+            allowed: allowed.joined(separator: ", "))
+    }
+
     /// The number of errors.
     var count: Int { errors.count + omitted }
 

@@ -26,6 +26,8 @@ struct ConfigurationNode: Hashable, Sendable {
     var content: Content
     /// Where it begins.
     var origin: ConfigurationOrigin
+    /// Whether it is followed by a comment that looks like a part of the value: `led #ff8000`.
+    var isCut = false
 
     /// Whether nothing is written there: YAML's null. In quotes the same words are text.
     var isNull: Bool {
@@ -35,6 +37,28 @@ struct ConfigurationNode: Hashable, Sendable {
 }
 
 extension ConfigurationNode {
+    /// What to do about a value that is wrong because a comment cuts it; else nothing.
+    var remedyOfCut: String { isCut ? "; \" #\" begins a comment: put the value in quotes" : "" }
+
+    /// A sentence for each value that a comment cuts.
+    ///
+    /// - Parameter path: the key of this node in dotted form.
+    /// - Returns: the sentences, in the order of the file.
+    func noticesOfCuts(at path: String = "") -> [String] {
+        switch content {
+        case .unusable: return []
+        case .scalar:
+            guard isCut, case .position(let position) = origin else { return [] }
+            return [
+                "line \(position.line): \(path): \" #\" begins a comment: put the value in quotes if it contains the #"
+            ]
+        case .list(let items):
+            return items.enumerated().flatMap { $1.noticesOfCuts(at: DisplayText.path(path, "\($0)")) }
+        case .section(let entries):
+            return entries.flatMap { $0.value.noticesOfCuts(at: DisplayText.path(path, $0.key)) }
+        }
+    }
+
     /// Puts a value of the environment in the place of the file's, and makes the sections on the way to it.
     ///
     /// Where the file has something else than a section or a list on the way, nothing is set: that is an error of the

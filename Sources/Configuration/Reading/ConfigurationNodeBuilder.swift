@@ -56,7 +56,9 @@ struct ConfigurationNodeBuilder: ~Copyable {
             case .mappingStart: .section(try entries(of: path, depth: depth + 1))
             default: .unusable
             }
-        return ConfigurationNode(content: content, origin: .position(event.position))
+        var node = ConfigurationNode(content: content, origin: .position(event.position))
+        if let end = event.end { node.isCut = parser.beginsCut(end) }
+        return node
     }
 
     private mutating func items(of path: String, depth: Int) throws(YAMLSyntaxError) -> [ConfigurationNode] {

@@ -32,6 +32,7 @@ enum ConfigurationReader {
         var settings = Settings.initial
         settings.instance = InstanceName.derived(from: hostName)
         let keys = reader.read(root, at: "", Settings.keys, into: &settings)
+        settings.isInstanceGiven = keys.nodes["instance"] != nil
         if case .position? = keys.nodes["mqtt.password"]?.origin { settings.mqtt.isPasswordInFile = true }
         return reader.findings.isEmpty ? .success(settings) : .failure(reader.findings.errors(in: file))
     }

@@ -132,7 +132,7 @@ extension KeyReader {
                 problem = rule.problem(with: text, error)
             }
         }
-        findings.add(problem, path: path, at: node.origin, allowed: rule.allowed)
+        findings.add(problem + node.remedyOfCut, path: path, at: node.origin, allowed: rule.allowed)
         return nil
     }
 
@@ -179,10 +179,10 @@ extension KeyReader {
     ) -> [String: ConfigurationNode] {
         guard let node, !node.isNull, node.content != .unusable else { return [:] }
         let names = keys.map(\.name)
-        let allowed = names.joined(separator: ", ")
         guard case .section(let entries) = node.content else {
             let kind = if case .list = node.content { "a list" } else { "one value" }
-            findings.add("\(kind) where keys belong", path: path, at: node.origin, allowed: allowed)
+            findings.add(
+                "\(kind) where keys belong", path: path, at: node.origin, allowed: names.joined(separator: ", "))
             return [:]
         }
         var nodes: [String: ConfigurationNode] = [:]
@@ -190,22 +190,31 @@ extension KeyReader {
             if names.contains(entry.key) {
                 nodes[entry.key] = entry.value
             } else {
-                let hint = DisplayText.isKey(entry.key) ? Self.hint(for: entry.key, at: path, names) : ""
-                let keyPath = DisplayText.path(path, entry.key)
-                findings.add("unknown key\(hint)", path: keyPath, at: entry.origin, allowed: allowed)
+                findings.addUnknown(entry, at: path, allowed: names) { Self.hint(for: $0, at: path, names) }
             }
         }
         return nodes
     }
 
-    /// Suggests a key of the same section with a similar name, otherwise the same key of another section. In an item of
-    /// a list, keys of other sections are not suggested.
+    /// Suggests a key of the same section with a similar name or another word for it, otherwise the same key of another
+    /// section. Keys of items of lists are suggested at the top only, and other sections never in an item.
     private static func hint(for key: String, at path: String, _ names: [String]) -> String {
+        if let meant = otherWords[key]?.first(where: names.contains) { return " (did you mean \(meant)?)" }
         let near = Spelling.hint(for: key, in: names)
         let isItem = path.split(separator: ".").last.flatMap { Int($0) } != nil
-        guard near.isEmpty, !isItem, let path = Settings.path(toKey: key) else { return near }
-        return " (did you mean \(path)?)"
+        guard near.isEmpty, !isItem, let other = Settings.path(toKey: key, inLists: path.isEmpty) else { return near }
+        return " (did you mean \(other)?)"
     }
+
+    /// The keys that are meant by words of other programs' configurations.
+    private static let otherWords: [String: [String]] = [
+        "broker": ["host", "mqtt"], "server": ["host", "mqtt"], "address": ["host"], "url": ["host"],
+        "hostname": ["host"],
+        "user": ["username"], "login": ["username"], "pass": ["password"], "topic": ["base_topic"],
+        "ca": ["ca_file"], "cafile": ["ca_file"], "cert": ["certificate_file"], "certfile": ["certificate_file"],
+        "key": ["key_file"], "keyfile": ["key_file"], "ssl": ["tls"], "devices": ["tags"],
+        "homeassistant": ["home_assistant"],
+    ]
 
     private mutating func reportMissing(_ key: KeyDescription, at path: String, _ origin: ConfigurationOrigin) {
         guard let requirement = key.requirement else { return }

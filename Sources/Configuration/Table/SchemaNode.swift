@@ -17,6 +17,14 @@ indirect enum SchemaNode: Sendable {
         if case .object(let members) = self { members } else { [] }
     }
 
+    /// The texts that `enum` lists, at any depth.
+    var enumeratedWords: [String] {
+        members.flatMap { key, node in
+            guard key == "enum", case .list(let words) = node else { return node.enumeratedWords }
+            return words.compactMap { if case .value(.string(let word)) = $0 { word } else { nil } }
+        }
+    }
+
     /// Appends the keys of another object.
     static func + (left: SchemaNode, right: SchemaNode) -> SchemaNode { .object(left.members + right.members) }
 

@@ -35,12 +35,20 @@ extension Settings {
         return allKeyDescriptions.filter { !$0.isSecret && printable.contains($0.path) }.map(\.path)
     }
 
+    /// The words that the configuration itself defines, such as `always`, `lost` and `double_tap`. They are nobody's names.
+    public static var vocabulary: Set<String> {
+        let gestures = ChordSettings.GestureWord.allCases.map(\.rawValue)
+        return Set(allKeyDescriptions.flatMap { $0.schema.enumeratedWords } + gestures)
+    }
+
     /// The first key or section with a name, in the order of the documentation.
     ///
-    /// - Parameter name: such as `host`.
+    /// - Parameters:
+    ///   - name: such as `host`.
+    ///   - includesLists: whether keys of the items of lists count.
     /// - Returns: such as `mqtt.host`, with 0 for the number of a list's item; nil if there is no such key.
-    static func path(toKey name: String) -> String? {
-        for path in keyPaths {
+    static func path(toKey name: String, inLists includesLists: Bool) -> String? {
+        for path in keyPaths where includesLists || !path.contains(".N.") {
             let parts = path.split(separator: ".")
             guard let index = parts.firstIndex(where: { $0 == name }) else { continue }
             return parts[...index].map { $0 == "N" ? "0" : $0 }.joined(separator: ".")

@@ -160,7 +160,11 @@ extension ValueType where Value == String {
 
     /// A pairing serial.
     static var serial: ValueType {
-        ValueType(.serial, .word("^[0-9A-Za-z-]{1,32}$")) { $0 }
+        let schema: SchemaNode = [
+            "type": ["string", "number", "boolean"],
+            "pattern": "^([0-9A-Za-z-]{4}|([0-9A-Za-z-]*-)?[0-9A-Za-z]{4,}-[0-9A-Za-z]+)$", "maxLength": 32,
+        ]
+        return ValueType(.serial, schema) { $0 }
     }
 
     /// A Bluetooth address; becomes upper case.

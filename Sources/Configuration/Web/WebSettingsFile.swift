@@ -12,15 +12,16 @@ extension WebSettings {
     ///
     /// - Parameters:
     ///   - path: the file; nil: the default one, which may be missing.
+    ///   - listens: whether the page opens its address itself, so that the rules for the address apply.
     ///   - isPasswordHash: whether a text is a hash that the system supports.
     /// - Returns: the settings, or everything that is wrong with the file.
     public static func load(
-        path: String?, isPasswordHash: (String) -> Bool
+        path: String?, listens: Bool = false, isPasswordHash: (String) -> Bool
     ) -> Result<WebSettings, ConfigurationErrors> {
         let file = path ?? defaultPath
         do throws(FileError) {
             let contents = try FileContents(path: file, limit: ConfigurationFile.sizeLimit)
-            return read(contents.bytes, file: file, isPasswordHash: isPasswordHash)
+            return read(contents.bytes, file: file, listens: listens, isPasswordHash: isPasswordHash)
         } catch  where error.isMissing && path == nil {
             return .success(WebSettings())
         } catch {
@@ -32,9 +33,9 @@ extension WebSettings {
 
     /// Reads the text of a file.
     static func read(
-        _ yaml: [UInt8], file: String, isPasswordHash: (String) -> Bool
+        _ yaml: [UInt8], file: String, listens: Bool = false, isPasswordHash: (String) -> Bool
     ) -> Result<WebSettings, ConfigurationErrors> {
-        var reader = WebSettingsReader(folder: ConfigurationFolder(of: file))
+        var reader = WebSettingsReader(folder: ConfigurationFolder(of: file), listens: listens)
         let settings = reader.settings(ConfigurationNodeBuilder.build(yaml, &reader.findings), isPasswordHash)
         return reader.findings.isEmpty ? .success(settings) : .failure(reader.findings.errors(in: file))
     }
@@ -43,6 +44,7 @@ extension WebSettings {
 /// Reads the keys of the page's file and collects what is wrong with them.
 private struct WebSettingsReader {
     let folder: ConfigurationFolder
+    let listens: Bool
     var findings = ConfigurationFindings()
 
     mutating func settings(_ root: ConfigurationNode?, _ isPasswordHash: (String) -> Bool) -> WebSettings {
@@ -61,6 +63,9 @@ private struct WebSettingsReader {
         readUsers(entries["users"], into: &settings, isPasswordHash)
         readMetrics(entries["metrics"], into: &settings)
         readMetricsSocket(entries["metrics_socket"], entries["metrics_socket_group"], into: &settings)
+        if listens, findings.isEmpty, let refusal = settings.refusal(at: settings.address) {
+            findings.add(refusal, path: "address", at: entries["address"]?.origin ?? .file)
+        }
         return settings
     }
 
@@ -148,11 +153,8 @@ private struct WebSettingsReader {
         }
         var known: [String: ConfigurationNode] = [:]
         for entry in entries {
-            let full = path.isEmpty ? entry.key : DisplayText.path(path, entry.key)
             if !allowed.contains(entry.key) {
-                let hint = DisplayText.isKey(entry.key) ? Spelling.hint(for: entry.key, in: allowed) : ""
-                let text = allowed.joined(separator: ", ")
-                findings.add("unknown key\(hint)", path: full, at: entry.origin, allowed: text)
+                findings.addUnknown(entry, at: path, allowed: allowed) { Spelling.hint(for: $0, in: allowed) }
             } else {
                 known[entry.key] = entry.value
             }

@@ -18,6 +18,8 @@ struct YAMLEvent: Hashable, Sendable {
     let kind: Kind
     /// Where it begins.
     let position: YAMLPosition
+    /// Where it ends; nil for anything but a plain scalar.
+    let end: YAMLPosition?
     /// Whether a name was given to it: `&name`.
     let hasAnchor: Bool
     /// Whether a type was given to it: `!name`.
@@ -28,6 +30,8 @@ extension YAMLEvent {
     /// Copies what libyaml reports; the event of libyaml stays its caller's to delete.
     init(_ event: yaml_event_t) {
         position = YAMLPosition(event.start_mark)
+        let isPlain = event.type == YAML_SCALAR_EVENT && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE
+        end = isPlain ? YAMLPosition(event.end_mark) : nil
         switch event.type {
         case YAML_SCALAR_EVENT:
             let scalar = event.data.scalar

@@ -3,6 +3,8 @@ import CYAML
 /// libyaml's parser over a text in memory: the one owner of both.
 struct YAMLParser: ~Copyable {
     private let bytes: [UInt8]
+    /// Where each line begins.
+    private let lineStarts: [Int]
     /// The bytes where libyaml reads them: it keeps the pointer until it is deleted.
     private let input: UnsafeMutablePointer<UInt8>
     /// On the heap because libyaml keeps a pointer to it, too.
@@ -26,8 +28,28 @@ struct YAMLParser: ~Copyable {
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, input, bytes.count)
         self.bytes = bytes
+        lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
         self.input = input
         self.parser = parser
+    }
+
+    /// Returns whether a comment begins at a place, after blanks, without a blank after its `#`.
+    ///
+    /// YAML takes such a text for a comment; the user may take it for a part of the value.
+    func beginsCut(_ position: YAMLPosition) -> Bool {
+        // A configuration has no longer lines; of a hostile file no more is read.
+        guard position.line <= lineStarts.count, position.column <= 1_024 else { return false }
+        var rest = bytes[lineStarts[position.line - 1]...]
+        for _ in 1..<position.column {
+            guard let first = rest.first, first != UInt8(ascii: "\n") else { return false }
+            rest = rest.dropFirst().drop(while: UTF8.isContinuation)
+        }
+        let comment = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard comment.count < rest.count, comment.first == UInt8(ascii: "#"), let next = comment.dropFirst().first
+        else {
+            return false
+        }
+        return !" \t\r\n#".utf8.contains(next)
     }
 
     deinit {

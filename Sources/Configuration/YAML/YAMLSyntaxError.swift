@@ -50,6 +50,12 @@ extension YAMLSyntaxError {
             "a [ is opened and not closed, or a comma is missing"
         case "did not find expected ',' or '}'":
             "a { is opened and not closed, or a comma is missing"
+        case "did not find expected node content":
+            "a value is missing, or a [ or { is opened and not closed"
+        case "did not find expected <document start>":
+            "text that belongs to no key; check the indentation of this line"
+        case "found unknown escape character", "did not find expected hexdecimal number":
+            "an unknown escape after \\ in double quotes; use single quotes"
         case "block sequence entries are not allowed in this context":
             "a list item (\"- \") where none can stand; begin it on a line of its own"
         case "control characters are not allowed":

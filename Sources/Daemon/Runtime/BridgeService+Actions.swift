@@ -14,7 +14,10 @@ extension BridgeService {
         case .publish(let publication):
             recorder?.record(publication, at: now)
             send { $0.submit(publication, at: now.instant, arrival: arrival) }
+        case .withhold(let topics): outbox.withhold(topics)
+        case .republish(let topics): send { $0.republish(topics, at: now.instant) }
         case .perform(let command, on: let id, let token, let isFirst):
+            if sink.isTracing { log(of: id.text).trace("command", [(.command, command.word)]) }
             withIdentity(id) { manager.enqueue(command, on: $0, token: token, isFirst: isFirst) }
         case .connect(let id): withIdentity(id) { manager.connect($0) }
         case .disconnect(let id): withIdentity(id) { manager.disconnect($0) }

@@ -15,6 +15,7 @@ extension BridgeService {
         case .tag(let identity, let event):
             guard let id = registry.id(identity) else { return candidates.take(event, of: identity) }
             logLife(event, of: id, at: .now)
+            if sink.isTracing { logTraffic(event, of: id) }
             handle(.tag(id, event))
         case .advertised(let tag, _): advertised(tag)
         case .adapters(let adapters):
@@ -30,6 +31,17 @@ extension BridgeService {
         case .forgotten(let identity, let error):
             guard let token = departures.removeValue(forKey: identity) else { return }
             answer(token, error.map { .failure(RequestError($0, centralState)) } ?? .success(.done))
+        }
+    }
+
+    /// Logs a gesture, and the end of a command.
+    private func logTraffic(_ event: TagEvent, of id: TagID) {
+        switch event {
+        case .gesture(let gesture): log(of: id.text).trace("gesture", [(.gesture, gesture.word)])
+        case .commandEnded(_, .success): log(of: id.text).trace("command answered")
+        case .commandEnded(_, .failure(let error)):
+            log(of: id.text).trace("command failed", [(.error, "\(error)")])
+        case .connection, .information, .battery, .gear, .touchMode, .touch, .fragmentsLost: break
         }
     }
 
@@ -49,7 +61,7 @@ extension BridgeService {
         }
     }
 
-    private func log(of tag: String) -> Logger {
+    func log(of tag: String) -> Logger {
         log.labelled("tag").with(.tag, tag)
     }
 
@@ -125,7 +137,8 @@ extension RequestError {
     init(_ error: TagConnectionError, _ state: CentralState) {
         switch error.code {
         case .bluetoothPowerOff: self = .bluetoothUnavailable(AdapterFacts.State(state))
-        case .connectionTimeout, .bluetoothDeviceNotFound: self = .notFound
+        case .bluetoothDeviceNotFound: self = .notFound
+        case .connectionTimeout: self = .timeout(text: error.text)
         default: self = .refused(name: error.stackName ?? "\(error.code)", text: error.text)
         }
     }

@@ -95,7 +95,8 @@ final class BridgeService {
         let records = configuration.records(of: store.tags).map(batteries.complete)
         bridge = BridgeState(
             configuration: configuration.bridge, records: records,
-            earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete), boot: boot, startedAt: .now)
+            earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete, damage: store.damage),
+            boot: boot, startedAt: .now)
         central = BlueZCentral(
             busAddress: busAddress, adapter: .init(configuration.bluetooth.adapter.text),
             resetAdapter: configuration.bluetooth.resetAdapter, log: log.labelled("bluez"))
@@ -150,6 +151,8 @@ final class BridgeService {
         isStopping = true
         healthTimer.disarm()
         metrics.stop()
+        // The signal may have been handled before gestures that have arrived earlier.
+        central.deliverReceived()
         manager.onEvent = nil
         handle(.stopping)
         async let radio: Void = central.stop()

@@ -123,3 +123,21 @@ extension TagConnection {
         return [(.attempt, "\(attempt)"), (.retryIn, "\(max(0, (retryAt - now).milliseconds))")]
     }
 }
+
+extension TagCommand {
+    /// The command without its values, for the log.
+    var word: String {
+        switch self {
+        case .playLEDPattern: "led"
+        case .playHaptic: "haptic"
+        case .setTouchMode: "touch_mode"
+        case .batteryStatus: "battery"
+        case .deviceInformation: "info"
+        case .listModules: "modules"
+        case .rename: "name"
+        case .configGet: "config_get"
+        case .configSet: "config_set"
+        case .disconnectTag: "sleep"
+        }
+    }
+}

@@ -42,15 +42,24 @@ final class BatteryStore {
     func load(for tags: [TagID: StoredTag]?) async {
         let folder = folder
         switch await HelperThread.shared.run(.state, { folder.loadBatteries() }) {
-        case .batteries(let found):
-            for battery in found where tags == nil || tags?[battery.id]?.serial == battery.serial {
-                batteries[battery.id] = (battery.serial, battery.history)
-            }
+        case .batteries(let found): adopt(found, of: tags)
+        case .partial(let found, let kept, let damaged):
+            adopt(found, of: tags)
+            log.error(
+                "battery histories are damaged; the others are used, and the file was copied",
+                [(.path, kept), (.count, String(damaged))])
+            changed(isUrgent: true)
         case .damaged(let kept):
             log.error("the file of battery histories is damaged and was set aside", [(.path, kept)])
         case .unreadable(let reason):
             mayWrite = false
             log.error("cannot read the file of battery histories, and will not write it", [(.error, reason)])
+        }
+    }
+
+    private func adopt(_ found: [StoredBattery], of tags: [TagID: StoredTag]?) {
+        for battery in found where tags == nil || tags?[battery.id]?.serial == battery.serial {
+            batteries[battery.id] = (battery.serial, battery.history)
         }
     }
 

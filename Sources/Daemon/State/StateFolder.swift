@@ -1,3 +1,4 @@
+import Bridge
 import Configuration
 import Glibc
 import JSON
@@ -24,6 +25,8 @@ struct StateFolder: Sendable {
     enum Contents: Hashable, Sendable {
         /// The tags; none where there is no file yet.
         case tags([StoredTag])
+        /// Some records are damaged: the tags of the others. The file was copied.
+        case partial([StoredTag], DamagedState)
         /// The file is damaged and was set aside under this name.
         case damaged(setAside: String, reason: String)
         /// The file cannot be read, or the damaged one cannot be set aside.
@@ -49,7 +52,12 @@ struct StateFolder: Sendable {
         guard version == StoredTags.version else {
             return .unreadable(reason: "version \(version) of another release")
         }
-        return StoredTags(document).map { .tags($0.tags) } ?? setAside(file)
+        guard let (tags, damaged) = StoredTags.read(document) else { return setAside(file) }
+        guard !damaged.isEmpty else { return .tags(tags) }
+        return switch copyAside(bytes, of: file) {
+        case .success(let kept): .partial(tags, DamagedState(keptAs: kept, records: damaged))
+        case .failure(let error): .unreadable(reason: "it is damaged and cannot be copied: \(error.reason)")
+        }
     }
 
     /// A damaged file is evidence: it is kept beside the new one and never overwritten.
@@ -63,9 +71,23 @@ struct StateFolder: Sendable {
 
     /// Renames a damaged file to a name that is not in use, and returns it.
     func moveAside(_ file: String) -> Result<String, FileError> {
-        let kept = (0...).lazy.map { file + ".damaged" + ($0 == 0 ? "" : "-\($0)") }.first { access($0, F_OK) != 0 }
-        guard let kept, rename(file, kept) == 0 else { return .failure(FileError(errno)) }
+        guard let kept = Self.unusedName(for: file), rename(file, kept) == 0 else { return .failure(FileError(errno)) }
         return .success(kept)
+    }
+
+    /// Copies a damaged file of which a part is used to a name that is not in use, and returns it.
+    private func copyAside(_ bytes: [UInt8], of file: String) -> Result<String, FileError> {
+        guard let kept = Self.unusedName(for: file) else { return .failure(FileError(EEXIST)) }
+        do throws(FileError) {
+            try AtomicFile.write(bytes, to: kept, mode: 0o600, isDurable: true)
+            return .success(kept)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func unusedName(for file: String) -> String? {
+        (0...).lazy.map { file + ".damaged" + ($0 == 0 ? "" : "-\($0)") }.first { access($0, F_OK) != 0 }
     }
 
     /// Creates the folder if it is missing.
@@ -102,6 +124,8 @@ struct StateFolder: Sendable {
     enum BatteryContents: Hashable, Sendable {
         /// The histories; none where there is no file yet.
         case batteries([StoredBattery])
+        /// Some records are damaged: the others, and the number of damaged ones. The file was copied to this name.
+        case partial([StoredBattery], copiedTo: String, damaged: Int)
         /// The file is damaged and was set aside under this name.
         case damaged(setAside: String)
         /// The file cannot be read, or the damaged one cannot be set aside.
@@ -121,7 +145,13 @@ struct StateFolder: Sendable {
         if let version = document?["version"]?.integer, version != StoredBatteries.version {
             return .unreadable(reason: "version \(version) of another release")
         }
-        if let stored = document.flatMap({ StoredBatteries($0) }) { return .batteries(stored.batteries) }
+        if let (batteries, damaged) = document.flatMap(StoredBatteries.read) {
+            guard damaged > 0 else { return .batteries(batteries) }
+            return switch copyAside(bytes, of: file) {
+            case .success(let kept): .partial(batteries, copiedTo: kept, damaged: damaged)
+            case .failure(let error): .unreadable(reason: "it is damaged and cannot be copied: \(error.reason)")
+            }
+        }
         return switch moveAside(file) {
         case .success(let kept): .damaged(setAside: kept)
         case .failure(let error): .unreadable(reason: "it is damaged and cannot be set aside: \(error.reason)")

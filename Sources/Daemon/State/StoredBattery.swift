@@ -26,14 +26,13 @@ struct StoredBatteries: Encodable, Hashable, Sendable {
 }
 
 extension StoredBatteries {
-    /// Reads a file of this version; nil for anything else.
-    init?(_ document: JSONValue) {
-        guard document["version"]?.integer == Self.version, let elements = document["batteries"]?.elements else {
+    /// Reads a file of this version: the valid records, and the number of damaged ones; nil for anything else.
+    static func read(_ document: JSONValue) -> (batteries: [StoredBattery], damaged: Int)? {
+        guard document["version"]?.integer == version, let elements = document["batteries"]?.elements else {
             return nil
         }
         let batteries = elements.compactMap { StoredBattery($0) }
-        guard batteries.count == elements.count else { return nil }
-        self.init(batteries: batteries)
+        return (batteries, elements.count - batteries.count)
     }
 }
 

@@ -73,20 +73,47 @@ extension StoredTags {
         document["version"]?.integer.flatMap { Int(exactly: $0) }
     }
 
-    /// Reads a file of this version.
-    init?(_ document: JSONValue) {
+    /// Reads a file of this version: the valid records, and a description of each damaged one.
+    static func read(_ document: JSONValue) -> (tags: [StoredTag], damaged: [DamagedState.Record])? {
         guard let elements = document["tags"]?.elements else { return nil }
-        let tags = elements.compactMap { StoredTag($0) }
-        guard tags.count == elements.count else { return nil }
-        self.init(tags: tags)
+        var (tags, damaged): ([StoredTag], [DamagedState.Record]) = ([], [])
+        var ids: Set<TagID> = []
+        for (number, element) in elements.enumerated() {
+            do throws(StoredTag.Damage) {
+                let tag = try StoredTag(element)
+                guard ids.insert(tag.id).inserted else { throw StoredTag.Damage("its id is that of another record") }
+                tags.append(tag)
+            } catch {
+                let serial = element["serial"]?.string
+                let name = (element["id"]?.string.flatMap { TagID($0) }?.text ?? serial).map { $0.prefix(64) }
+                damaged.append(
+                    DamagedState.Record(
+                        name: name.map(String.init) ?? "number \(number + 1)", serial: serial, reason: error.reason))
+            }
+        }
+        return (tags, damaged)
     }
 }
 
 extension StoredTag {
-    fileprivate init?(_ document: JSONValue) {
-        guard let serial = document["serial"]?.string, let id = document["id"]?.string.flatMap({ TagID($0) }),
-            let held = document["held"]?.flag, let paired = document["paired"]?.flag
-        else { return nil }
+    /// A record that no release has written.
+    fileprivate struct Damage: Error {
+        /// A clause such as `held is missing`.
+        let reason: String
+
+        init(_ reason: String) {
+            self.reason = reason
+        }
+    }
+
+    fileprivate init(_ document: JSONValue) throws(Damage) {
+        guard document.members != nil else { throw Damage("it is not an object") }
+        guard let serial = document["serial"]?.string else { throw Damage("serial is missing or not a string") }
+        guard let id = document["id"]?.string.flatMap({ TagID($0) }) else {
+            throw Damage("id is missing or not allowed in a topic")
+        }
+        guard let held = document["held"]?.flag else { throw Damage("held is missing or neither true nor false") }
+        guard let paired = document["paired"]?.flag else { throw Damage("paired is missing or neither true nor false") }
         self.init(
             serial: serial, id: id, address: document["address"]?.string,
             name: document["name"]?.string.map { ExactText($0) }, held: held, paired: paired,

@@ -20,6 +20,8 @@ final class TagStore {
     private var mayWrite = true
     /// Whether ``tags`` are all that were ever remembered: false after a file that is damaged or cannot be read.
     private(set) var isComplete = true
+    /// The damage of the file when it was read; nil if there was none.
+    private(set) var damage: DamagedState?
     private let retryInterval: Duration
     private lazy var retry = LoopTimer { [unowned self] in save() }
     private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
@@ -49,14 +51,31 @@ final class TagStore {
         case .tags(let found):
             tags = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
             written = tags
+        case .partial(let found, let damage):
+            (isComplete, self.damage) = (false, damage)
+            tags = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+            report(damage)
+            save()
         case .damaged(let kept, let reason):
-            isComplete = false
+            (isComplete, damage) = (false, DamagedState(keptAs: kept, records: []))
             log.error("the file of known tags is damaged and was set aside", [(.path, kept), (.error, reason)])
         case .unreadable(let reason):
             (mayWrite, isComplete) = (false, false)
             failure = UnwritableFile(.state, folder.path, reason: reason)
             log.error("cannot read the file of known tags, and will not write it", [(.error, reason)])
         }
+    }
+
+    /// Upper bound on log lines about damaged records.
+    private static let maxReports = 8
+
+    private func report(_ damage: DamagedState) {
+        for record in damage.records.prefix(Self.maxReports) {
+            log.error("a known tag's record is damaged", [(.tag, record.name), (.error, record.reason)])
+        }
+        log.error(
+            "the file of known tags has damaged records; the others are used, and the file was copied",
+            [(.path, damage.keptAs), (.count, String(damage.records.count))])
     }
 
     /// Stores a tag.

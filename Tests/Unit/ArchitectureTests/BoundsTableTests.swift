@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The table of bounds in the Security article.
+/// The table of bounds in the article "Bounds".
 @Suite("The table of bounds")
 struct BoundsTableTests {
     private static let top = URL(fileURLWithPath: #filePath)
@@ -10,7 +10,7 @@ struct BoundsTableTests {
     /// The cells of each row.
     private static func rows() throws -> [[String]] {
         let article = try String(
-            contentsOf: top.appendingPathComponent("Sources/Daemon/Documentation.docc/Security.md"), encoding: .utf8)
+            contentsOf: top.appendingPathComponent("Sources/Daemon/Documentation.docc/Bounds.md"), encoding: .utf8)
         let section = try #require(article.components(separatedBy: "\n## Bounds\n").last)
         let lines = section.components(separatedBy: "\n## ")[0].split(separator: "\n")
         return lines.filter { $0.hasPrefix("| ") }.dropFirst()
@@ -22,7 +22,7 @@ struct BoundsTableTests {
         let rows = try Self.rows()
         #expect(rows.count >= 20)
         for row in rows {
-            #expect(row.count == 5, "\(row)")
+            #expect(row.count == 4, "\(row)")
             let name = try #require(row.last).trimmingCharacters(in: ["`"])
             let match = try #require(name.wholeMatch(of: #/(\w+)\.(\w+)/(\w+)/#), "\(name)")
             #expect(try Self.exists(String(match.3), in: String(match.2), of: String(match.1)), "\(name)")

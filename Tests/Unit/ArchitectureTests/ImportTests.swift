@@ -53,7 +53,7 @@ struct ImportTests {
         ],
         "jacquard2mqtt": ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
         "PasswordHash": ["CCrypt", "Glibc"],
-        "HTTPServer": ["CMicroHTTPD", "CSystemd", "EventLoop", "Glibc", "Logging", "Time"],
+        "HTTPServer": ["CMicroHTTPD", "CSystemd", "EventLoop", "Glibc", "Logging", "Text", "Time"],
         "Web": [
             "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "EventLoop", "Glibc", "HTTPServer",
             "JSON",

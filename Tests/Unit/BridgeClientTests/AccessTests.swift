@@ -170,7 +170,8 @@ struct AccessTryTests {
             #expect(await ClientAction.perform(command, .test(broker.port, written)) == .failed)
             let again = Written()
             #expect(await ClientAction.perform(ClearCommand(), .test(broker.port, again)) == .done)
-            #expect(again.lines(.standardOutput) == ["The broker retains nothing of the bridge attic"])
+            #expect(
+                again.lines(.standardOutput) == ["The broker sends this user no retained message of the bridge attic"])
         }
     }
 

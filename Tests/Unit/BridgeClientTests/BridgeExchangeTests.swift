@@ -61,6 +61,25 @@ struct BridgeExchangeTests {
         #expect(Self.exchange.received(message) == .failed(failure))
     }
 
+    @Test("a command that has expired names the time in seconds, and how to wait longer")
+    func expired() throws {
+        let order = TagOrder(
+            tags: TagOperand(["1"]), command: "led", payload: ["state": "OFF"], lifetime: .milliseconds(1_500))
+        let request = order.request("1", Self.topics)
+        #expect(request.payload["ttl_ms"] == 1500 && request.patience == .milliseconds(31_500))
+        #expect(request.waitsFor == "the tag 1, at most 1.5 s")
+        let usual = TagOrder(tags: TagOperand(["1"]), command: "led").request("1", Self.topics)
+        #expect(usual.payload["ttl_ms"] == nil && usual.waitsFor == "the tag 1, at most 10 s")
+        let error =
+            #"{"code":"expired","text":"Tag 1 did not become reachable within ttl_ms","hint":"last seen 2 s ago"}"#
+        let payload = #"{"id":"\#(request.id)","status":"error","error":\#(error)}"#
+        let exchange = BridgeExchange(request: request, topics: Self.topics, answers: "mine")
+        let failure = ClientFailure(
+            exitCode: .failed, code: "expired", text: "Tag 1 did not become reachable within 1.5 s",
+            hint: "last seen 2 s ago; --wait SECONDS waits longer")
+        #expect(exchange.received(MQTTMessage(topic: "mine", payload: Array(payload.utf8))) == .failed(failure))
+    }
+
     @Test("each request has its own id")
     func identifiers() {
         let ids = (1...100).map { _ in ClientRequest(verb: "tags", [:], Self.topics).id }

@@ -2,6 +2,7 @@ import Bridge
 import BrokerAccess
 import GATTRecording
 import JSON
+import JacquardProtocol
 import Testing
 
 @testable import BridgeClient
@@ -59,6 +60,36 @@ struct CheckupReportTests {
         ])
     func log(text: String, expected: String) {
         #expect(CheckupReport.withoutIdentities(text) == expected)
+    }
+
+    @Test("keeps the words of the configuration's vocabulary, and the keys of its JSON, whatever is configured")
+    func vocabulary() throws {
+        var configuration = Settings.test(1883)
+        configuration.instance = "hall"
+        configuration.chords = [ChordSettings(name: "annas_chord", gestures: [.doubleTap, .brushIn])]
+        var lost = ReflexSettings()
+        lost.broker = .lost
+        lost.request = "led flash"
+        var tap = ReflexSettings()
+        tap.event = "double_tap"
+        tap.sources = ["0007", "0008"]
+        tap.request = "led red"
+        configuration.reflexes = [lost, tap]
+        var facts = RetainedFacts(BridgeTopics(base: "jacquard", instance: "hall"))
+        facts.take("jacquard/tag/0001/info", Array(#"{"id":"0001","name":"level"}"#.utf8))
+        facts.take("jacquard/tag/0001/battery", Array(#"{"level":87}"#.utf8))
+        let finding = CheckupFinding(
+            name: "gesture", title: "gesture", verdict: .works("double_tap, red, 0 lost"), milliseconds: 2)
+        let report = CheckupReport(
+            findings: [finding], facts: facts, tag: "0001", configuration: configuration, recording: nil,
+            log: "double_tap annas_chord 0008", system: "Linux")
+        let text = report.text
+        #expect(text.contains("works   2 ms  double_tap, red, 0 lost"))
+        #expect(text.contains(#""detail":"double_tap, red, 0 lost""#) && text.contains(#"battery {"level":87}"#))
+        #expect(text.contains("double_tap XXXXXXXXXXX XXXX"))
+        let lines = report.configurationLines
+        #expect(lines.contains("reflexes.N.broker: lost") && lines.contains("reflexes.N.on: double_tap"))
+        #expect(lines.contains("chords.N.of: double_tap, brush_in") && lines.contains("chords.N.name: (set)"))
     }
 
     @Test("shows numbers, switches and words of lists from the configuration, and hides all other texts")

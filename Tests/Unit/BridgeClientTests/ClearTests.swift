@@ -40,7 +40,8 @@ struct ClearTests {
                 ])
             let again = Written()
             #expect(await ClientAction.perform(ClearCommand(), .test(broker.port, again)) == .done)
-            #expect(again.lines(.standardOutput) == ["The broker retains nothing of the bridge attic"])
+            #expect(
+                again.lines(.standardOutput) == ["The broker sends this user no retained message of the bridge attic"])
         }
     }
 

@@ -32,7 +32,7 @@ struct ClientCommandTests {
             let written = Written()
             let code = await ClientAction.perform(Self.red, .test(broker.port, written, version: version))
             #expect(code == .done)
-            #expect(written.lines(.standardOutput) == ["0001 has answered after 41 ms"])
+            #expect(written.lines(.standardOutput) == ["0001: LED is red, after 41 ms"])
             #expect(bridge.requests.map(\.topic) == ["jacquard/tag/0001/led/set"])
             #expect(JSONValue(payload: bridge.requests.first?.payload ?? [])["color"] == "#ff0000")
             await bridge.stop()
@@ -77,7 +77,7 @@ struct ClientCommandTests {
             #expect($0 == .done)
             #expect($1.lines(.standardOutput) == ["0001 is paired, as sleeve"])
             let advice =
-                "Hold the button of the tag 0001 for three seconds, near this machine; looking for it for 5 s ..."
+                "Hold the button of the tag 0001 for three seconds, near this machine: it then advertises for 60 seconds; looking for it for 5 s ..."
             #expect($1.lines(.standardError).contains(advice))
         }
     }
@@ -100,6 +100,58 @@ struct ClientCommandTests {
         }
     }
 
+    @Test("question a serial at once that looks like a received one, and name the received ones at the end")
+    func mistyped() async throws {
+        let tags = """
+            {"known":[{"serial":"0001","state":"connected"}],"seen":[{"serial":"0001","known":true},{"serial":"003R","known":false}]}
+            """
+        try await pairing("003r", tags: tags, error: "expired") { code, errors in
+            #expect(code == .failed)
+            #expect(errors.first == "The tag 003r is neither known nor received (did you mean 003R?)")
+            let end = "jacquard2mqtt: Not found; received: 003R (did you mean 003R?)"
+            #expect(errors.contains(end), "\(errors)")
+        }
+        let listed = #"{"known":[{"serial":"003r"}],"seen":[{"serial":"003R","known":false}]}"#
+        try await pairing("003r", tags: listed, error: "expired") { _, errors in
+            #expect(errors.first == "The tag 003r is not received (did you mean 003R?)")
+        }
+        try await pairing("0077", tags: #"{"known":[],"seen":[]}"#, error: "expired") { _, errors in
+            #expect(errors.contains("jacquard2mqtt: Not found; no unknown tag is received"))
+        }
+    }
+
+    @Test("do not ask to hold the button of a connected tag")
+    func connectedTag() async throws {
+        try await pairing("0001", tags: #"{"known":[{"serial":"0001","state":"connected"}],"seen":[]}"#) {
+            code, errors in
+            #expect(code == .done)
+            #expect(!errors.contains { $0.contains("button") })
+        }
+    }
+
+    /// Pairs with a bridge that has these tags.
+    private func pairing(
+        _ serial: String, tags: String, error: String? = nil, _ check: @Sendable (ExitCode, [String]) -> Void
+    ) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker)
+            bridge.answer(
+                "bridge/attic/request/tags",
+                [("bridge/attic/response/tags", #"{"id":"ID","status":"ok","final":true,"data":\#(tags)}"#)])
+            let result =
+                error.map { #""status":"error","error":{"code":"\#($0)","text":"Not found"}"# }
+                ?? #""status":"ok","data":{}"#
+            bridge.answer(
+                "bridge/attic/request/pair", [("bridge/attic/response/pair", #"{"id":"ID","final":true,\#(result)}"#)])
+            let written = Written()
+            let command = PairCommand(serial: serial, timeout: .seconds(5))
+            let code = await ClientAction.perform(command, .test(broker.port, written))
+            check(code, written.lines(.standardError))
+            await bridge.stop()
+        }
+    }
+
     @Test("report that they were interrupted, and exit with 1", arguments: [false, true])
     func interrupted(isPairing: Bool) async throws {
         try await onLoop {
@@ -110,7 +162,8 @@ struct ClientCommandTests {
             let request: any ClientCommand = isPairing ? PairCommand(serial: "0001", timeout: .seconds(60)) : Self.red
             async let code = ClientAction.perform(
                 request, .test(broker.port, written, isJSON: true, interruption: interruption))
-            try await until("the request") { bridge.requests.count == 1 }
+            let topic = isPairing ? "jacquard/bridge/attic/request/pair" : "jacquard/tag/0001/led/set"
+            try await until("the request") { bridge.requests.contains { $0.topic == topic } }
             interruption.fire()
             #expect(await code == .failed)
             #expect(written.document["error"]?["code"] == "interrupted")

@@ -168,6 +168,27 @@ struct ExplainTests {
         #expect(lines.last?.hasPrefix("3 is not connected since ") == true)
     }
 
+    @Test(
+        "name the command that made the tag disconnect",
+        arguments: [
+            ("name/set", "10:15:01", "answered", nil, true), ("sleep/set", "10:14:00", "answered", "10:13:00", true),
+            ("sleep/set", "10:14:00", "answered", "10:14:30", false), ("led/set", "10:15:01", "answered", nil, false),
+            ("name/set", "10:15:01", "failed", nil, false), ("name/set", "10:15:03", "answered", nil, false),
+            ("connection/set", "10:15:01", "answered", nil, true),
+        ] as [(String, String, String, String?, Bool)])
+    func ownCommands(command: String, time: String, stage: String, connected: String?, isCause: Bool) throws {
+        let before = connected.map { #"{"tag":"3","type":"connected","time":"2026-11-20T\#($0).000Z"},"# } ?? ""
+        let data = try document(
+            #"""
+            {"commands":[{"tag":"3","command":"\#(command)","time":"2026-11-20T\#(time).000Z","stage":"\#(stage)"}],
+            "incidents":[\#(before){"tag":"3","type":"disconnected","time":"2026-11-20T10:15:02.000Z",
+            "code":"bluetooth_connection_error"}]}
+            """#)
+        let sentence = ExplainText.incident(try #require(data["incidents"]?.elements?.last), in: data)
+        let reason = isCause ? " by the command \(command)" : ": bluetooth connection error"
+        #expect(sentence == "disconnected\(reason); gestures were not received from then on")
+    }
+
     @Test("say that there is nothing")
     func nothing() {
         #expect(

@@ -122,12 +122,14 @@ final class Written: Sendable {
 }
 
 extension ClientContext {
-    /// A context for the instance `attic` at a broker of a test.
+    /// A context for the instance `attic` at a broker of a test. The user of a role has its name and the password `secret`.
     static func test(
         _ port: UInt16, _ written: Written, isJSON: Bool = false, version: Settings.MQTT.Version = .automatic,
-        groups: [GroupSettings] = [], interruption: Interruption = Interruption()
+        groups: [GroupSettings] = [], role: AccessRole? = nil, interruption: Interruption = Interruption()
     ) -> ClientContext {
         var configuration = Settings.test(port, version: version)
+        configuration.mqtt.username = role?.rawValue
+        configuration.mqtt.password = role.map { _ in Secret(value: "secret") }
         configuration.groups = groups
         return ClientContext(
             configuration: configuration, printer: written.printer(isJSON: isJSON),

@@ -58,6 +58,20 @@ struct MonitorTests {
         }
     }
 
+    @Test("of a tag that no bridge has ends with an error")
+    func unknownTag() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(
+                broker, facts: [("bridge/attic/state", "online"), ("bridge/attic/info", #"{"tags":["0001","003R"]}"#)])
+            let written = Written()
+            let code = await ClientAction.perform(MonitorCommand(tag: "003r"), .test(broker.port, written))
+            #expect(code == .failed)
+            #expect(written.lines(.standardError).first == "jacquard2mqtt: There is no tag 003r (did you mean 003R?)")
+            await bridge.stop()
+        }
+    }
+
     @Test("ends when its output is closed")
     func nobodyReads() async throws {
         try await onLoop {

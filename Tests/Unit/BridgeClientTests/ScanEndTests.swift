@@ -31,4 +31,28 @@ struct ScanEndTests {
             await bridge.stop()
         }
     }
+
+    @Test("without advertisements names the connected tags")
+    func connectedTags() {
+        var report = ScanReport(source: .bridge)
+        let advice =
+            "No tag was received. To find another tag, touch or move the tag: it stops advertising after 60 seconds."
+        #expect(report.lines().map(\.text) == [advice])
+        report.connected = ["0001", "003R"]
+        #expect(report.lines().map(\.text) == [advice, "Connected tags do not advertise: 0001, 003R."])
+        #expect(report.document["connected"] == ["0001", "003R"])
+    }
+
+    @Test("that the broker refuses says so, and does not say that no bridge runs")
+    func noBroker() async throws {
+        try await onLoop {
+            let port = try ReservedPort()
+            let written = Written()
+            let code = await ClientAction.perform(ScanCommand(duration: .seconds(1)), .test(port.number, written))
+            #expect(code == .noConnection)
+            let errors = written.lines(.standardError)
+            #expect(errors.first?.contains("There is no connection to the broker") == true, "\(errors)")
+            #expect(!errors.contains { $0.contains("no bridge runs") })
+        }
+    }
 }

@@ -77,7 +77,10 @@ struct SettingCommandTests {
             (["config", "1", "k"], ["data": ["key": "k", "type": "uint32", "value": 7]], "1: k is 7 (uint32)"),
             (["config", "1", "k"], ["data": ["key": "k", "type": .null, "value": .null]], "1: k has no value"),
             (["connection", "1", "connect"], ["data": ["state": "connected"]], "1 is connected"),
-            (["name", "1", "n"], ["took_ms": 41], "1 has answered after 41 ms"),
+            (["name", "1", "n"], ["took_ms": 41], "1: its name is n, after 41 ms"),
+            (["touch-mode", "1", "gesture"], ["took_ms": 0], "1: touch mode is gesture"),
+            (["sleep", "1", "--timeout", "30"], ["took_ms": 7], "1: sleeps in 30 s, after 7 ms"),
+            (["sleep", "1"], [:], "1: sleeps"),
         ]
         for (words, result, sentence) in cases { #expect(try Self.command(words).sentence("1", result) == sentence) }
     }

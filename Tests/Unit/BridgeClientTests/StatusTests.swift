@@ -9,8 +9,48 @@ import Testing
 @testable import BridgeClient
 @testable import CommandLine
 
+@Suite("The forecast of a battery")
+struct ForecastTextTests {
+    @Test("is a time from now on, also if its document is older")
+    func text() throws {
+        let document: JSONValue = [
+            "empty": "2026-11-20T12:00:00.000Z", "earliest": "2026-11-20T09:00:00.000Z",
+            "latest": "2026-11-22T10:00:00.000Z",
+        ]
+        let now = try #require(TimeText.unixMilliseconds("2026-11-20T10:00:00.000Z"))
+        let forecast = try #require(ForecastText(document, at: now))
+        #expect(forecast.short == "empty in 2 h")
+        #expect(forecast.long == "empty in 2 h (between 0 s and 2 d)")
+        #expect(ForecastText(["empty": .null], at: now) == nil)
+    }
+}
+
 @Suite("status")
 struct StatusTests {
+    @Test("shows the received tags that are not the bridge's own")
+    func received() {
+        let topics = BridgeTopics(base: "jacquard", instance: "attic")
+        var facts = RetainedFacts(topics)
+        facts.take(topics.state, Array("online".utf8))
+        facts.take(topics.info, Array(#"{"tags":["0001"]}"#.utf8))
+        let overview = TagOverview([
+            "known": [["serial": "0001", "address": "F0:01"]],
+            "seen": [
+                ["serial": "0001", "known": true, "address": "F0:01"],
+                ["serial": "0001", "known": true, "address": "F0:99"],
+                ["serial": "003R", "known": false, "address": "F0:02", "rssi": -60],
+            ],
+        ])
+        let report = StatusReport(facts, overview, at: 0)
+        let lines = report.lines().map(\.text)
+        #expect(lines.contains { $0.hasPrefix("0001") && $0.contains("F0:99") && $0.contains("serial of another tag") })
+        #expect(lines.contains { $0.hasPrefix("003R") && $0.contains("not known") && $0.contains("-60") })
+        #expect(report.document["received"]?.elements?.map { $0["address"] } == ["F0:99", "F0:02"])
+        #expect(StatusReport(facts, at: 0).document["received"] == .null)
+        let last = StatusReport(facts, TagOverview(.null), at: 0).lines().last
+        #expect(last?.text.hasPrefix("0001") == true)
+    }
+
     private static let facts: [FakeBridge.Publication] = [
         ("bridge/attic/state", "online"),
         (

@@ -79,7 +79,7 @@ struct TagListTests {
         try await led("0002,0001", version: version, answers) { code, written, requests in
             #expect(code == .done)
             #expect(
-                written.lines(.standardOutput) == ["0002 has answered after 41 ms", "0001 has answered after 41 ms"])
+                written.lines(.standardOutput) == ["0002: LED is off, after 41 ms", "0001: LED is off, after 41 ms"])
             #expect(requests == ["0002/led/set", "0001/led/set"])
         }
     }
@@ -90,7 +90,7 @@ struct TagListTests {
             #expect(code == .failed)
             #expect(
                 written.lines(.standardOutput) == [
-                    "0001 has answered after 41 ms", "0002: tag_offline: Tag 0002 is not connected; move it",
+                    "0001: LED is off, after 41 ms", "0002: tag_offline: Tag 0002 is not connected; move it",
                 ])
             #expect(written.lines(.standardError).last == "jacquard2mqtt: 1 of 2 tags failed: 0002 (tag_offline)")
         }

@@ -118,8 +118,23 @@ struct WhyTests {
         let error = ClientFailure(exitCode: .failed, code: "unknown_tag", text: "There is no tag")
         let facts = Self.facts(["tag/0001/info": #"{"bridge":"hall"}"#])
         #expect(
-            WhyReport.unknownTag("0001", error, facts).hint
+            WhyReport.unknownTag("0001", error, facts, nil).hint
                 == "it belongs to another bridge: JACQUARD2MQTT_INSTANCE=hall jacquard2mqtt why 0001")
-        #expect(WhyReport.unknownTag("0002", error, facts).hint == nil)
+        #expect(WhyReport.unknownTag("0002", error, facts, nil).hint == nil)
+    }
+
+    @Test("of a tag that the bridge does not know, the hint names the tags that are received")
+    func strangers() {
+        let error = ClientFailure(exitCode: .failed, code: "unknown_tag", text: "There is no tag")
+        let overview = TagOverview([
+            "known": [["serial": "0001"]],
+            "seen": [["serial": "0001", "known": true], ["serial": "003R", "known": false]],
+        ])
+        #expect(
+            WhyReport.unknownTag("003r", error, Self.facts([:]), overview).hint
+                == "not paired, but received: 003R (did you mean 003R?); to pair a tag: jacquard2mqtt pair SERIAL")
+        #expect(
+            WhyReport.unknownTag("7777", error, Self.facts([:]), overview).hint
+                == "not paired, but received: 003R; to pair a tag: jacquard2mqtt pair SERIAL")
     }
 }

@@ -17,6 +17,20 @@ struct ConfigurationStructureErrorsTests {
                 "3:5: mqtt.tls.cafile: unknown key (did you mean ca_file?)"
                     + "; allowed: ca_file, certificate_file, key_file, insecure"
             ),
+            (
+                "mqtt: {broker: x}",
+                "1:8: mqtt.broker: unknown key (did you mean host?)"
+                    + "; allowed: \(Settings.keyDescriptions.filter { $0.parent == "mqtt" }.map(\.name).joined(separator: ", "))"
+            ),
+            (
+                "mqtt: {user: x}",
+                "1:8: mqtt.user: unknown key (did you mean username?)"
+                    + "; allowed: \(Settings.keyDescriptions.filter { $0.parent == "mqtt" }.map(\.name).joined(separator: ", "))"
+            ),
+            (
+                "log: {<<: {level: info}}",
+                "1:7: log: keys of another section cannot be merged; write them here; allowed: level, format"
+            ),
             ("log: {color: true}", "1:7: log.color: unknown key; allowed: level, format"),
             (
                 "tags:\n  - serial: 003R\n    adress: x",
@@ -53,44 +67,47 @@ struct ConfigurationStructureErrorsTests {
             ("-", ["2:2: tags.0.serial: missing; allowed: the serial printed on the tag"]),
             (
                 "- serial: 0 1",
-                ["2:11: tags.0.serial: \"0 1\" holds other characters; allowed: 1 to 32 of 0-9 A-Z a-z -"]
+                [
+                    "2:11: tags.0.serial: \"0 1\" holds other characters"
+                        + "; allowed: the four characters printed before the last hyphen, such as 003R, or the whole number"
+                ]
             ),
             (
-                "- serial: A\n- serial: A",
+                "- serial: AAAA\n- serial: AAAA",
                 [
-                    "3:11: tags.1.serial: \"A\" is the serial of tags.0, too"
+                    "3:11: tags.1.serial: \"AAAA\" is the serial of tags.0, too"
                         + "; allowed: a serial for one tag, or an id and an address for each that shares it"
                 ]
             ),
             (
-                "- {serial: A, id: x}\n- {serial: B, id: x}",
-                ["3:19: tags.1.id: \"x\" is the id of tags.0, too; allowed: an id for each tag"]
+                "- {serial: AAAA, id: x}\n- {serial: BBBB, id: x}",
+                ["3:22: tags.1.id: \"x\" is the id of tags.0, too; allowed: an id for each tag"]
             ),
             (
-                "- {serial: A, id: B}\n- {serial: B}",
-                ["3:12: tags.1.serial: \"B\" is the id of tags.0, too; allowed: an id for each tag"]
+                "- {serial: AAAA, id: BBBB}\n- {serial: BBBB}",
+                ["3:12: tags.1.serial: \"BBBB\" is the id of tags.0, too; allowed: an id for each tag"]
             ),
             (
-                "- {serial: A, address: \"F0:00:00:00:00:0a\"}\n- {serial: B, address: \"F0:00:00:00:00:0A\"}",
+                "- {serial: AAAA, address: \"F0:00:00:00:00:0a\"}\n- {serial: BBBB, address: \"F0:00:00:00:00:0A\"}",
                 [
-                    "3:24: tags.1.address: \"F0:00:00:00:00:0A\" is the address of tags.0, too"
+                    "3:27: tags.1.address: \"F0:00:00:00:00:0A\" is the address of tags.0, too"
                         + "; allowed: an address for one tag"
                 ]
             ),
             (
-                "- {serial: A, address: F0-00}",
+                "- {serial: AAAA, address: F0-00}",
                 [
-                    "2:24: tags.0.address: \"F0-00\" is not a Bluetooth address"
+                    "2:27: tags.0.address: \"F0-00\" is not a Bluetooth address"
                         + "; allowed: six pairs of hexadecimal digits such as F0:00:00:00:00:01"
                 ]
             ),
             (
-                "- {serial: A, connect: sometimes}",
-                ["2:24: tags.0.connect: \"sometimes\" is not one of these; allowed: always, on_demand, never"]
+                "- {serial: AAAA, connect: sometimes}",
+                ["2:27: tags.0.connect: \"sometimes\" is not one of these; allowed: always, on_demand, never"]
             ),
             (
-                "- {serial: A, id: a/b}",
-                ["2:19: tags.0.id: \"a/b\" holds other characters; allowed: 1 to 64 of 0-9 A-Z a-z _ -"]
+                "- {serial: AAAA, id: a/b}",
+                ["2:22: tags.0.id: \"a/b\" holds other characters; allowed: 1 to 64 of 0-9 A-Z a-z _ -"]
             ),
         ])
     func tags(items: String, lines: [String]) {

@@ -66,12 +66,13 @@ struct ConfigurationValuesTests {
             tls: tls)
         let tag = TagSettings(
             serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:0A", connect: .onDemand)
-        let expected = Settings(
+        var expected = Settings(
             instance: "cellar", mqtt: mqtt,
             bluetooth: .init(adapter: .name("hci1"), connectTimeout: .seconds(20), resetAdapter: true),
             homeAssistant: .init(discovery: false, prefix: "ha", form: .single, statusTopic: "ha/birth"), tags: [tag],
             log: .init(level: .trace, format: .json), defaults: .init(ledOn: .milliseconds(2500)),
             limits: .init(gesturesWhileBrokerAway: .zero, commandsPerTag: 1))
+        expected.isInstanceGiven = true
         #expect(configuration == expected)
     }
 

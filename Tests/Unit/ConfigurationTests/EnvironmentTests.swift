@@ -46,11 +46,12 @@ struct EnvironmentTests {
 
     @Test("tags are changed and appended by number")
     func tags() throws {
-        let added = Dictionary(uniqueKeysWithValues: (1...11).map { ("JACQUARD2MQTT_TAGS__\($0)__SERIAL", "000\($0)") })
+        let added = Dictionary(
+            uniqueKeysWithValues: (1...11).map { ("JACQUARD2MQTT_TAGS__\($0)__SERIAL", "\(1000 + $0)") })
         let environment = added.merging(["JACQUARD2MQTT_TAGS__0__ID": "sleeve"]) { first, _ in first }
         let tags = try readConfiguration("tags: [{serial: 003R}]", environment: environment).get().tags
         #expect(tags.first == TagSettings(serial: "003R", id: "sleeve"))
-        #expect(tags.dropFirst().map(\.serial) == (1...11).map { "000\($0)" })
+        #expect(tags.dropFirst().map(\.serial) == (1...11).map { "\(1000 + $0)" })
     }
 
     @Test(
@@ -119,7 +120,7 @@ struct EnvironmentTests {
         arguments: ["mqtt: 1", "mqtt: [1]", "mqtt: *a", "[]", "{a"])
     func shape(yaml: String) {
         let lines = errorLines(
-            yaml, environment: ["JACQUARD2MQTT_MQTT__HOST": "a", "JACQUARD2MQTT_TAGS__0__SERIAL": "A"])
+            yaml, environment: ["JACQUARD2MQTT_MQTT__HOST": "a", "JACQUARD2MQTT_TAGS__0__SERIAL": "003R"])
         #expect(lines.count == 1)
         #expect(lines.allSatisfy { $0.hasPrefix("/etc/x.yaml:1:") })
     }

@@ -76,6 +76,7 @@ struct SchemaTests {
     func example() throws {
         #expect(try agree(ExampleConfiguration.text()))
         #expect(try agree(ExampleConfiguration.uncommented()))
+        #expect(try !agree("tags: [{serial: 03R}]"))
         #expect(try !agree("mqttt: {}"))
         #expect(try !agree("mqtt: {tls: {ca: x}}"))
         #expect(try !agree("tags: [{id: sleeve}]"))
@@ -87,7 +88,7 @@ struct SchemaTests {
         #expect(try !agree("mqtt: {host: b, srv: c}"))
         #expect(try !agree("mqtt: {port: 1, srv: c}"))
         #expect(try agree("mqtt:\ntags:\nlog:"))
-        #expect(try agree("tags: [{serial: 0001}, {serial: 1e3}]"))
+        #expect(try agree("tags: [{serial: 0001}, {serial: 12e3}]"))
         #expect(try !agree("gear: [{vendor_id: 00-00-00-01}]"))
         #expect(try !agree("gear: [{product_id: 00-00-00-01}]"))
         let gear = "gear: [{vendor_id: 00-00-00-01, product_id: 00-00-00-02, capabilities: "
@@ -135,7 +136,9 @@ struct SchemaTests {
         ]
         // Only the code knows the names of chords.
         guard path != "reflexes.N.on" else { return }
-        for word in all.flatMap(Self.words) { _ = try agree(Self.yaml(path, word)) }
+        // A schema cannot count the digits of a number: 0012 and 12 are the same to it.
+        let words = all.flatMap(Self.words).filter { path != "tags.N.serial" || Double($0) == nil }
+        for word in words { _ = try agree(Self.yaml(path, word)) }
     }
 
     private static func words(_ type: any CaseIterable.Type) -> [String] {
@@ -205,8 +208,11 @@ struct SchemaTests {
             ),
             "home_assistant.prefix": topic, "home_assistant.status_topic": topic,
             "tags.N.serial": (
-                taken: ["003R", "'0001'", "A-b-", "0-07-9324FLHBK0003R-1903", long(32)],
-                refused: ["''", "a_b", "'ä'", "a b", long(33), "[]"]
+                taken: ["003R", "'0001'", "A-b-", "0-07-9324FLHBK0003R-1903", "3R-003R-1", "a-bcde-f"],
+                refused: [
+                    "''", "03R", "'12'", "0003R", "0-07-9324FLHBK0003R", "0003R-", "003-1903", "a_bc", "'ä'", "a bc",
+                    "1-" + long(31), "[]",
+                ]
             ),
             "tags.N.id": (taken: ["sleeve", "a_b-C", long(64)], refused: ["''", "a/b", "'ä'", "a b", long(65), "[]"]),
             "tags.N.name": text(128),

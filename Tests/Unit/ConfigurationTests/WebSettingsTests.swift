@@ -107,6 +107,22 @@ struct WebSettingsTests {
         #expect(settings.refusal(at: "0.0.0.0") == nil)
     }
 
+    @Test("report an address that other hosts reach with its line, if the page opens it itself")
+    func addressLine() throws {
+        let yaml = Array("port: 8377\naddress: 0.0.0.0\n".utf8)
+        let isHash: (String) -> Bool = { _ in true }
+        #expect(throws: Never.self) { try WebSettings.read(yaml, file: "w.yaml", isPasswordHash: isHash).get() }
+        guard case .failure(let errors) = WebSettings.read(yaml, file: "w.yaml", listens: true, isPasswordHash: isHash)
+        else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(
+            errors.lines == [
+                "w.yaml:2:10: address: 0.0.0.0 can be reached from other hosts: add users, or set address to 127.0.0.1"
+            ])
+    }
+
     private static let wrong: [(yaml: String, part: String)] = [
         ("adress: 1.2.3.4", "did you mean"), ("address: localhost", "IP address"), ("port: 70000", "port"),
         ("users: none", "not a list"), ("users:\n  - name: a", "missing"),
@@ -116,7 +132,7 @@ struct WebSettingsTests {
         ("tls:\n  key_file: x", "certificate_file"), ("tls: true", "keys"),
         ("trusted_origins: [home.example]", "origin"), ("trusted_origins: ['https://a/b']", "origin"),
         ("metrics_socket_group: a", "without metrics_socket"), ("metrics_socket: [a]", "not one value"),
-        ("behind_proxy: perhaps", "true"), ("[]", "keys"), ("a: [", "web.yaml"),
+        ("behind_proxy: perhaps", "true"), ("<<: {port: 1}", "cannot be merged"), ("[]", "keys"), ("a: [", "web.yaml"),
     ]
 
     @Test("report what is wrong, and never show a password", arguments: wrong)

@@ -32,7 +32,7 @@ struct YAMLTests {
             ("log: {level: info", "1:6: a { is opened and not closed, or a comma is missing"),
             ("mqtt: - a", "1:7: a list item (\"- \") where none can stand; begin it on a line of its own"),
             ("instance: a\nlog\n", "2:1: a key without \": \" after it, or an indentation that does not fit"),
-            ("instance: \"\\q\"", "1:12: not valid YAML: found unknown escape character"),
+            ("instance: \"\\q\"", "1:12: an unknown escape after \\ in double quotes; use single quotes"),
         ])
     func syntax(yaml: String, line: String) {
         #expect(errorLines(yaml) == ["/etc/x.yaml:\(line)"])
@@ -105,8 +105,45 @@ struct YAMLTests {
         let long = String(repeating: "x", count: 1 << 20)
         #expect(!errorLines("\(long.prefix(1000)): 1").isEmpty)
         #expect(errorLines("instance: \(long)").count == 1)
-        let tags = (0..<20000).map { "- serial: A\($0)\n" }.joined()
+        let tags = (0..<20000).map { "- serial: \(String(50_000 + $0, radix: 36))\n" }.joined()
         #expect(errorLines("tags:\n\(tags)") == [])
+    }
+
+    @Test(
+        "a value that a comment cuts is an error with its remedy, or a notice",
+        arguments: [
+            ("mqtt:\n  password: abc #def\n", true), ("mqtt: {password: abc #def\n}", true),
+            ("instance: hall #2", true),
+            ("mqtt:\n  password: 'abc #def'\n", false), ("mqtt:\n  password: abc#def\n", false),
+            ("mqtt:\n  password: abc # the password\n", false), ("mqtt:\n  password: ä #ö\n", true),
+            ("mqtt:\n  password: abc ## old\n", false),
+        ])
+    func cut(yaml: String, isCut: Bool) throws {
+        var findings = ConfigurationFindings()
+        let root = try #require(ConfigurationNodeBuilder.build(Array(yaml.utf8), &findings))
+        let notices = root.noticesOfCuts()
+        #expect(notices.count == (isCut ? 1 : 0), "\(notices)")
+        #expect(!notices.joined().contains("abc") && !notices.joined().contains("def"))
+    }
+
+    @Test("the error of a value that a comment cuts says what to do")
+    func cutError() {
+        #expect(
+            errorLines("log:\n  level: #info").first?.contains(
+                "log.level: no value; \" #\" begins a comment: put the value in quotes; allowed: ") == true)
+        #expect(
+            errorLines("reflexes:\n  - {on: double_tap, do: led #ff8000\n    }").first?.contains(
+                "\"led\" does not begin with led or haptic; \" #\" begins a comment: put the value in quotes") == true)
+    }
+
+    @Test(
+        "what libyaml reports is said in words of the file",
+        arguments: ["a: [", "a: {b: [1,", "a: 'b", "a: 1\n b", "a: \"\\q\""])
+    func plainWords(yaml: String) {
+        let lines = errorLines(yaml)
+        #expect(
+            !lines.isEmpty && lines.allSatisfy { !$0.contains("not valid YAML") && !$0.contains("did not find") },
+            "\(lines)")
     }
 
     @Test("a damaged file is read or rejected, whatever the damage", arguments: 0..<20)

@@ -23,6 +23,37 @@ struct CheckConfigCommandTests {
         #expect(written.lines == [.init(.standardOutput, "\(path): ok"), .init(.standardOutput, notice)])
     }
 
+    @Test("serials that a person can have misread are notices")
+    func misreadSerials() throws {
+        try folder.write("tags: [{serial: 0001}, {serial: 000l}, {serial: 003R}, {serial: O12a}]", to: "x.yaml")
+        #expect(run(config: folder.path("x.yaml")) == .done)
+        let notices = written.lines.dropFirst().map { $0.text.dropFirst(folder.path("x.yaml: notice: ").count) }
+        #expect(
+            notices == [
+                "tags[1].serial: 000l and 0001 look alike: compare it with the print on the tag",
+                #"tags[3].serial: "O12a" contains the letter O, which looks like the digit 0: compare it with the print on the tag"#,
+            ])
+    }
+
+    @Test(
+        "a serial that is not four characters or the whole printed number is an error",
+        arguments: ["03R", "12", "0003R", "0-07-9324FLHBK0003R"])
+    func cutSerial(serial: String) throws {
+        try folder.write("tags: [{serial: \(serial)}]", to: "x.yaml")
+        #expect(run(config: folder.path("x.yaml")) == .failed)
+        #expect(written.lines.first?.text.contains("tags.0.serial: \"\(serial)\"") == true)
+    }
+
+    @Test("a value that a comment cuts is a notice with its line")
+    func cutValue() throws {
+        try folder.write("tags: [{serial: 0001}]\ninstance: hall #2\n", to: "x.yaml")
+        #expect(run(config: folder.path("x.yaml")) == .done)
+        #expect(
+            written.lines.last?.text
+                == #"\#(folder.path("x.yaml")): notice: line 2: instance: " #" begins a comment: put the value in quotes if it contains the #"#
+        )
+    }
+
     @Test("each error is a line on standard error")
     func bad() throws {
         try folder.write("instance: Attic\nlog: {level: loud}\n", to: "x.yaml")

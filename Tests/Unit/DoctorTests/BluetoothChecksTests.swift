@@ -67,6 +67,18 @@ struct BluetoothChecksTests {
         #expect(finding.remedies.first == remedy)
     }
 
+    @Test("in a container the bluetoothd of the host is meant, and no BlueZ is needed")
+    func container() {
+        let missing = Self.facts {
+            $0.isServiceRunning = false
+            $0.isServiceInstalled = false
+        }
+        let service = BluetoothServiceCheck.finding(missing, isInContainer: true)
+        #expect(service.verdict == .failed && service.remedies.first == "on the host: sudo apt install bluez")
+        let version = BlueZVersionCheck.finding(nil, isInContainer: true)
+        #expect(version.verdict == .skipped && version.remedies.isEmpty)
+    }
+
     @Test(
         "the policy of the bus allows or denies access",
         arguments: [

@@ -23,8 +23,11 @@ struct BashCompletionTests {
             ("led ", "complete tags -- "), ("led 00", "complete tags -- 00"), ("led 0001,", "complete tags -- 0001,"),
             ("led --pattern solid 00", "complete tags -- 00"), ("why ", "complete tag -- "),
             ("led --config a.yaml 00", "complete tags --config a.yaml -- 00"),
+            ("--config a.yaml led 00", "complete tags --config a.yaml -- 00"),
+            ("--config a.yaml led --pattern solid 00", "complete tags --config a.yaml -- 00"),
             ("battery --json $(false)", "complete tags -- $(false)"), ("battery 0001 --j", "--json"),
-            ("record 00", "complete tag -- 00"), ("record 0001 a", "files"),
+            ("record-traffic 00", "complete tag -- 00"),
+            ("record-traffic 0001 a", "files"),
         ])
     func tags(typed: String, offered: String) {
         #expect(Self.offers(typed, Self.program) == offered)
@@ -37,7 +40,9 @@ struct BashCompletionTests {
             ("led --p", "--pattern"), ("led --pattern s", "solid single_blink"), ("led 003R ye", "yellow"),
             ("led --duration ", ""), ("run --log-level d", "debug"), ("run --state ", "files-d"),
             ("scan --config ", "files@(yaml|yml)"), ("check-config my", "files@(yaml|yml)"),
-            ("check-config --j", "--json"), ("pair --timeout ", ""), ("unknown ", ""),
+            ("check-config --j", "--json"), ("--config ", "files@(yaml|yml)"), ("--config a.yaml sta", "status"),
+            ("--config a.yaml led 003R ye", "yellow"), ("check-config --print mqtt.por", "mqtt.port"),
+            ("pair --timeout ", ""), ("unknown ", ""),
         ])
     func offer(typed: String, offered: String) {
         #expect(Self.offers(typed) == offered)

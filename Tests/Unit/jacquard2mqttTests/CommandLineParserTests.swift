@@ -12,10 +12,25 @@ import Testing
 
 @Suite("Command line")
 struct CommandLineParserTests {
+    private static let serials = "the four characters printed before the last hyphen, such as 003R, or the whole number"
+
+    @Test("former names are accepted, and not shown", arguments: ["record", "replay", "tags"])
+    func formerNames(name: String) throws {
+        let operands = ["record": ["003R", "a.jsonl"], "replay": ["a.ring", "--to", "shadow"]][name] ?? []
+        guard case .command = try Program.table.parse([name] + operands) else {
+            Issue.record("no command")
+            return
+        }
+        #expect(!Program.table.help(for: nil).contains("\n    \(name) "))
+        #expect(!Program.table.completion(for: .bash).contains(" \(name) "))
+    }
+
     @Test(
         "each command line has one result",
         arguments: [
             (["run"], RunCommand(config: nil, state: nil, logLevel: nil)),
+            (["--config", "a", "run"], RunCommand(config: "a", state: nil, logLevel: nil)),
+            (["--config=a", "run", "--state", "b"], RunCommand(config: "a", state: "b", logLevel: nil)),
             (["run", "--config", "a"], RunCommand(config: "a", state: nil, logLevel: nil)),
             (
                 ["run", "--config=a=b", "--log-level", "debug", "--state", "d"],
@@ -123,7 +138,13 @@ struct CommandLineParserTests {
             ),
             (["help", "lde"], "unknown command \"lde\" (did you mean led?)", " help"),
             (["pair"], "SERIAL is missing", " pair"),
-            (["pair", "a/b"], "SERIAL: \"a/b\" holds other characters; allowed: 1 to 32 of 0-9 A-Z a-z -", " pair"),
+            (["pair", "a/b"], "SERIAL: \"a/b\" holds other characters; allowed: \(Self.serials)", " pair"),
+            (["pair", "03R"], "SERIAL: \"03R\" has 3 characters; allowed: \(Self.serials)", " pair"),
+            (
+                ["pair", "0-07-9324FLHBK0003R"],
+                "SERIAL: \"0-07-9324FLHBK0003R\" is not the whole number: the last hyphen and what follows it are part "
+                    + "of it; allowed: \(Self.serials)", " pair"
+            ),
             (["monitor", "a", "b"], "\"b\" is one word too many", " monitor"),
             (
                 ["led", "a/b", "red"],

@@ -12,7 +12,7 @@ struct HelpTextTests {
         let page = table.help(for: nil)
         #expect(page.hasPrefix("NAME\n    jacquard2mqtt - bridge from Google Jacquard tags to MQTT\n\nSYNOPSIS\n"))
         #expect(page.contains("    jacquard2mqtt run [--config FILE] [--state DIR] [--log-level LEVEL]\n"))
-        #expect(page.contains("    check-config   check the configuration\n"))
+        #expect(page.contains("    check-config     check the configuration\n"))
         #expect(page.hasSuffix("    3   no connection to bus, broker or bridge\n"))
     }
 
@@ -21,6 +21,7 @@ struct HelpTextTests {
         let page = table.help(for: name)
         let command = try #require(table.descriptions.first { $0.name == name })
         #expect(page.hasPrefix("NAME\n    jacquard2mqtt \(name) - "))
+        #expect(!["\nFILES\n", "\nENVIRONMENT\n", "\nEXIT STATUS\n"].contains { page.contains($0) })
         for option in command.options + OptionDescription.common {
             #expect(page.contains("\n    \(option.synopsis)\n        \(option.details[0])\n"))
         }

@@ -109,9 +109,7 @@ struct BatteryStoreTests {
     @Test(
         "sets a damaged file aside and starts with nothing",
         arguments: [
-            "", "{", "[]", #"{"version":1}"#, #"{"version":1,"batteries":[{}]}"#,
-            #"{"version":1,"batteries":[{"id":"003R","serial":"003R","points":[1],"discharges":[]}]}"#,
-            #"{"version":1,"batteries":[{"id":"003R","serial":"003R","points":["1",2,3],"discharges":[]}]}"#,
+            "", "{", "[]", #"{"version":1}"#, #"{"version":1,"batteries":{}}"#,
         ])
     func damaged(text: String) async throws {
         _ = try scratch.write("batteries.json", text)
@@ -125,6 +123,29 @@ struct BatteryStoreTests {
         #expect(try String(contentsOfFile: scratch.path + "/batteries.json.damaged", encoding: .utf8) == text)
         #expect(file?.contains("003R") == true)
         #expect(sink.records.map(\.message) == ["the file of battery histories is damaged and was set aside"])
+    }
+
+    @Test(
+        "uses the valid histories beside a damaged one, and keeps the whole file as a copy",
+        arguments: [
+            "{}", #"{"id":"a/b","serial":"004S","points":[],"discharges":[]}"#,
+            #"{"id":"004S","serial":"004S","points":[1],"discharges":[]}"#,
+            #"{"id":"004S","serial":"004S","points":["1",2,3],"discharges":[]}"#,
+        ])
+    func partial(record: String) async throws {
+        let valid = #"{"id":"003R","serial":"003R","points":[1795000000,42,0],"discharges":[]}"#
+        let text = #"{"version":1,"batteries":[\#(record),\#(valid)]}"#
+        _ = try scratch.write("batteries.json", text)
+        let sink = MemorySink()
+        try await onLoop {
+            let store = Self.store(folder, sink)
+            await store.load(for: Self.known)
+            #expect(store.complete(Self.record(BatteryHistory())).history.points.map(\.level) == [42])
+            await store.finish(within: .seconds(60))
+        }
+        #expect(try String(contentsOfFile: scratch.path + "/batteries.json.damaged", encoding: .utf8) == text)
+        #expect(file?.contains("003R") == true && file?.contains("004S") == false)
+        #expect(sink.records.map { $0.metadata.last?.value } == ["1"])
     }
 
     @Test("does not overwrite the file of another release")

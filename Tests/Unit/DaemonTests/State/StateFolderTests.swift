@@ -123,8 +123,7 @@ struct StateFolderTests {
     @Test(
         "sets a damaged file aside, each under its own name",
         arguments: [
-            "", "{", "[]", "{\"tags\":[]}", "{\"version\":1,\"tags\":[{}]}",
-            #"{"version":1,"tags":[{"serial":"003R","id":"a/b","held":false,"paired":true}]}"#, "\u{0}\u{1}",
+            "", "{", "[]", "{\"tags\":[]}", #"{"version":1,"tags":{}}"#, #"{"version":1}"#, "\u{0}\u{1}",
         ])
     func damaged(text: String) throws {
         let scratch = try ScratchFolder()
@@ -135,6 +134,51 @@ struct StateFolderTests {
             #expect(try Data(contentsOf: URL(filePath: kept)) == Data(text.utf8))
         }
         #expect(folder(scratch).load() == .tags([]))
+    }
+
+    @Test(
+        "keeps the valid records beside a damaged one, and the whole file as a copy",
+        arguments: [
+            ("{}", "number 2", nil, "serial is missing or not a string"),
+            ("7", "number 2", nil, "it is not an object"),
+            (
+                #"{"serial":"003R","id":"a/b","held":false,"paired":true}"#, "003R", "003R",
+                "id is missing or not allowed in a topic"
+            ),
+            (
+                #"{"serial":"003R","id":"front","paired":true}"#, "front", "003R",
+                "held is missing or neither true nor false"
+            ),
+            (
+                #"{"serial":"003R","id":"front","held":1,"paired":true}"#, "front", "003R",
+                "held is missing or neither true nor false"
+            ),
+            (
+                #"{"serial":"003R","id":"front","held":true}"#, "front", "003R",
+                "paired is missing or neither true nor false"
+            ),
+            (
+                #"{"serial":"003R","id":"first","held":true,"paired":true}"#, "first", "003R",
+                "its id is that of another record"
+            ),
+        ] as [(String, String, String?, String)])
+    func partial(text: String, name: String, serial: String?, reason: String) throws {
+        let scratch = try ScratchFolder()
+        let valid = ["first", "last"].map { #"{"serial":"\#($0)","id":"\#($0)","held":false,"paired":true}"# }
+        let file = #"{"version":1,"tags":[\#(valid[0]),\#(text),\#(valid[1])]}"#
+        _ = try scratch.write("tags.json", file)
+        for copy in ["tags.json.damaged", "tags.json.damaged-1"] {
+            guard case .partial(let tags, let damage) = folder(scratch).load() else {
+                Issue.record("nothing is read")
+                return
+            }
+            #expect(tags.map(\.id.text) == ["first", "last"])
+            let kept = scratch.path + "/" + copy
+            let record = DamagedState.Record(name: name, serial: serial, reason: reason)
+            #expect(damage == DamagedState(keptAs: kept, records: [record]))
+            #expect(try String(contentsOfFile: kept, encoding: .utf8) == file)
+            #expect(try FileManager.default.attributesOfItem(atPath: kept)[.posixPermissions] as? Int == 0o600)
+        }
     }
 
     @Test(
