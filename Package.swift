@@ -125,7 +125,7 @@ let package = Package(
             "Logging", "MQTT", "Terminal", "Text", "Time"),
 
         module("PasswordHash", "CCrypt"),
-        module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Time"),
+        module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Text", "Time"),
         // The page's files are compiled in.
         .target(
             name: "Web",

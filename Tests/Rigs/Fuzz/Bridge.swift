@@ -88,7 +88,7 @@ private struct BridgePlay {
         case .perform(_, on: let id, let token, _):
             let results: [Result<TagCommandResponse, TagCommandError>] = [
                 .success(.done), .success(.battery(BatteryStatus(level: 7, isCharging: false))),
-                .success(.configValue(nil)), .failure(.notConnected), .failure(.timeout), .failure(.linkLost),
+                .success(.configValue(nil)), .failure(.timeout), .failure(.linkLost),
                 .failure(.malformedResponse),
             ]
             take(bridge.handle(.tag(id, .commandEnded(token: token, input.pick(results))), at: now))
@@ -103,7 +103,7 @@ private struct BridgePlay {
 
     private mutating func end(_ token: UInt64, _ answer: RequestResponse) {
         let results: [Result<RequestResponse, RequestError>] = [
-            .success(answer), .success(.done), .failure(.notConnected), .failure(.timeout), .failure(.notFound),
+            .success(answer), .success(.done), .failure(.timeout(text: "no response")), .failure(.notFound),
         ]
         take(bridge.handle(.requestEnded(token: token, input.pick(results)), at: now))
     }

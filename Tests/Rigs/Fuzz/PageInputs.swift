@@ -104,15 +104,14 @@ private struct PageScene {
             require(request.headers["origin"] != nil, "a command without an origin")
         case .stream(let subscription):
             require(role != nil || sent?.hasPrefix("new-") == true, "a stream without a session")
-            require(
-                subscription.touch.map({ TopicPattern.isID($0) }) ?? true, "the touch of \(subscription.touch ?? "")")
+            require(subscription.touch.allSatisfy { TopicPattern.isID($0) }, "the touch of \(subscription.touch)")
             checkEvents(subscription)
         case .checkPassword(_, let password, _): require(password.utf8.count <= 512, "a long password")
         case .checkKey(_, let key): require(key.utf8.count <= 128, "a long key")
         case .checkReader(_, let credentials, _, _):
             require(credentials.password.utf8.count <= 512, "a long password")
             require(page.rules.authentication == .users, "a password without users")
-        case .metrics(let bridge, _):
+        case .metrics(let bridge, _, _):
             require(page.mirror.bridges[bridge] == "online", "metrics of the bridge \(bridge)")
             require(role.map { $0 != .automation } ?? (page.rules.authentication == .link), "metrics without rights")
         }
@@ -127,7 +126,7 @@ private struct PageScene {
 
     /// Each event is a few lines with a name, of which `data` is JSON.
     private func checkEvents(_ subscription: PageServer.Subscription) {
-        var beginning = page.beginning(of: subscription)
+        var beginning = page.beginning(of: subscription, at: now)
         while let part = beginning.takeNext(from: page.mirror) {
             for line in part.split(separator: 10) {
                 let text = String(decoding: line, as: UTF8.self)

@@ -75,7 +75,7 @@ final class Stage {
         try ChildProcess(
             options.programs + "/jacquard2mqtt",
             [
-                "replay", folder.path + "/events.ring", "--to", base, "--max-pause", "0", "--config",
+                "replay-events", folder.path + "/events.ring", "--to", base, "--max-pause", "0", "--config",
                 folder.path + "/config.yaml",
             ], onLine: onLine)
     }

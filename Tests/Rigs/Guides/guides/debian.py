@@ -1,5 +1,5 @@
-"""The guides for Debian, in the order in which a new owner of a tag reads them, on one machine."""
-from machine import HOME
+"""The guides for Debian, in the order in which a new owner of a tag reads them: the README on one machine, the others on another."""
+from machine import HOME, USER
 
 DAEMON = "Sources/Daemon/Documentation.docc"
 TREE = HOME / "jacquard2mqtt"
@@ -46,17 +46,24 @@ def first_tag(machine, guide):
 
 
 def readme(machine, guide):
+    """On a machine of its own, which has nothing but the sources and the packages where `deploy/package` puts them."""
+    guide.folder = TREE
+    machine.administer(f"mkdir -p {TREE}/.build/package && cp {HOME}/*.deb {TREE}/.build/package && chown -R {USER}: {TREE}/.build")
     guide.leaves_out("  woven lines", "a picture")
-    guide.leaves_out("./deploy/quickstart", "needs Swift; the rig Quickstart runs it")
     guide.leaves_out("./deploy/quickstart --simulated", "needs Swift; the rig Quickstart runs it")
-    for command in "$ mosquitto_sub -t", "$ mosquitto_sub -t 'jacquard/tag/+/led", "$ mosquitto_sub -v":
-        guide.tries(command, {"0001": "003R"})
-    configuration = guide.next("mqtt:").text
-    machine.write(f"{HOME}/my.yaml", configuration + "\n")
-    machine.administer("systemctl stop jacquard2mqtt")
-    guide.runs("jacquard2mqtt check-config", until="connected tag=003R")
-    machine.administer("systemctl start jacquard2mqtt")
     guide.leaves_out("./deploy/package", DOWNLOADED)
+    guide.runs("sudo apt install")
+    give_adapter(machine)
+    guide.edits("sudo editor", "mqtt:")
+    guide.waits("the service starts when the file is saved", "systemctl is-active jacquard2mqtt")
+    guide.waits("the bridge is online", "jacquard2mqtt status")
+    tag_does(machine, "button 003R")
+    guide.runs("jacquard2mqtt pair", prints=["003R is paired", "connected"])
+    # Two gestures a second for half an hour.
+    tag_does(machine, "gesture 003R cycle 3600 2")
+    for command in "$ mosquitto_sub -t", "$ mosquitto_sub -t 'jacquard/tag/+/led", "$ mosquitto_sub -v":
+        guide.tries(command, {})
+    guide.runs("sudo jacquard2mqtt doctor", prints=["ok       bridge", "http://127.0.0.1:8377/#key="])
 
 
 # What the owner does when the checkup asks for it: an answer, or a command to the simulated tag.
@@ -83,12 +90,12 @@ def first_contact(machine, guide):
     guide.leaves_out("FEATURE", "the table that the command prints")
     guide.waits("the report", f"grep -q '\"format\":\"jacquard-gatt\"' {HOME}/tag.txt")
     guide.waits("the tag is connected again", "jacquard2mqtt status | grep 003R | grep connected")
-    guide.runs("jacquard2mqtt record", prints="records")
+    guide.runs("jacquard2mqtt record-traffic", prints="records")
     guide.leaves_out('{"format"', "the file that the command has written")
     recorded = machine.administer(f"cat {HOME}/tag.jsonl")
     for event in '"format":"jacquard-gatt","version":1', '"event":"connected"', '"event":"mtu"', '"event":"write"':
         guide.requires(event in recorded, f"tag.jsonl has no {event}")
-    guide.runs("jacquard-simulator --replay", until="ready")
+    guide.runs("jacquard-simulator --replay-traffic", until="ready")
 
 
 def troubleshooting(machine, guide):
@@ -162,14 +169,12 @@ def web_page(machine, guide):
     guide.runs("sudo systemctl stop jacquard2mqtt-web")
     guide.waits("metrics on the Unix socket", "curl -s --unix-socket /run/jacquard2mqtt-metrics.sock http://localhost/metrics | grep jacquard_bridge_info")
     guide.leaves_out("sudo systemctl edit jacquard2mqtt-web-metrics.socket", "there is no such group here")
-    guide.leaves_out("metrics_socket:", "systemd makes the socket here")
 
 
 def operations(machine, guide):
     """After `security`: the broker accepts the bridge with a password only."""
     configuration = "/etc/jacquard2mqtt/config.yaml"
     restart = "systemctl restart jacquard2mqtt"
-    guide.leaves_out("./deploy/package", DOWNLOADED)
     guide.edits("sudo editor", entered=(
         "mqtt:\n  host: 127.0.0.1\n  username: hall\n  password_file: password\ntags:\n  - serial: 003R\n    name: Left sleeve"))
 
@@ -188,8 +193,8 @@ def operations(machine, guide):
     machine.write(configuration, machine.administer(f"cat {configuration}") + "groups:\n  - name: hall\n    tags: [003R]\n")
     machine.administer("systemctl reload jacquard2mqtt")
     guide.waits("the group", "jacquard2mqtt led hall off")
-    guide.runs("jacquard2mqtt led", values={"0001,0002": "003R", "jacquard2mqtt": "sudo jacquard2mqtt"}, prints="003R has answered after")
-    guide.leaves_out("0001 has answered", "with a second tag")
+    guide.runs("jacquard2mqtt led", values={"0001,0002": "003R", "jacquard2mqtt": "sudo jacquard2mqtt"}, prints="003R: LED")
+    guide.leaves_out("0001: LED is", "with a second tag")
     guide.runs("sudo journalctl", until="connected")
     guide.adds("metrics:", configuration)
     guide.enters("[Service]\nReadWritePaths=/var/lib/prometheus/node-exporter")
@@ -198,9 +203,8 @@ def operations(machine, guide):
     file = "/var/lib/prometheus/node-exporter/jacquard2mqtt.prom"
     guide.waits("the metrics", f"grep -q jacquard_bridge_info {file} && promtool check metrics < {file}")
     guide.waits("Prometheus reads them", "curl -s 'localhost:9090/api/v1/query?query=jacquard_bridge_info' | grep -q attic", 120)
-    for first in "sum(rate(jacquard_bridge_gesture_seconds", "jacquard_bridge_health":
-        for expression in guide.next(first).text.split("\n"):
-            machine.administer(f"promtool query instant http://localhost:9090 '{expression}'")
+    for expression in guide.next("sum(rate(jacquard_bridge_gesture_seconds").text.split("\n"):
+        machine.administer(f"promtool query instant http://localhost:9090 '{expression}'")
     guide.runs(remove)
     machine.administer("apt-get purge -y jacquard2mqtt-web 2> /dev/null || true")
     guide.requires(not machine.administer("getent passwd jacquard2mqtt || true"), "the user is left")
@@ -209,7 +213,6 @@ def operations(machine, guide):
 GUIDES = {
     raspberry_pi: f"{DAEMON}/RaspberryPi.md",
     first_tag: f"{DAEMON}/FirstTag.md",
-    readme: "README.md",
     first_contact: f"{DAEMON}/FirstContact.md",
     troubleshooting: f"{DAEMON}/Troubleshooting.md",
     security: f"{DAEMON}/Security.md",
@@ -219,3 +222,5 @@ GUIDES = {
 }
 # They install the bridge and pair a tag.
 NEEDED = [raspberry_pi, first_tag]
+# On a machine of its own.
+README = {readme: "README.md"}

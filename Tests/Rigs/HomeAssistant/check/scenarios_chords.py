@@ -6,7 +6,7 @@ import asyncio
 
 from failure import require, until
 from scenarios_gestures import kinds_of
-from world import TAG, World, title
+from world import TAG, World
 
 NAME = "double_tap_then_brush_in"
 CHORD = f"chords:\n  - name: {NAME}\n    of: [double_tap, brush_in]\n    within_ms: 5000\n"
@@ -26,7 +26,7 @@ async def a_chord_runs_its_automations_exactly_once_in_a_hundred(world: World) -
 
     await until("the trigger of the chord is offered", is_offered)
     types = (await world.home.state(f"{TAG}_gesture"))["attributes"]["event_types"]
-    require(title(NAME) in types, f"event types {types}")
+    require(NAME in types, f"event types {types}")
     await world.automate_trigger("triggers_chord", NAME)
     await world.automate_event("events_chord", NAME)
     if "received" in kinds_of(world):

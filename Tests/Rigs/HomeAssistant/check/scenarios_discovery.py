@@ -205,8 +205,6 @@ def first_version_of(object_id: str, key: str, item: dict[str, Any]) -> dict[str
     }
     for name in removed.get(key, []):
         item.pop(name)
-    if key == "gesture":
-        item["event_types"] = [*GESTURES, "unknown"]
     if key == "touch_mode":
         item["options"] = ["gesture", "continuous"]
     return item

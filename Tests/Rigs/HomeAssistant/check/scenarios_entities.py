@@ -7,7 +7,7 @@ import datetime
 import json
 
 from failure import require, until
-from world import BRIDGE, GESTURES, NAMES, NEW_TAG, OTHER_TAG, TAG, World
+from world import BRIDGE, GESTURES, NEW_TAG, OTHER_TAG, TAG, World
 
 # Unique id behind the device's, with the state while the tag is connected and at rest; None: disabled until enabled.
 TAG_ENTITIES = {
@@ -107,10 +107,10 @@ async def touch_mode_is_selected(world: World) -> None:
         await world.tags.wait_last("touch_mode", "mode", mode)
 
 
-async def gestures_have_names(world: World) -> None:
-    """The light has no such names: Home Assistant has no template for its effects."""
+async def event_types_are_words(world: World) -> None:
+    """Automations store them."""
     offered = (await world.home.state(f"{TAG}_gesture"))["attributes"]["event_types"]
-    require(offered == [*NAMES.values(), "Unknown gesture"], f"event types {offered}")
+    require(offered == [*GESTURES, "unknown"], f"event types {offered}")
 
 
 async def the_forecast_of_the_battery_is_a_time_or_unknown(world: World) -> None:
@@ -191,7 +191,7 @@ async def a_tag_is_paired_with_the_text_and_the_button(world: World) -> None:
     await world.home.wait_state(f"{BRIDGE}_pairing", "Failed")
     attributes = (await world.home.state(f"{BRIDGE}_pairing"))["attributes"]
     require("serial" in (attributes["error"] or ""), f"without a serial: {attributes}")
-    await world.home.call("text.set_value", text, {"value": "0003"})
+    await world.home.call("text.set_value", text, {"value": "0003 "})
     await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
     await world.home.wait_state(f"{BRIDGE}_pairing", "Idle", error=None)
     await world.home.call("button.press", button)
@@ -268,7 +268,7 @@ ALL = [
     the_light_offers_the_patterns_of_the_tag,
     battery_and_charging_follow_the_tag, without_gear_its_entities_are_unavailable_and_triggers_stay,
     buttons_vibrate, touch_mode_is_selected, problems_are_shown,
-    gestures_have_names, the_forecast_of_the_battery_is_a_time_or_unknown,
+    event_types_are_words, the_forecast_of_the_battery_is_a_time_or_unknown,
     values_stay_while_the_tag_is_away_and_the_connection_says_why,
     the_switch_disconnects_and_connects, the_button_scans, an_enabled_entity_shows_the_signal_strength,
     a_scan_shows_what_it_found,

@@ -57,7 +57,7 @@ async def the_event_tells_what_the_gesture_was(world: World) -> None:
     async def is_brush() -> bool:
         attributes = (await world.home.state(f"{TAG}_gesture")).get("attributes", {})
         return (
-            attributes.get("event_type") == "Brush up" and attributes.get("mqtt_event_type") == "brush_up"
+            attributes.get("event_type") == "brush_up" and attributes.get("label") == "Brush up"
             and attributes.get("bridge") == "attic")
 
     await until("the event is a brush upwards", is_brush)
@@ -68,7 +68,7 @@ async def an_unknown_gesture_is_an_event(world: World) -> None:
 
     async def is_unknown() -> bool:
         attributes = (await world.home.state(f"{TAG}_gesture")).get("attributes", {})
-        return attributes.get("event_type") == "Unknown gesture" and attributes.get("gesture") == 99
+        return attributes.get("event_type") == "unknown" and attributes.get("gesture") == 99
 
     await until("the event is unknown, with its number", is_unknown)
 

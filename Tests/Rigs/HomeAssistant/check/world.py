@@ -16,18 +16,12 @@ from releases import Release
 
 GESTURES = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
 # The names that Home Assistant shows for them.
-NAMES = {word: word.replace("_", " ").capitalize() for word in GESTURES}
 # The kinds of automations, with a counter for each in Home Assistant.
 KINDS = ["triggers", "events", "received"]
 # Home Assistant's identifiers of the devices.
 TAG, OTHER_TAG, BRIDGE = "jacquard_tag_0001", "jacquard_tag_0002", "jacquard_bridge_attic"
 # A tag in reach that is not in the configuration of the bridge.
 NEW_TAG = "jacquard_tag_0003"
-
-
-def title(word: str) -> str:
-    """The name that Home Assistant shows for a gesture or a chord."""
-    return word.replace("_", " ").capitalize()
 
 
 class World:
@@ -175,7 +169,7 @@ class World:
         entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         guard = (
             "{{ trigger.from_state and trigger.from_state.state != 'unavailable' and trigger.to_state and "
-            f"trigger.to_state.attributes.event_type == '{title(gesture)}' }}}}")
+            f"trigger.to_state.attributes.event_type == '{gesture}' }}}}")
         await self.home.automate(name, {
             "trigger": [{"platform": "state", "entity_id": entity, "not_to": ["unavailable", "unknown"]}],
             "condition": [{"condition": "template", "value_template": guard}],
@@ -187,7 +181,7 @@ class World:
         entity = (await self.home.entity_ids())[f"{TAG}_gesture"]
         await self.home.automate(name, {
             "triggers": [{
-                "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [title(gesture)]},
+                "trigger": "event.received", "target": {"entity_id": entity}, "options": {"event_type": [gesture]},
             }],
             "actions": [fires(name), counts("received")],
         })
