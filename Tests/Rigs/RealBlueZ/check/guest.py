@@ -56,11 +56,13 @@ class Guest:
         )
 
     def wait_error(self, mark: int, serial: str, code: str) -> None:
-        """Waits until the bridge has published an error of a tag since a mark."""
-        self.watch.wait(
-            f"error {code} of tag {serial}",
-            lambda: any(error["code"] == code for error in self.published(mark, f"tag/{serial}/error")),
-        )
+        """Waits until the bridge has published since a mark why a tag is not connected."""
+
+        def codes() -> list[str]:
+            connections = self.published(mark, f"tag/{serial}/connection")
+            return [connection["error"]["code"] for connection in connections if connection["error"]]
+
+        self.watch.wait(f"error {code} of tag {serial}", lambda: code in codes())
 
     def wait_ready(self, mark: int) -> None:
         """Waits until the bridge has said since a mark that its adapter is on: before that it scans and pairs nothing."""
