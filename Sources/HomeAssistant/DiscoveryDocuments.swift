@@ -97,6 +97,10 @@ public struct DiscoveryDocuments: Sendable {
 
     /// Announces a tag. The announcement does not depend on attached gear: entities that need gear are unavailable without it.
     public func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
+        announcement(of: tag, objectID: DiscoveryTopics.objectID(ofTag: tag.id))
+    }
+
+    func announcement(of tag: DiscoveredTag, objectID: String) -> [DiscoveryMessage] {
         var keys: [String: JSONValue] = [
             "name": .string(tag.name), "manufacturer": "Google", "model": "Jacquard Tag",
             "serial_number": .string(tag.serial),
@@ -105,15 +109,21 @@ public struct DiscoveryDocuments: Sendable {
         keys["sw_version"] = tag.firmware.map(JSONValue.string)
         return messages(
             Device(
-                objectID: DiscoveryTopics.objectID(ofTag: tag.id), topic: tag.topic, keys: keys,
+                objectID: objectID, topic: tag.topic, keys: keys,
                 availability: [bridge.topic + "/state", tag.topic + "/availability"],
                 entities: Entity.tagEntities(words, ofTag: tag.id)))
     }
 
     /// Announces a tag, and removes the triggers that were announced before and no longer exist.
     public func announcement(of tag: DiscoveredTag, removing triggers: Set<String>) -> [DiscoveryMessage] {
-        let removed = triggers.subtracting(self.triggers(ofTag: tag.id)).sorted()
-        let announcement = announcement(of: tag)
+        adding(to: announcement(of: tag), theRemovalOf: triggers.subtracting(self.triggers(ofTag: tag.id)), of: tag)
+    }
+
+    /// Removes triggers before a tag is announced.
+    func adding(
+        to announcement: [DiscoveryMessage], theRemovalOf triggers: Set<String>, of tag: DiscoveredTag
+    ) -> [DiscoveryMessage] {
+        let removed = triggers.sorted()
         guard !removed.isEmpty else { return announcement }
         let objectID = DiscoveryTopics.objectID(ofTag: tag.id)
         switch topics.form {
@@ -126,6 +136,9 @@ public struct DiscoveryDocuments: Sendable {
     public func triggers(ofTag id: String) -> Set<String> {
         Set(Entity.tagEntities(words, ofTag: id).filter { $0.kind.platform == .deviceAutomation }.map(\.key))
     }
+
+    /// The gestures and chords that a user can make with a tag.
+    func events(ofTag id: String) -> [String] { words.events(ofTag: id) }
 
     /// Removes the announcements of the bridge and of tags.
     public func withdrawal(ofBridgeAndTags tags: [String]) -> [DiscoveryMessage] {

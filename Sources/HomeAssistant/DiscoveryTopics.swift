@@ -45,14 +45,20 @@ struct DiscoveryTopics: Hashable, Sendable {
     /// A text in the characters that Home Assistant accepts in discovery topics. Other bytes become `_` and two hexadecimal
     /// digits.
     private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                String(UnicodeScalar(byte))
-            default: "_" + String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
-            }
+        guard text.utf8.contains(where: { !isAccepted($0) }) else { return text }
+        return text.utf8.map { byte in
+            isAccepted(byte)
+                ? String(UnicodeScalar(byte)) : "_" + String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
         }.joined()
+    }
+
+    private static func isAccepted(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 }
 

@@ -32,6 +32,9 @@ public struct HomeAssistantDiscovery: Sendable {
     /// When to publish them.
     public var life: DiscoveryLife
     private let bridge: DiscoveredBridge
+    private var templates: [AnnouncementTemplate.Shape: AnnouncementTemplate] = [:]
+    /// Upper bound on templates. Tags have few shapes, unless each has chords of its own.
+    private static let maxTemplates = 16
 
     /// Describes the announcements of a bridge that has no tags yet.
     public init(_ configuration: HomeAssistantConfiguration, _ bridge: DiscoveredBridge, _ words: Vocabulary) {
@@ -45,11 +48,35 @@ public struct HomeAssistantDiscovery: Sendable {
     /// Uses changed words from now on.
     public mutating func adopt(_ words: Vocabulary) {
         documents = DiscoveryDocuments(documents.topics, bridge, words)
+        templates = [:]
     }
 
     /// Announces a tag, and removes the triggers that an earlier run has announced and that no longer exist.
-    public func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
-        documents.announcement(of: tag, removing: life.formerTriggers(DiscoveryTopics.objectID(ofTag: tag.id)))
+    public mutating func firstAnnouncement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
+        let template = template(of: tag)
+        let former = life.formerTriggers(DiscoveryTopics.objectID(ofTag: tag.id))
+        return documents.adding(
+            to: template.announcement(of: tag), theRemovalOf: former.subtracting(template.triggers), of: tag)
+    }
+
+    /// Announces a tag.
+    public mutating func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
+        template(of: tag).announcement(of: tag)
+    }
+
+    /// The topics of the announcement of the tag with an id.
+    public mutating func topics(ofTag id: String) -> [String] {
+        template(of: DiscoveredTag(id: id, topic: "", name: "", serial: "", firmware: nil)).topics(ofTag: id)
+    }
+
+    private mutating func template(of tag: DiscoveredTag) -> AnnouncementTemplate {
+        let shape = AnnouncementTemplate.Shape(
+            events: documents.events(ofTag: tag.id), hasFirmware: tag.firmware != nil)
+        if let template = templates[shape] { return template }
+        let template = AnnouncementTemplate(of: tag, documents)
+        if templates.count >= Self.maxTemplates { templates = [:] }
+        templates[shape] = template
+        return template
     }
 
     /// Sets the ids of the bridge's tags.

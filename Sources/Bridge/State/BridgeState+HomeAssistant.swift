@@ -48,7 +48,8 @@ extension BridgeState {
         if let old { discovery?.takeOver(from: old, tags: ids) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
         let withheld = tags.indices.filter { scopes[tags[$0].entry.id] != nil }
-        return withheld.map { .withhold(discoveryTopics(of: tags[$0].entry.id)) }
+        let topics = withheld.map { discoveryTopics(of: tags[$0].entry.id) }
+        return topics.map(BridgeAction.withhold)
             + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFact)
     }
 }
@@ -58,9 +59,9 @@ extension BridgeState {
 extension BridgeState {
     /// Publications of discovery that are due.
     mutating func discoveryDue(at now: Timestamp) -> [Publication] {
-        guard let actions = discovery?.life.takeDue(at: now.instant.sinceBoot), let discovery else { return [] }
+        guard let actions = discovery?.life.takeDue(at: now.instant.sinceBoot) else { return [] }
         var due: [Publication] = []
-        for action in actions { due += publications(for: action, discovery.documents, at: now) }
+        for action in actions { due += publications(for: action, at: now) }
         return due + announcementsDue(at: now)
     }
 
@@ -68,15 +69,15 @@ extension BridgeState {
     private mutating func announcementsDue(at now: Timestamp) -> [Publication] {
         let (ids, isAgain, isEnd) = announcements.takeDue(at: now.instant)
         let facts = ids.compactMap(tags.position).flatMap { position in
-            discovery?.announcement(of: tags[position].discovered).map(Publication.init) ?? []
+            discovery?.firstAnnouncement(of: tags[position].discovered).map(Publication.init) ?? []
         }
         return (isAgain ? facts.map(\.reminder) : facts) + (isEnd ? tags.map(\.touchModeFact.reminder) : [])
     }
 
     /// The announcement of a tag after one of its facts has changed. The ``Outbox`` drops it if it is the same as before.
-    func discoveryFacts(ofTag position: Int) -> [Publication] {
-        guard let discovery, discovery.life.hasAnnounced else { return [] }
-        return discovery.documents.announcement(of: tags[position].discovered).map(Publication.init)
+    mutating func discoveryFacts(ofTag position: Int) -> [Publication] {
+        guard discovery?.life.hasAnnounced == true else { return [] }
+        return discovery?.announcement(of: tags[position].discovered).map(Publication.init) ?? []
     }
 
     /// Announces all tags with changed chords, and removes the triggers of chords that no longer exist.
@@ -98,25 +99,26 @@ extension BridgeState {
     /// The number of connected tags.
     var connectedTagsFact: Publication { .fact(topics.tags, ConnectedTagsDocument(tags)) }
 
-    private mutating func publications(
-        for action: DiscoveryAction, _ documents: DiscoveryDocuments, at now: Timestamp
-    ) -> [Publication] {
+    private mutating func publications(for action: DiscoveryAction, at now: Timestamp) -> [Publication] {
         switch action {
         case .publish(let messages): return messages.map(Publication.init)
         case .announceAll(let again):
             announcements.begin(tags.map(\.entry.id), again: again, at: now.instant)
-            let facts = documents.announcementOfBridge.map(Publication.init)
+            let facts = announcementOfBridge
             return again ? facts.map(\.reminder) : facts
         case .repeatTouchModes:
             return announcements.postponesTouchModes() ? [] : tags.map(\.touchModeFact.reminder)
         case .repeatBridge:
-            return (documents.announcementOfBridge.map(Publication.init) + bridgeFacts(at: now)).map(\.reminder)
+            return (announcementOfBridge + bridgeFacts(at: now)).map(\.reminder)
         case .repeatTag(let position):
             guard tags.indices.contains(position) else { return [] }
             return
-                (documents.announcement(of: tags[position].discovered).map(Publication.init)
-                + tags[position].allFacts(at: now)).map(\.reminder)
+                (discoveryFacts(ofTag: position) + tags[position].allFacts(at: now)).map(\.reminder)
         }
+    }
+
+    private var announcementOfBridge: [Publication] {
+        discovery?.documents.announcementOfBridge.map(Publication.init) ?? []
     }
 }
 

@@ -68,7 +68,7 @@ extension BridgeState {
     }
 
     /// All topics of a tag that another bridge may publish, too.
-    func allTopics(of position: Int) -> [String] {
+    mutating func allTopics(of position: Int) -> [String] {
         tags[position].topics.retained + discoveryTopics(of: tags[position].entry.id)
     }
 
@@ -76,8 +76,8 @@ extension BridgeState {
         [tags[position].topics.availability, tags[position].topics.connection]
     }
 
-    func discoveryTopics(of id: TagID) -> [String] {
-        discovery?.documents.withdrawal(ofTag: id.text).map(\.topic) ?? []
+    mutating func discoveryTopics(of id: TagID) -> [String] {
+        discovery?.topics(ofTag: id.text) ?? []
     }
 
     /// The tags whose facts are left to other bridges; nil if there are none.

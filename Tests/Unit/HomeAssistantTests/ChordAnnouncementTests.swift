@@ -61,7 +61,7 @@ struct ChordAnnouncementTests {
         for message in old {
             _ = discovery.life.received(message.topic, message.payload, isRetained: true, at: .zero)
         }
-        let messages = discovery.announcement(of: .sleeve)
+        let messages = discovery.firstAnnouncement(of: .sleeve)
         let removal = messages.dropLast(discovery.documents.announcement(of: .sleeve).count)
         #expect(removal.count == 1)
         switch form {
