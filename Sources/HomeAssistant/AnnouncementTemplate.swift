@@ -50,7 +50,8 @@ struct AnnouncementTemplate: Sendable {
 
         func filled(_ values: [[UInt8]]) -> [UInt8] {
             var bytes: [UInt8] = []
-            bytes.reserveCapacity(parts.reduce(end.count) { $0 + $1.bytes.count + values[Int($1.field.rawValue)].count })
+            let count = parts.reduce(end.count) { $0 + $1.bytes.count + values[Int($1.field.rawValue)].count }
+            bytes.reserveCapacity(count)
             for part in parts {
                 bytes += part.bytes
                 bytes += values[Int(part.field.rawValue)]

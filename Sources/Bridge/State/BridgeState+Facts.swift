@@ -9,11 +9,8 @@ extension BridgeState {
         stack.bluetoothChanged(to: state)
         let ended = state == .poweredOn ? [] : scanEnded(because: "Bluetooth is \(state.text)", at: now)
         if state != .poweredOn { seen.removeAll() }
-        let intents = tags.indices.flatMap { position in
-            tags[position].link.bluetoothChanged(isOutOfService: stack.isOutOfService)
-            return settle(position, at: now)
-        }
-        return publish(ended) + intents + beginWaitingRequests(at: now)
+        for position in tags.indices { tags[position].link.bluetoothChanged(isOutOfService: stack.isOutOfService) }
+        return publish(ended) + settleAll(at: now) + beginWaitingRequests(at: now)
     }
 
     mutating func adaptersChanged(to list: [AdapterFacts], at now: Timestamp) -> [BridgeAction] {

@@ -94,6 +94,7 @@ extension BridgeState {
     /// Withholds the facts of unconnected tags until it is known whether other bridges are connected to them.
     mutating func scopesUndecided(at now: Timestamp) -> [BridgeAction] {
         let positions = tags.indices.filter { !tags[$0].isConnected }
+        work.scopes = TagBatches()
         scopes.brokerConnected(unconnected: positions.map { tags[$0].entry.id }, at: now.instant)
         let topics = positions.flatMap { position in
             let id = tags[position].entry.id
@@ -115,7 +116,7 @@ extension BridgeState {
 
     /// Handles the end of the retained messages.
     mutating func retainedMessagesEnded(at now: Timestamp) -> [BridgeAction] {
-        scopes.endCollection() ? rescoped(tags.indices, at: now) : []
+        scopes.endCollection() ? rescopeAll(at: now) : []
     }
 
     /// Handles a message of another bridge.
@@ -142,7 +143,7 @@ extension BridgeState {
 
     /// Handles elapsed time.
     mutating func scopesDue(at now: Timestamp) -> [BridgeAction] {
-        var actions = scopes.endCollection(dueAt: now.instant) ? rescoped(tags.indices, at: now) : []
+        var actions = scopes.endCollection(dueAt: now.instant) ? rescopeAll(at: now) : []
         if scopes.takeProofDue(at: now.instant) {
             actions += rescoped(peers.doubtUnconfirmed().compactMap(tags.position), at: now)
         }

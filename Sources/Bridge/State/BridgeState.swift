@@ -47,6 +47,7 @@ public struct BridgeState: Sendable {
     var logStream: LogStream?
     var discovery: HomeAssistantDiscovery?
     var announcements = AnnouncementQueue()
+    var work = TagWork()
     var tagContext: TagMirror.Context
     var gestures: GestureEncoder
     var incidents = TagIncidents()
@@ -163,7 +164,7 @@ extension BridgeState {
 
     private mutating func actions(for event: BridgeEvent, at now: Timestamp) -> [BridgeAction] {
         switch event {
-        case .started: publish(bridgeFacts(at: now) + tags.flatMap { $0.allFacts(at: now) })
+        case .started: started(at: now)
         case .stopping: stop(at: now)
         case .deadlineReached: deadlineReached(at: now)
         case .requestEnded(let token, let result): requestEnded(token, result, at: now)
@@ -248,7 +249,7 @@ extension BridgeState {
         return releaseDueGestures(at: now) + expired
             + publish(accepted + facts + foundTags + state + discoveryDue(at: now) + repeated) + again + idle
             + endScanInTime(at: now) + endRecordingInTime(at: now) + logDue(at: now) + departed + records
-            + beatsDue(at: now) + scopesDue(at: now)
+            + beatsDue(at: now) + scopesDue(at: now) + workDue(at: now)
     }
 
     /// Returns the earliest deadline. Changes nothing: it is mutating because the state is copied for other calls.
@@ -258,6 +259,7 @@ extension BridgeState {
         earliest.lower(to: recorder.recording?.until.instant)
         earliest.lower(to: discovery?.life.deadline.map(Instant.init(sinceBoot:)))
         earliest.lower(to: announcements.deadline)
+        earliest.lower(to: work.deadline)
         earliest.lower(to: former.deadline)
         earliest.lower(to: stateReminders.deadline)
         earliest.lower(to: scopes.deadline)

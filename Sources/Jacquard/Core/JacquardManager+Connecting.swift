@@ -127,19 +127,17 @@ extension JacquardManager {
         resetDuplicateReport(of: driver.identity)
         guard let address = driver.address, drivers[address] === driver else { return }
         drivers[address] = nil
-        expectPairing()
+        pairable.remove(address)
+        central.perform(.acceptPairing(from: pairable))
     }
 
     func bind(_ driver: TagDriver, to address: BluetoothAddress) {
         drivers[address] = driver
         driver.isPaired = sightings.bonded.contains(address)
-        expectPairing()
+        pairable.insert(address)
+        central.perform(.acceptPairing(from: pairable))
     }
 
-    /// Accepts pairing requests from the devices at all known addresses.
-    private func expectPairing() {
-        central.perform(.acceptPairing(from: Set(drivers.keys)))
-    }
 }
 
 /// A requested connection that waits until another tag has released the address.

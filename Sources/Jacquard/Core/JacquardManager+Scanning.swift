@@ -158,6 +158,7 @@ extension JacquardManager {
                 [(.tag, tag.pairingSerialNumber.description), (.address, tag.identifier.description)])
             driver.forgetAddress()
             drivers[address] = nil
+            pairable.remove(address)
             known[identity] = nil
         }
         log.debug(

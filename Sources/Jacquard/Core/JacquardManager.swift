@@ -59,6 +59,9 @@ public final class JacquardManager {
     var tags: [TagIdentity: TagDriver] = [:]
     /// Drivers by address. Looked up for every event of a link.
     var drivers: [BluetoothAddress: TagDriver] = [:]
+    /// The addresses of ``drivers``, which may request to be paired. Kept, because making the set from thousands of keys takes
+    /// as long as binding hundreds of drivers.
+    var pairable: Set<BluetoothAddress> = []
     /// Requested connections that wait until another tag has released the address.
     var pendingConnections: [TagIdentity: PendingConnection] = [:]
     var sightings = Sightings()

@@ -11,7 +11,8 @@ struct AnnouncementTemplateTests {
         DiscoveredTag.sleeve,
         DiscoveredTag(id: "0001", topic: "a/b/tag/0001", name: "", serial: "0001", firmware: "1.2.3"),
         DiscoveredTag(
-            id: "left-1_x", topic: "jacquard/tag/left-1_x", name: "\"Ärmel\"\\\n\u{1}/😀" + odd, serial: "000Z", firmware: odd),
+            id: "left-1_x", topic: "jacquard/tag/left-1_x", name: "\"Ärmel\"\\\n\u{1}/😀" + odd, serial: "000Z",
+            firmware: odd),
         DiscoveredTag(id: "ä", topic: "jacquard/\"x\"/ä", name: "e\u{301}", serial: "", firmware: nil),
     ]
     private static let chords = [
@@ -45,7 +46,8 @@ struct AnnouncementTemplateTests {
         let ids = (0..<40).map(String.init)
         discovery.adopt(
             Vocabulary(
-                gestures: [], unknownGesture: "unknown", chords: ids.map { DiscoveredChord(name: "c" + $0, tags: [$0]) },
+                gestures: [], unknownGesture: "unknown",
+                chords: ids.map { DiscoveredChord(name: "c" + $0, tags: [$0]) },
                 touchModes: [], effects: [], pairingStates: []))
         for id in ids + ids {
             let tag = DiscoveredTag(id: id, topic: id, name: id, serial: id, firmware: nil)

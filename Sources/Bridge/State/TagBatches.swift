@@ -1,0 +1,88 @@
+import JacquardProtocol
+import Time
+
+/// Tags that wait for work, which is done for some of them in each turn of the loop: for thousands of tags it takes longer
+/// than gestures and signals may wait.
+struct TagBatches: Sendable {
+    /// The number of tags per turn.
+    static let tagsPerTurn = 100
+    /// The time between two turns, for other work.
+    static let distance = Duration.milliseconds(1)
+
+    private var waiting: ArraySlice<TagID> = []
+
+    /// When the next tags are due; nil if there are none.
+    private(set) var deadline: Instant?
+
+    /// Starts again with the given tags.
+    ///
+    /// - Returns: the first tags, which are due now.
+    mutating func begin(_ tags: [TagID], at now: Instant) -> ArraySlice<TagID> {
+        (waiting, deadline) = (tags[...], now)
+        return takeDue(at: now)
+    }
+
+    /// Returns the tags that are due.
+    mutating func takeDue(at now: Instant) -> ArraySlice<TagID> {
+        guard let due = deadline, due <= now else { return [] }
+        let tags = waiting.prefix(Self.tagsPerTurn)
+        waiting = waiting.dropFirst(tags.count)
+        deadline = waiting.isEmpty ? nil : now + Self.distance
+        return tags
+    }
+}
+
+/// The work that is due for all tags after an event.
+struct TagWork: Sendable {
+    /// Publishing all facts after the start.
+    var facts = TagBatches()
+    /// Connecting or disconnecting after Bluetooth has changed.
+    var connections = TagBatches()
+    /// Deciding which facts to publish after a connection to the broker.
+    var scopes = TagBatches()
+
+    /// When the next tags are due; nil if there are none.
+    var deadline: Instant? {
+        var deadline = facts.deadline
+        deadline.lower(to: connections.deadline)
+        deadline.lower(to: scopes.deadline)
+        return deadline
+    }
+}
+
+extension BridgeState {
+    /// Publishes all facts of the bridge and the tags.
+    mutating func started(at now: Timestamp) -> [BridgeAction] {
+        let first = work.facts.begin(tags.map(\.entry.id), at: now.instant)
+        return publish(bridgeFacts(at: now)) + publishFacts(of: first, at: now)
+    }
+
+    /// Connects or disconnects all tags as Bluetooth allows.
+    mutating func settleAll(at now: Timestamp) -> [BridgeAction] {
+        settle(work.connections.begin(tags.map(\.entry.id), at: now.instant), at: now)
+    }
+
+    /// Decides anew which facts of all tags this bridge publishes.
+    mutating func rescopeAll(at now: Timestamp) -> [BridgeAction] {
+        rescope(work.scopes.begin(tags.map(\.entry.id), at: now.instant), at: now)
+    }
+
+    /// Continues with the tags that are due.
+    mutating func workDue(at now: Timestamp) -> [BridgeAction] {
+        publishFacts(of: work.facts.takeDue(at: now.instant), at: now)
+            + settle(work.connections.takeDue(at: now.instant), at: now)
+            + rescope(work.scopes.takeDue(at: now.instant), at: now)
+    }
+
+    private func publishFacts(of ids: ArraySlice<TagID>, at now: Timestamp) -> [BridgeAction] {
+        publish(ids.compactMap(tags.position).flatMap { tags[$0].allFacts(at: now) })
+    }
+
+    private mutating func settle(_ ids: ArraySlice<TagID>, at now: Timestamp) -> [BridgeAction] {
+        ids.compactMap(tags.position).flatMap { settle($0, at: now) }
+    }
+
+    private mutating func rescope(_ ids: ArraySlice<TagID>, at now: Timestamp) -> [BridgeAction] {
+        ids.isEmpty ? [] : rescoped(ids.compactMap(tags.position), at: now)
+    }
+}

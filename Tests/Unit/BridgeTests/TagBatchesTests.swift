@@ -1,0 +1,61 @@
+import JacquardProtocol
+import Testing
+import Time
+
+@testable import Bridge
+
+@Suite("Work for many tags at once")
+struct TagBatchesTests {
+    private static let count = 2 * TagBatches.tagsPerTurn + 1
+    private static let tags = (0..<count).map { TagEntry(id: .known("t\($0)"), serial: "\(1000 + $0)") }
+
+    private func availabilities(_ lines: [String]) -> Int {
+        lines.count { $0.contains("/availability offline") }
+    }
+
+    @Test("after the start is spread over turns of the loop: each tag's facts are published once")
+    func facts() {
+        var scene = Scene(tags: Self.tags)
+        #expect(availabilities(scene.handle(.started)) == TagBatches.tagsPerTurn)
+        #expect(availabilities(scene.wait(TagBatches.distance)) == TagBatches.tagsPerTurn)
+        #expect(availabilities(scene.wait(TagBatches.distance)) == 1)
+        #expect(availabilities(scene.wait(.seconds(1))) == 0)
+    }
+
+    @Test("after a change of Bluetooth is spread over turns, and a tag removed meanwhile is left out")
+    func connections() {
+        var scene = Scene(tags: Self.tags)
+        scene.handle(.started)
+        scene.wait(.seconds(1))
+        func connects() -> Int {
+            scene.takeActions().count { if case .connect = $0 { true } else { false } }
+        }
+        _ = scene.takeActions()
+        scene.powerOn()
+        #expect(connects() == TagBatches.tagsPerTurn)
+        scene.handle(.tagRemoved(Self.tags[Self.count - 1].id))
+        _ = scene.takeActions()
+        scene.wait(TagBatches.distance)
+        #expect(connects() == TagBatches.tagsPerTurn)
+        scene.wait(TagBatches.distance)
+        #expect(connects() == 0)
+    }
+
+    @Test("begins again with all tags when its cause repeats, and is due at no time when it has ended")
+    func again() {
+        var batches = TagBatches()
+        let ids = Self.tags.map(\.id)
+        let start = Instant(sinceBoot: .seconds(1))
+        #expect(batches.takeDue(at: start).isEmpty)
+        let first = batches.begin(ids, at: start)
+        let repeated = batches.begin(ids, at: start)
+        #expect(first == repeated && Array(first) == Array(ids.prefix(TagBatches.tagsPerTurn)))
+        let early = batches.takeDue(at: start)
+        #expect(early.isEmpty)
+        var taken = Array(first)
+        while let due = batches.deadline { taken += batches.takeDue(at: due) }
+        #expect(taken == ids)
+        let none = batches.begin([], at: start)
+        #expect(none.isEmpty && batches.deadline == nil)
+    }
+}
