@@ -54,12 +54,13 @@ def whole(options):
 
 
 def small(run):
-    """Memory and the cost of a gesture, for the growth with the number of tags."""
-    run.start()
+    """The start, memory and the cost of a gesture, for the growth with the number of tags."""
+    start = run.start()
     time.sleep(2)
     used = memory(run.p.pid)
     run.warm_up()
-    return {"rss_mb": used["rss_mb"], "cpu_us": run.gestures(1000, 2000)["cpu_us"]}
+    return {"start_ms": start["all_ms"], "start_cpu_ms": start["cpu_ms"], "rss_mb": used["rss_mb"],
+            "cpu_us": run.gestures(1000, 2000)["cpu_us"]}
 
 
 def growth(options, name, command):
@@ -75,6 +76,18 @@ def growth(options, name, command):
     return sizes
 
 
+def known(options, name, command):
+    """The start with tags that are listed but absent, announced to Home Assistant: CPU until nothing more is done."""
+    def body(run):
+        run.start()
+        return {"cpu_ms": run.settled()}
+
+    def listed(count):
+        return "".join(f"  - serial: {chr(65 + number // 1000)}{number % 1000:03d}\n" for number in range(count))
+    return {str(count): with_tags(options, name, command, 1, body, listed(count) + "home_assistant: {discovery: true}\n")
+            for count in options.known}
+
+
 def measure(options, mode):
     options.mode = mode
     rounds = {name: [] for name in options.candidates}
@@ -85,6 +98,8 @@ def measure(options, mode):
                 figures = with_tags(options, name, commands[name], options.tags, whole(options))
                 if number == 0:
                     figures["growth"] = growth(options, name, commands[name])
+                    if name == "jacquard2mqtt":
+                        figures["known"] = known(options, name, commands[name])
                 rounds[name].append(flat(figures))
             except Exception as error:
                 print(f"# {name}: {error}", file=sys.stderr)
@@ -137,6 +152,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tags", type=int, default=20)
     parser.add_argument("--growth", type=numbers, default="1,20,100,400", help="numbers of tags, in the first round")
+    parser.add_argument("--known", type=numbers, default="1000,3000", help="numbers of absent tags, in the first round")
     parser.add_argument("--rates", type=numbers, default="100,2000", help="gestures a second")
     parser.add_argument("--seconds", type=float, default=2.0, help="for each rate")
     parser.add_argument("--idle", type=float, default=3.0, help="seconds")

@@ -19,9 +19,11 @@ def rows(options):
            (f"idle with {options.tags} tags: CPU, ms/s", "idle.cpu_ms_s"), ("idle: wake-ups/s", "idle.wakeups_s"),
            ("threads", "memory.threads")]
     for tags in options.growth:
-        out += [(f"memory with {tags} tags: RSS, MB", f"growth.{tags}.rss_mb"),
+        out += [(f"start to {tags} tags connected, ms", f"growth.{tags}.start_ms"), ("... CPU, ms", f"growth.{tags}.start_cpu_ms"),
+                (f"memory with {tags} tags: RSS, MB", f"growth.{tags}.rss_mb"),
                 (f"{tags} tags: CPU of a gesture, us", f"growth.{tags}.cpu_us")]
     out += [("memory of a further tag, kB", "growth.kb_per_tag")]
+    out += [(f"start with {count} absent tags: CPU, ms", f"known.{count}.cpu_ms") for count in options.known]
     for rate in options.rates:
         out += [(f"gesture at {rate}/s: CPU, us", f"{rate}.cpu_us"), ("... latency p50, us", f"{rate}.p50_us"),
                 ("... latency p99, us", f"{rate}.p99_us"), ("... the slowest, us", f"{rate}.slowest_us")]

@@ -21,9 +21,7 @@ mqtt:
   host: 127.0.0.1
   port: {port}
   base_topic: jacquard
-home_assistant:
-  discovery: false
-tags:
+{without}tags:
 {tags}"""
 REFLEXES = "reflexes:\n" + "".join(
     f"  - {{on: {name}, cooldown_ms: 0, do: 'led {LED}'}}\n"
@@ -62,7 +60,8 @@ class Run:
         serials = [f"{i + 1:04d}" for i in range(tags)]
         config = os.path.join(self.work, "config.yaml")
         with open(config, "w") as f:
-            f.write(CONFIGURATION.format(port=self.daemons.port, tags="".join(f'  - serial: "{s}"\n' for s in serials)) + settings)
+            without = "" if "home_assistant" in settings else "home_assistant: {discovery: false}\n"
+            f.write(CONFIGURATION.format(port=self.daemons.port, without=without, tags="".join(f'  - serial: "{s}"\n' for s in serials)) + settings)
         keys = dict(bus=self.daemons.bus, port=self.daemons.port, mode=options.mode, state=self.state, config=config,
                     base=BASE, instance=INSTANCE, serials=",".join(serials))
         for key, value in keys.items():
@@ -112,6 +111,15 @@ class Run:
         self.sink.send("retained")
         self.expect(self.sink, "retained", timeout=5)
         return out
+
+    def settled(self):
+        """Waits until the candidate has used no CPU for a second, and returns in ms what it has used."""
+        used, since = cpu_ns(self.p.pid), time.monotonic()
+        while time.monotonic() < since + 1:
+            time.sleep(0.05)
+            if (now := cpu_ns(self.p.pid)) > used + 1_000_000:
+                used, since = now, time.monotonic()
+        return used / 1e6
 
     def warm_up(self):
         """Some gestures of every tag: shows that they come through, and where each tag's `seq` begins."""
