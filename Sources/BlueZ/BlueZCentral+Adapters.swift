@@ -110,12 +110,8 @@ extension BlueZCentral {
                 address: object.address,
                 state: object.isPowered ? .poweredOn : .poweredOff,
                 isDiscovering: object.isDiscovering,
-                connectedCount: connectedCount(of: path))
+                connectedCount: tree.connectedCount(of: path))
         }
-    }
-
-    private func connectedCount(of adapter: String) -> Int {
-        tree.devices.values.count { $0.adapter == adapter && $0.isConnected }
     }
 
     static func name(of adapter: String) -> String {
@@ -127,7 +123,7 @@ extension BlueZCentral {
     /// Whether the adapter may be switched off for a moment: no device is connected through it.
     var canResetAdapter: Bool {
         guard mayResetAdapter, resetting == nil, attempt == nil, let adapter else { return false }
-        return connectedCount(of: adapter) == 0
+        return tree.connectedCount(of: adapter) == 0
     }
 
     func resetAdapter() {
@@ -144,7 +140,7 @@ extension BlueZCentral {
 
     /// Switches the adapter off, unless it is in use meanwhile.
     private func switchOff(_ path: String) {
-        guard resetting == path, !isStopped, attempt == nil, connectedCount(of: path) == 0 else {
+        guard resetting == path, !isStopped, attempt == nil, tree.connectedCount(of: path) == 0 else {
             resetting = nil
             return forgetReset()
         }

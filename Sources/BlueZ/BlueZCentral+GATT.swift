@@ -118,8 +118,7 @@ extension BlueZCentral {
     /// The number of calls in progress that may get a descriptor.
     var pendingAcquisitions: Int {
         peripherals.values.reduce(0) { count, peripheral in
-            count + peripheral.pendingWriteAcquisitions
-                + peripheral.notifications.values.count { if case .beginning = $0 { true } else { false } }
+            count + peripheral.pendingWriteAcquisitions + peripheral.beginningCount
         }
     }
 

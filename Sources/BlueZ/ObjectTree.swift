@@ -66,8 +66,10 @@ struct ObjectTree {
     private(set) var devices: [String: DeviceObject] = [:]
     private(set) var services: [String: ServiceObject] = [:]
     private(set) var characteristics: [String: CharacteristicObject] = [:]
-    /// The number of services and characteristics of each device, by the device's path.
-    private var gattObjects: [String: Int] = [:]
+    /// The paths of the services and characteristics of each device, by the device's path.
+    private var gattObjects: [String: [String]] = [:]
+    /// The paths of the connected devices. Counting them among thousands of devices would be slow.
+    private var connectedDevices: Set<String> = []
     /// Paths of the devices with each address, one per adapter. An index for requests.
     private var paths: [BluetoothAddress: Set<String>] = [:]
 
@@ -81,6 +83,7 @@ struct ObjectTree {
             let address = devices[path]?.address
             devices[path, default: DeviceObject()].apply(values)
             if devices[path]?.address != address { index(path, before: address) }
+            indexConnection(of: path)
         case BlueZNames.gattService:
             services[path, default: ServiceObject()].apply(values) { [devices] in devices.storedKey($0) }
         case BlueZNames.gattCharacteristic:
@@ -100,6 +103,12 @@ struct ObjectTree {
     /// `device_add_connection` in `src/device.c`.
     mutating func setConnected(_ path: String) {
         devices[path]?.isConnected = true
+        indexConnection(of: path)
+    }
+
+    /// Returns the number of devices that are connected by an adapter.
+    func connectedCount(of adapter: String) -> Int {
+        connectedDevices.count { devices[$0]?.adapter == adapter }
     }
 
     /// Whether the object has this interface.
@@ -138,16 +147,18 @@ struct ObjectTree {
     /// Returns the characteristics of a service of a device; nil if the device has no such service. Of several services
     /// with the same UUID, the one with the most characteristics counts.
     func characteristics(of service: BluetoothUUID, on device: String) -> [BluetoothUUID: Characteristic]? {
-        services.filter { $0.value.uuid == service && $0.value.device == device }.keys.sorted()
-            .map { characteristics(below: $0) }
+        let paths = gattObjects[device] ?? []
+        return paths.filter { services[$0]?.uuid == service && services[$0]?.device == device }.sorted()
+            .map { characteristics(below: $0, among: paths) }
             .max { $0.count < $1.count }
     }
 
     /// Whether a client has subscribed to notifications of a device. `own` are the paths of characteristics whose session
     /// by signals does not count.
     func hasClient(below device: String, besides own: Set<String> = []) -> Bool {
-        characteristics.contains { path, object in
-            (object.isNotifyAcquired || (object.isNotifying && !own.contains(path))) && path.hasPrefix(device + "/")
+        (gattObjects[device] ?? []).contains { path in
+            guard let object = characteristics[path] else { return false }
+            return object.isNotifyAcquired || (object.isNotifying && !own.contains(path))
         }
     }
 
@@ -157,10 +168,12 @@ struct ObjectTree {
         return devices[device]?.address
     }
 
-    private func characteristics(below service: String) -> [BluetoothUUID: Characteristic] {
+    private func characteristics(below service: String, among paths: [String]) -> [BluetoothUUID: Characteristic] {
         var found: [BluetoothUUID: Characteristic] = [:]
-        for (path, object) in characteristics where object.service == service {
-            guard let uuid = object.uuid else { continue }
+        for path in paths {
+            guard let object = characteristics[path], object.service == service, let uuid = object.uuid else {
+                continue
+            }
             found[uuid] = Characteristic(path: path, properties: object.properties)
         }
         return found
@@ -176,9 +189,8 @@ struct ObjectTree {
                 || values["Connected"]?.flag == true
         case BlueZNames.gattService, BlueZNames.gattCharacteristic:
             let device = Self.device(of: path)
-            let count = gattObjects[device] ?? 0
-            guard count < Self.mostGATTObjects else { return false }
-            gattObjects[devices.storedKey(device)] = count + 1
+            guard gattObjects[device]?.count ?? 0 < Self.mostGATTObjects else { return false }
+            gattObjects[devices.storedKey(device), default: []].append(path)
             return true
         default: return true
         }
@@ -186,8 +198,9 @@ struct ObjectTree {
 
     private mutating func releaseRoom(of path: String) {
         let device = Self.device(of: path)
-        guard let count = gattObjects[device] else { return }
-        gattObjects[device] = count > 1 ? count - 1 : nil
+        guard var paths = gattObjects[device] else { return }
+        paths.removeAll { $0 == path }
+        gattObjects[device] = paths.isEmpty ? nil : paths
     }
 
     /// Returns the path of the device, `/org/bluez/hci0/dev_…`: the prefix of the paths of its services and
@@ -205,9 +218,14 @@ struct ObjectTree {
         if let address = devices[path]?.address { paths[address, default: []].insert(path) }
     }
 
+    private mutating func indexConnection(of path: String) {
+        if devices[path]?.isConnected == true { connectedDevices.insert(path) } else { connectedDevices.remove(path) }
+    }
+
     private mutating func removeDevice(_ path: String) {
         forgetIndex(path, devices[path]?.address)
         devices[path] = nil
+        indexConnection(of: path)
     }
 
     private mutating func forgetIndex(_ path: String, _ address: BluetoothAddress?) {

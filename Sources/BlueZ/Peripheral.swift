@@ -79,7 +79,11 @@ final class Peripheral {
     var searches: [ServiceSearch] = []
     /// Paths of the discovered characteristics.
     var characteristics: [BluetoothUUID: String] = [:]
-    var notifications: [BluetoothUUID: Notifications] = [:]
+    var notifications: [BluetoothUUID: Notifications] = [:] {
+        didSet { beginningCount = notifications.values.count { if case .beginning = $0 { true } else { false } } }
+    }
+    /// The number of ``notifications`` that are being enabled. Kept, because it is read of all devices for each subscription.
+    private(set) var beginningCount = 0
     /// One for each characteristic that was written to: almost always a single one.
     private var writers: [CharacteristicWriter] = []
     /// Repeats a write that BlueZ could not accept; nil if there is none.

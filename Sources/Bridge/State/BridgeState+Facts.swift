@@ -14,12 +14,15 @@ extension BridgeState {
     }
 
     mutating func adaptersChanged(to list: [AdapterFacts], at now: Timestamp) -> [BridgeAction] {
+        let problemsBefore = Problem.problems(of: stack.adapters)
         let (lost, back) = stack.adaptersChanged(to: list)
+        // The list changes with each connection: looking at all tags each time would be slow.
+        let health = Problem.problems(of: stack.adapters) == problemsBefore ? [] : healthChanged(at: now)
         let events =
             lost.map { id, state in
                 event(.adapterLost, adapter: id, text: "Bluetooth adapter \(id) is \(state)", at: now)
             } + back.map { event(.adapterBack, adapter: $0, at: now) }
-        return publish([adapterFact] + events + healthChanged(at: now))
+        return publish([adapterFact] + events + health)
     }
 
     /// Handles the version of the MQTT protocol and the node of a new connection; nil: the broker has one address.

@@ -30,7 +30,7 @@ extension BridgeState {
         case .connection:
             let isChanged = tags[position].isConnected != wasConnected
             let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
-            let counts = isChanged ? [infoFact, connectedTagsFact] : []
+            let counts = isChanged ? listsChanged(at: now) : []
             return scope.narrowing + publish(publications + health + counts) + scope.widening
                 + refuseWaiting(of: position, at: now) + settle(position, at: now) + sendWaiting(of: position, at: now)
         case .information:
@@ -41,6 +41,21 @@ extension BridgeState {
         default: return publish(publications)
         }
     }
+
+    /// Publishes which tags are connected, or does so later: with many tags, a list of all tags for each connection takes
+    /// longer than the connection.
+    private mutating func listsChanged(at now: Timestamp) -> [Publication] {
+        lists.interval = tags.count > Self.manyTags ? .milliseconds(tags.count) : .zero
+        return lists.admits(at: now.instant) ? [infoFact, connectedTagsFact] : []
+    }
+
+    /// Returns the lists that were held back, if they are due.
+    mutating func listsDue(at now: Timestamp) -> [Publication] {
+        lists.isDue(at: now.instant) ? [infoFact, connectedTagsFact] : []
+    }
+
+    /// With more tags, the lists of tags are published once per millisecond and tag at most.
+    private static let manyTags = 50
 
     mutating func sighted(_ id: TagID, _ sighting: TagSighting, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: id) else { return [] }

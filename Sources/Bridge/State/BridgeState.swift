@@ -48,6 +48,8 @@ public struct BridgeState: Sendable {
     var discovery: HomeAssistantDiscovery?
     var announcements = AnnouncementQueue()
     var work = TagWork()
+    /// Limits the facts that list the tags while many of them connect.
+    var lists = Throttle(every: .zero)
     var tagContext: TagMirror.Context
     var gestures: GestureEncoder
     var incidents = TagIncidents()
@@ -247,7 +249,9 @@ extension BridgeState {
             + clearFormerTopics(at: now)
         let repeated = refreshes.isDue(at: now.instant) ? allFactsAgain(at: now) : []
         return releaseDueGestures(at: now) + expired
-            + publish(accepted + facts + foundTags + state + discoveryDue(at: now) + repeated) + again + idle
+            + publish(accepted + facts + foundTags + state + discoveryDue(at: now) + repeated + listsDue(at: now))
+            + again
+            + idle
             + endScanInTime(at: now) + endRecordingInTime(at: now) + logDue(at: now) + departed + records
             + beatsDue(at: now) + scopesDue(at: now) + workDue(at: now)
     }
@@ -260,6 +264,7 @@ extension BridgeState {
         earliest.lower(to: discovery?.life.deadline.map(Instant.init(sinceBoot:)))
         earliest.lower(to: announcements.deadline)
         earliest.lower(to: work.deadline)
+        earliest.lower(to: lists.due)
         earliest.lower(to: former.deadline)
         earliest.lower(to: stateReminders.deadline)
         earliest.lower(to: scopes.deadline)

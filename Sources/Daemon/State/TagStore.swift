@@ -16,6 +16,8 @@ final class TagStore {
     /// The contents of the file, including a write in progress.
     private var written: [TagID: StoredTag] = [:]
     private var isWriting = false
+    /// Whether a change during a write must not wait for the pause after it: a new bond, or the end of a tag.
+    private var isUrgent = false
     /// A file that could not be read is not overwritten.
     private var mayWrite = true
     /// Whether ``tags`` are all that were ever remembered: false after a file that is damaged or cannot be read.
@@ -23,6 +25,9 @@ final class TagStore {
     /// The damage of the file when it was read; nil if there was none.
     private(set) var damage: DamagedState?
     private let retryInterval: Duration
+    private let pause: Duration
+    /// Writes the changes that were made within the pause after a write.
+    private lazy var next = LoopTimer { [unowned self] in save() }
     private lazy var retry = LoopTimer { [unowned self] in save() }
     private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
     /// Called when writing the file begins to fail, and when it works again.
@@ -38,8 +43,13 @@ final class TagStore {
     ///   - folder: where the file is.
     ///   - log: where failures are logged.
     ///   - retryInterval: how long after a failure the file is written again, if nothing changes before.
-    init(_ folder: StateFolder, log: Logger, retryInterval: Duration = .seconds(30)) {
+    ///   - pause: how long after a write changes are collected before the next one. The file has all tags: while hundreds
+    ///     of tags connect, writing it for each of them would take longer than connecting them.
+    init(
+        _ folder: StateFolder, log: Logger, retryInterval: Duration = .seconds(30), pause: Duration = .milliseconds(500)
+    ) {
         self.folder = folder
+        self.pause = pause
         self.retryInterval = retryInterval
         self.log = log.with(.endpoint, folder.path)
     }
@@ -81,23 +91,26 @@ final class TagStore {
     /// Stores a tag.
     func remember(_ tag: StoredTag) {
         tags[tag.id] = tag
-        save()
+        if !next.isArmed { save() }
     }
 
     /// Marks a tag as paired by command: it is known without being listed.
     func markPaired(_ id: TagID) {
         tags[id]?.paired = true
+        isUrgent = true
         save()
     }
 
     /// Removes a tag.
     func forget(_ id: TagID) {
         tags[id] = nil
+        isUrgent = true
         save()
     }
 
     /// Waits until all changes are written, or until the timeout: what the bridge has published must survive a restart.
     func finish(within limit: Duration = .seconds(2)) async {
+        if next.isArmed { save() }
         guard isWriting else { return }
         await finishing.wait(atMost: limit)
     }
@@ -106,9 +119,10 @@ final class TagStore {
     private func save() {
         guard mayWrite, !isWriting else { return }
         retry.disarm()
+        next.disarm()
         // A change that could not be saved may have been reverted, so the file is correct again.
         guard tags != written else { return report(nil) }
-        isWriting = true
+        (isWriting, isUrgent) = (true, false)
         limit.arm(after: FileError.patience, accuracy: .seconds(1))
         EventLoop.shared.begin { await self.write() }
     }
@@ -127,7 +141,7 @@ final class TagStore {
             return endFinishingUnlessWriting()
         }
         written = wanted
-        save()
+        if finishing.isWaiting || isUrgent { save() } else { next.arm(after: pause) }
         endFinishingUnlessWriting()
     }
 

@@ -41,6 +41,22 @@ struct TagBatchesTests {
         #expect(connects() == 0)
     }
 
+    @Test("the lists of tags are published at once for the first connection, and then once for many")
+    func lists() {
+        var scene = Scene(tags: Self.tags)
+        scene.handle(.started)
+        scene.wait(.seconds(1))
+        func lists(_ lines: [String]) -> [String] { lines.filter { $0.contains("/tags {\"connected\":") } }
+        var published = Self.tags.dropLast().map { tag in
+            lists(scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: tag.id))
+        }
+        #expect(published.removeFirst() == ["jacquard/bridge/attic/tags {\"connected\":1,\"known\":\(Self.count)}"])
+        #expect(published.filter { !$0.isEmpty } == [])
+        let later = lists(scene.wait(.milliseconds(Self.count)))
+        #expect(later == ["jacquard/bridge/attic/tags {\"connected\":\(Self.count - 1),\"known\":\(Self.count)}"])
+        #expect(lists(scene.wait(.seconds(1))).isEmpty)
+    }
+
     @Test("begins again with all tags when its cause repeats, and is due at no time when it has ended")
     func again() {
         var batches = TagBatches()

@@ -271,6 +271,27 @@ struct TagStoreTests {
         }
     }
 
+    @Test("collects changes for a while after a write, and writes them when it finishes")
+    func pause() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let folder = StateFolder(option: scratch.path, environment: [:])
+            let store = TagStore(folder, log: Logger("store", to: MemorySink()), pause: .seconds(3_600))
+            store.remember(.sample("a"))
+            try await until("the first tag") { folder.load() == .tags([.sample("a")]) }
+            // Behind the end of the write on the loop.
+            await HelperThread.shared.run(.state) {}
+            store.remember(.sample("b"))
+            await HelperThread.shared.run(.state) {}
+            #expect(folder.load() == .tags([.sample("a")]))
+            await store.finish()
+            #expect(folder.load() == .tags([.sample("a"), .sample("b")]))
+            store.remember(.sample("c"))
+            store.forget("a")
+            try await until("a removal at once") { folder.load() == .tags([.sample("b"), .sample("c")]) }
+        }
+    }
+
     @Test("does not overwrite a file that it could not read")
     func keepsUnreadable() async throws {
         try await onLoop {
