@@ -103,6 +103,7 @@ extension BlueZCentral {
         switch peripheral.notifications[characteristic] {
         case nil:
             cancelUnansweredAcquisitions(of: address)
+            acquiring.insert(address)
             let isRoom = SpareDescriptors.areAvailable(beside: pendingAcquisitions)
             peripheral.notifications[characteristic] = .beginning(requests: 1)
             let request = Subscription(peripheral: peripheral, characteristic: characteristic, path: path)
@@ -117,9 +118,9 @@ extension BlueZCentral {
 
     /// The number of calls in progress that may get a descriptor.
     var pendingAcquisitions: Int {
-        peripherals.values.reduce(0) { count, peripheral in
-            count + peripheral.pendingWriteAcquisitions + peripheral.beginningCount
-        }
+        let pending = acquiring.map { ($0, peripherals[$0]?.pendingAcquisitions ?? 0) }
+        acquiring.subtract(pending.filter { $0.1 == 0 }.map(\.0))
+        return pending.reduce(0) { $0 + $1.1 }
     }
 
     // MARK: By descriptor

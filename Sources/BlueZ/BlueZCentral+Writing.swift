@@ -50,6 +50,7 @@ extension BlueZCentral {
             writer.route.refused()
             return sendWaiting(writer, of: peripheral)
         }
+        acquiring.insert(peripheral.address)
         callCharacteristic(writer.path, "AcquireWrite", [.properties([])]) { [weak self] result in
             guard let self, isLinked(peripheral) else { return }
             acquireWriteEnded(result, writer, of: peripheral)

@@ -68,6 +68,8 @@ public final class BlueZCentral: Central {
     var bondRequirements = BondRequirements()
     /// Subscriptions by signals, because `AcquireNotify` was refused, by the characteristic's path.
     var notifying: [String: Subscription] = [:]
+    /// The devices with calls in progress that may get a descriptor, and some whose calls have ended.
+    var acquiring: Set<BluetoothAddress> = []
     /// The characteristics with a session of this client by signals, by path. bluetoothd keeps a session beyond its link.
     var ownSessions: Set<String> = []
     var unansweredAcquisitions = UnansweredAcquisitions()

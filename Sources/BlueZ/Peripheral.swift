@@ -79,11 +79,7 @@ final class Peripheral {
     var searches: [ServiceSearch] = []
     /// Paths of the discovered characteristics.
     var characteristics: [BluetoothUUID: String] = [:]
-    var notifications: [BluetoothUUID: Notifications] = [:] {
-        didSet { beginningCount = notifications.values.count { if case .beginning = $0 { true } else { false } } }
-    }
-    /// The number of ``notifications`` that are being enabled. Kept, because it is read of all devices for each subscription.
-    private(set) var beginningCount = 0
+    var notifications: [BluetoothUUID: Notifications] = [:]
     /// One for each characteristic that was written to: almost always a single one.
     private var writers: [CharacteristicWriter] = []
     /// Repeats a write that BlueZ could not accept; nil if there is none.
@@ -138,8 +134,11 @@ final class Peripheral {
         return writer
     }
 
-    /// The number of `AcquireWrite` calls in progress.
-    var pendingWriteAcquisitions: Int { writers.count { !$0.waiting.isEmpty } }
+    /// The number of `AcquireWrite` and `AcquireNotify` calls in progress.
+    var pendingAcquisitions: Int {
+        writers.count { !$0.waiting.isEmpty }
+            + notifications.values.count { if case .beginning = $0 { true } else { false } }
+    }
 
     /// Delivers the values that the device has sent before its end. Signals and descriptors are independent: the end of
     /// the link may be reported before the last values are read.
