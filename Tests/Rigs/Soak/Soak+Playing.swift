@@ -28,7 +28,9 @@ extension Soak {
     ]
 
     func play() {
-        guard let event = random.pick(Self.events), let tag = options.serials.randomElement(using: &random) else {
+        let commands: [(Int, Event)] = options.focus == .stop ? [(240, .command)] : []
+        guard let event = random.pick(Self.events + commands), let tag = options.serials.randomElement(using: &random)
+        else {
             return
         }
         let now = ContinuousClock.now

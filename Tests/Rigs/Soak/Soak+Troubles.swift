@@ -15,14 +15,20 @@ extension Soak {
         (1, .kill),
     ]
 
-    private static let freezes: [(Int, Trouble)] = [(4, .freeze), (1, .longFreeze)]
+    private var kinds: [(Int, Trouble)] {
+        switch options.focus {
+        case .freeze: [(4, .freeze), (1, .longFreeze)]
+        case .stop: [(1, .terminate)]
+        case nil: Self.kinds
+        }
+    }
 
     /// Makes a trouble.
     ///
     /// - Returns: the pause until the next one.
     func makeTrouble() async throws -> Duration {
         let now = ContinuousClock.now
-        let kind = troubleRandom.pick(options.isFreezeOnly ? Self.freezes : Self.kinds) ?? .freeze
+        let kind = troubleRandom.pick(kinds) ?? .freeze
         note("trouble: \(kind)")
         switch kind {
         case .adapter:
@@ -41,8 +47,12 @@ extension Soak {
         case .terminate: endDaemon(SIGTERM, at: now)
         case .kill: endDaemon(SIGKILL, at: now)
         }
+        switch options.focus {
         // Shorter, so that there are many.
-        if options.isFreezeOnly { return pause(5...20) }
+        case .freeze: return pause(5...20)
+        case .stop: return pause(4...8)
+        case nil: break
+        }
         // Now and then the next one comes before this one is over.
         return troubleRandom.happens(percent: 20) ? pause(0.5...4) : pause(15...35)
     }
@@ -74,7 +84,7 @@ extension Soak {
 
     /// Freezes the broker, if nothing else happens to it while it has gestures in its queue.
     private func freeze(for time: Duration, at now: ContinuousClock.Instant) {
-        guard options.isFreezeOnly else { return freezeNow(for: time, at: now) }
+        guard options.focus == .freeze else { return freezeNow(for: time, at: now) }
         for tag in options.serials.shuffled(using: &troubleRandom).prefix(2) { gesture(tag, count: 400, rate: 400) }
         later.add(.freezeBroker(time), at: now + pause(0...0.2))
     }
@@ -82,7 +92,7 @@ extension Soak {
     private func freezeNow(for time: Duration, at now: ContinuousClock.Instant) {
         guard troubles.isBrokerWell else { return }
         troubles.begin(.brokerFrozen, at: now)
-        if options.isFreezeOnly { standStill(for: 0.1...0.5) }
+        if options.focus == .freeze { standStill(for: 0.1...0.5) }
         stage.broker.daemon.signal(SIGSTOP)
         later.add(.thawBroker, at: now + time)
     }
@@ -126,7 +136,7 @@ extension Soak {
         case .thawBroker:
             stage.broker.daemon.signal(SIGCONT)
             note("broker goes on")
-            if options.isFreezeOnly, troubleRandom.happens(percent: 50) { standStill(for: 0.5...3) }
+            if options.focus == .freeze, troubleRandom.happens(percent: 50) { standStill(for: 0.5...3) }
             healing[.brokerFrozen] = .now
         case .startDaemon: try startAgain(at: now)
         }

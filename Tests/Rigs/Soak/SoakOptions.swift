@@ -15,12 +15,20 @@ struct SoakOptions {
     var idleSeconds: Int?
     /// How much the daemon logs.
     var logLevel = "info"
-    /// Whether the broker is frozen, and nothing else happens to it, the daemon and BlueZ.
-    var isFreezeOnly = false
+    /// A trouble that happens often, while no other one happens to the broker, the daemon and BlueZ.
+    enum Focus: String {
+        /// The broker is frozen.
+        case freeze
+        /// The daemon is stopped by SIGTERM and started again.
+        case stop
+    }
+
+    /// nil for all kinds of trouble.
+    var focus: Focus?
 
     static let usage =
         """
-        usage: soak [--minutes N] [--seed S] [--tags 20] [--only freeze] [--idle SECONDS] [--bin DIR] [--log-level LEVEL]
+        usage: soak [--minutes N] [--seed S] [--tags 20] [--only freeze|stop] [--idle SECONDS] [--bin DIR] [--log-level LEVEL]
         """
 
     /// Reads the arguments behind the program's name; nil when they make no sense.
@@ -40,8 +48,8 @@ struct SoakOptions {
             guard let seconds = Int(value), seconds > 0 else { return false }
             idleSeconds = seconds
         case "--only":
-            guard value == "freeze" else { return false }
-            isFreezeOnly = true
+            focus = Focus(rawValue: value)
+            return focus != nil
         case "--bin": programs = value
         case "--log-level": logLevel = value
         default: return false
