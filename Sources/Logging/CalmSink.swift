@@ -46,7 +46,7 @@ public final class CalmSink: LogSink {
 
 extension LogRecord {
     fileprivate func adding(_ variable: Logger.Metadata) -> LogRecord {
-        LogRecord(level: level, label: label, message: message, metadata: metadata + [variable])
+        LogRecord(level: level, label: label, message: message, metadata: metadata + [variable], time: time)
     }
 }
 

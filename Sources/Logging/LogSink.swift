@@ -1,5 +1,6 @@
 internal import JSON
 internal import Synchronization
+public import Time
 
 /// A log record.
 public struct LogRecord: Sendable {
@@ -13,12 +14,15 @@ public struct LogRecord: Sendable {
     public let metadata: [Logger.Metadata]
     /// Whether the record is a state change, such as a lost connection.
     let isChange: Bool
+    /// When a ``LogTap`` received the record; nil before.
+    public private(set) var time: LogTime?
 
     /// The longest value of a variable, in bytes. Longer ones are truncated, such as topics and texts of peers.
     static let longestValue = 1_024
 
     init(
-        level: LogLevel, label: String, message: String, metadata: [Logger.Metadata], isChange: Bool = false
+        level: LogLevel, label: String, message: String, metadata: [Logger.Metadata], isChange: Bool = false,
+        time: LogTime? = nil
     ) {
         self.level = level
         self.label = label
@@ -26,6 +30,14 @@ public struct LogRecord: Sendable {
         self.metadata =
             metadata.contains { $0.value.utf8.count > Self.longestValue } ? metadata.map(Self.cut) : metadata
         self.isChange = isChange
+        self.time = time
+    }
+
+    /// Returns the record with the time at which it was written.
+    func written(at time: LogTime) -> LogRecord {
+        var record = self
+        record.time = time
+        return record
     }
 
     private static func cut(_ variable: Logger.Metadata) -> Logger.Metadata {
@@ -44,6 +56,20 @@ public struct LogRecord: Sendable {
         let isPlain = value.utf8.allSatisfy { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\"") }
         guard !isPlain || value.isEmpty || !TerminalText.isSafe(value) else { return value }
         return TerminalText.quoted(value)
+    }
+}
+
+/// A point in time on two clocks.
+public struct LogTime: Hashable, Sendable {
+    /// For the age of a record. Unaffected by wall-clock changes.
+    public let instant: Instant
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    public let unixMilliseconds: Int64
+
+    /// Creates a time.
+    public init(_ instant: Instant, unixMilliseconds: Int64) {
+        self.instant = instant
+        self.unixMilliseconds = unixMilliseconds
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Passes records on to another sink, and also to a listener while there is one, which may have a lower threshold.
+/// Adds the time to records and passes them on to another sink, and also to a listener while there is one, which may have a lower
+/// threshold.
 ///
 /// Without a listener it costs nothing: the threshold is one number that is read without a lock.
 public final class LogTap: LogSink {
@@ -15,15 +16,19 @@ public final class LogTap: LogSink {
     static let most = 64
 
     private let sink: any LogSink
+    private let now: @Sendable () -> LogTime
     /// The rank of the lower threshold.
     private let lowest: Atomic<Int>
     private let listener = Mutex<Listener?>(nil)
 
     /// Creates a tap without a listener.
     ///
-    /// - Parameter sink: receives the records that reach its threshold.
-    public init(_ sink: any LogSink) {
+    /// - Parameters:
+    ///   - sink: receives the records that reach its threshold.
+    ///   - now: the clocks.
+    public init(_ sink: any LogSink, now: @escaping @Sendable () -> LogTime) {
         self.sink = sink
+        self.now = now
         lowest = Atomic(sink.level.rank)
     }
 
@@ -59,8 +64,9 @@ public final class LogTap: LogSink {
         }
     }
 
-    /// Writes the record to the other sink, and keeps it for the listener.
+    /// Writes the record with its time to the other sink, and keeps it for the listener.
     public func write(_ record: LogRecord) {
+        let record = record.written(at: now())
         if record.level >= sink.level { sink.write(record) }
         let wake = listener.withLock { listener -> (@Sendable () -> Void)? in
             guard let current = listener, record.level >= current.threshold else { return nil }

@@ -95,6 +95,31 @@ struct DoctorRequestTests {
         }
     }
 
+    @Test("log publishes what was logged before, at the time at which it was logged, and nothing twice")
+    func past() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
+            try await world.settled("0001")
+            let topic = World.bridge + "/log"
+            let data = try await world.succeeds(
+                World.bridge + "/request/log", #"{"tag":"0001","past_s":600,"duration_s":60}"#)
+            let past = world.results(topic)
+            let times = past.compactMap { $0["time"] as? String }
+            #expect(past.allSatisfy { $0["past"] as? Bool == true } && times == times.sorted())
+            #expect(past.contains { $0["message"] as? String == "connected" })
+            let since = try #require(data["since"] as? String), end = try #require(data["until"] as? String)
+            #expect(times.allSatisfy { $0 >= since && $0 < end })
+            try await world.succeeds("jacquard/tag/0001/connection/set", "connect")
+            try await world.connected()
+            try await until("a later record") { world.results(topic).count > past.count }
+            for record in world.results(topic).dropFirst(past.count) {
+                let time = try #require(record["time"] as? String)
+                #expect(record["past"] as? Bool == false && times.allSatisfy { $0 <= time }, "\(record)")
+            }
+        }
+    }
+
     @Test("log at the lowest level has the gestures and commands of a tag")
     func traffic() async throws {
         try await inWorld { world in

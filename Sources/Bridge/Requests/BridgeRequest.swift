@@ -72,8 +72,8 @@ enum BridgeRequestEffect: Sendable {
     case examine(token: UInt64)
     /// The examination for this request has ended; nil if it has failed.
     case examined(RequestResponse?, token: UInt64)
-    /// Log records are published from now on; nil: no longer.
-    case log((level: LogThreshold, tag: TagID?, duration: Duration)?)
+    /// Log records are published from now on, after the selected ones of earlier records; nil: no longer.
+    case log((level: LogThreshold, tag: TagID?, duration: Duration)?, past: RecalledLog? = nil)
     /// All facts are published again.
     case refreshed
     /// The recording of a tag's Bluetooth traffic begins.

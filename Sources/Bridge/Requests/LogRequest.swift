@@ -1,36 +1,53 @@
 import JSON
 import JacquardProtocol
 
-/// `request/log`: publishes log records on `G/log` for a duration, which 0 ends. A new request replaces the last one.
+/// `request/log`: publishes log records on `G/log` for a duration, which 0 ends, and first those of the last time. A new
+/// request replaces the last one.
 struct LogRequest: BridgeRequest {
     static let name = "log"
-    static let keys = ["level", "tag", "duration_s"]
+    static let keys = ["level", "tag", "duration_s", "past_s"]
 
     private let level: LogThreshold
     private let tag: TagID?
     private let seconds: Int
+    private let pastSeconds: Int
 
     /// At most an hour.
     private static let durations = 0...3_600
+    /// At most ten minutes.
+    private static let pasts = 0...600
     private static let standardSeconds = 300
     private static let levels = LogThreshold.allCases.map { Word($0.rawValue, $0) }
 
     init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
-        let arguments = try CommandArguments(emptyOrObject: payload, with: "level, tag, duration_s")
+        let arguments = try CommandArguments(emptyOrObject: payload, with: "level, tag, duration_s, past_s")
         level = try arguments.word("level", of: Self.levels) ?? .info
         seconds = try arguments.integer("duration_s", Self.durations) ?? Self.standardSeconds
+        pastSeconds = try arguments.integer("past_s", Self.pasts) ?? 0
         let text = try arguments.text("tag", longest: TagID.longest)
         tag = if let text { bridge.tags[try bridge.tagPosition(text)].entry.id } else { nil }
     }
 
     func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
-        .done(.log, [.log(seconds == 0 ? nil : (level, tag, .seconds(seconds)))])
+        guard seconds > 0, pastSeconds > 0 else {
+            return .done(.log, [.log(seconds == 0 ? nil : selection)])
+        }
+        return .underWay([.action(.recallLog(level, .seconds(pastSeconds), token: token))])
     }
+
+    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+        guard case .recalled(let past) = response else { return .failed(.neverEnded) }
+        return .done(.log, [.log(selection, past: past)])
+    }
+
+    private var selection: (level: LogThreshold, tag: TagID?, duration: Duration) { (level, tag, .seconds(seconds)) }
 }
 
 /// The data of the result of `request/log`.
 struct LogRequestDocument: Encodable {
     @OrNull var level: LogThreshold?
+    /// From when on all records are published; nil if the publication has ended.
+    @OrNull var since: String?
     /// The tag whose records are published; nil for all records.
     @OrNull var tag: String?
     /// When the publication ends; nil if it has ended.
@@ -38,6 +55,7 @@ struct LogRequestDocument: Encodable {
 
     init(_ stream: LogStream?) {
         level = stream?.level
+        since = stream.map { TimeText.utc($0.since) }
         tag = stream?.tag?.text
         until = stream?.until.text
     }

@@ -218,7 +218,7 @@ extension BridgeState {
         case .measured(let measurement): return measured(measurement, at: now)
         case .examine(let token): return examine(token)
         case .examined(let response, let token): return examined(response, for: token, at: now)
-        case .log(let selection): return followLog(selection, at: now)
+        case .log(let selection, let past): return followLog(selection, past: past, at: now)
         case .refreshed: return refreshes.admits(at: now.instant) ? publish(allFactsAgain(at: now)) : []
         case .recording(let tag, let duration): return beginRecording(tag, for: duration, at: now)
         case .recordingStopped: return endRecording(.stopped, at: now)

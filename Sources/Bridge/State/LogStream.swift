@@ -19,6 +19,8 @@ public struct LogEntry: Hashable, Sendable {
         }
     }
 
+    /// When it was written, in milliseconds since 1970-01-01T00:00:00Z.
+    public let unixMilliseconds: Int64
     /// The severity.
     public let level: LogThreshold
     /// The part of the program.
@@ -29,11 +31,28 @@ public struct LogEntry: Hashable, Sendable {
     public let fields: [Field]
 
     /// Creates a record.
-    public init(level: LogThreshold, label: String, message: String, fields: [Field] = []) {
+    public init(
+        at unixMilliseconds: Int64, level: LogThreshold, label: String, message: String, fields: [Field] = []
+    ) {
+        self.unixMilliseconds = unixMilliseconds
         self.level = level
         self.label = label
         self.message = message
         self.fields = fields
+    }
+}
+
+/// Earlier log records of the program.
+public struct RecalledLog: Hashable, Sendable {
+    /// Oldest first.
+    public let entries: [LogEntry]
+    /// From when on they are complete, in milliseconds since 1970-01-01T00:00:00Z.
+    public let since: Int64
+
+    /// Creates records.
+    public init(_ entries: [LogEntry], since: Int64) {
+        self.entries = entries
+        self.since = since
     }
 }
 
@@ -47,15 +66,18 @@ struct LogStream: Sendable {
     let level: LogThreshold
     /// The tag whose records are published; nil for all records.
     let tag: TagID?
+    /// From when on all records are published, in milliseconds since 1970-01-01T00:00:00Z.
+    let since: Int64
     let until: Timestamp
 
     private var windowEnd = Instant(sinceBoot: .zero)
     private var sent = 0
     private var omitted: UInt64 = 0
 
-    init(_ level: LogThreshold, tag: TagID?, until: Timestamp) {
+    init(_ level: LogThreshold, tag: TagID?, since: Int64, until: Timestamp) {
         self.level = level
         self.tag = tag
+        self.since = since
         self.until = until
     }
 
@@ -64,7 +86,7 @@ struct LogStream: Sendable {
 
     /// Returns the document of a record; nil if it is omitted.
     mutating func take(_ entry: LogEntry, bridge: String, at now: Timestamp) -> LogDocument? {
-        admits(at: now.instant) ? document(of: entry, bridge, now) : nil
+        admits(at: now.instant) ? document(of: entry, bridge) : nil
     }
 
     /// Counts records that were lost before.
@@ -75,8 +97,9 @@ struct LogStream: Sendable {
         guard omitted > 0, deadline <= now.instant else { return nil }
         sent = 1
         windowEnd = now.instant + .seconds(1)
-        let entry = LogEntry(level: .notice, label: "log", message: "records omitted")
-        return document(of: entry, bridge, now)
+        let entry = LogEntry(
+            at: now.unixMilliseconds, level: .notice, label: "log", message: "records omitted")
+        return document(of: entry, bridge)
     }
 
     private mutating func admits(at now: Instant) -> Bool {
@@ -92,9 +115,9 @@ struct LogStream: Sendable {
         return true
     }
 
-    private mutating func document(of entry: LogEntry, _ bridge: String, _ now: Timestamp) -> LogDocument {
+    private mutating func document(of entry: LogEntry, _ bridge: String) -> LogDocument {
         defer { omitted = 0 }
-        return LogDocument(entry, omitted: omitted, bridge: bridge, at: now)
+        return LogDocument(entry, omitted: omitted, bridge: bridge)
     }
 }
 
@@ -107,9 +130,11 @@ struct LogDocument: Encodable {
     let message: String
     /// The number of records that were omitted before this one.
     let omitted: UInt64
+    /// Whether the record was written before it was requested.
+    let past: Bool
     let time: String
 
-    init(_ entry: LogEntry, omitted: UInt64, bridge: String, at now: Timestamp) {
+    init(_ entry: LogEntry, omitted: UInt64 = 0, bridge: String, isPast: Bool = false) {
         self.bridge = bridge
         fields = Dictionary(
             entry.fields.map { ($0.name, $0.value.shortened(toBytes: LogStream.longestValue)) }
@@ -118,7 +143,8 @@ struct LogDocument: Encodable {
         level = entry.level
         message = entry.message
         self.omitted = omitted
-        time = now.text
+        past = isPast
+        time = TimeText.utc(entry.unixMilliseconds)
     }
 }
 
@@ -129,11 +155,21 @@ extension LogThreshold: Encodable {}
 extension BridgeState {
     /// Starts, replaces or ends the publication of log records.
     mutating func followLog(
-        _ selection: (level: LogThreshold, tag: TagID?, duration: Duration)?, at now: Timestamp
+        _ selection: (level: LogThreshold, tag: TagID?, duration: Duration)?, past: RecalledLog?, at now: Timestamp
     ) -> [BridgeAction] {
         guard let selection else { return endLog(at: now) }
-        logStream = LogStream(selection.level, tag: selection.tag, until: now + selection.duration)
-        return [.followLog(selection.level)]
+        logStream = LogStream(
+            selection.level, tag: selection.tag, since: past?.since ?? now.unixMilliseconds,
+            until: now + selection.duration)
+        return [.followLog(selection.level)] + publish(recalled(past))
+    }
+
+    /// Publishes earlier log records. The driver bounds their number, and they don't count for the rate.
+    private func recalled(_ past: RecalledLog?) -> [Publication] {
+        guard let stream = logStream, let past else { return [] }
+        return selected(past.entries, by: stream).map {
+            logPublication(LogDocument($0, bridge: configuration.instance, isPast: true))
+        }
     }
 
     /// Ends the publication of log records.
@@ -143,19 +179,23 @@ extension BridgeState {
         return [.followLog(nil)]
     }
 
-    /// Publishes log records. Those about messages to `G/log` itself are ignored, so that a failure to publish them does
-    /// not cause further ones.
+    /// Publishes log records.
     mutating func logged(_ entries: [LogEntry], omitted: Int, at now: Timestamp) -> [Publication] {
         guard let stream = logStream else { return [] }
-        let address = stream.tag.flatMap(tags.position).flatMap { tags[$0].sighting.address }
-        let selected = entries.filter { entry in
-            !entry.fields.contains { $0.name == "topic" && $0.value == topics.log }
-                && (stream.tag == nil || entry.concerns(stream.tag, address))
-        }
         // Records of other tags are not missed.
         if stream.tag == nil { logStream?.lost(omitted) }
-        return selected.compactMap { entry in
+        return selected(entries, by: stream).compactMap { entry in
             logStream?.take(entry, bridge: configuration.instance, at: now).map(logPublication)
+        }
+    }
+
+    /// Returns the records of the stream's tag. Those about messages to `G/log` itself are ignored, so that a failure to publish
+    /// them does not cause further ones.
+    private func selected(_ entries: [LogEntry], by stream: LogStream) -> [LogEntry] {
+        let address = stream.tag.flatMap(tags.position).flatMap { tags[$0].sighting.address }
+        return entries.filter { entry in
+            !entry.fields.contains { $0.name == "topic" && $0.value == topics.log }
+                && (stream.tag == nil || entry.concerns(stream.tag, address))
         }
     }
 

@@ -44,6 +44,9 @@ public enum BridgeAction: Equatable, Sendable {
     case setLogLevel(LogThreshold)
     /// Report log records of this level and above (``BridgeEvent/logged(_:omitted:)``); nil: no longer.
     case followLog(LogThreshold?)
+    /// Select the kept log records of this level and above from the last time; answered by
+    /// ``RequestResponse/recalled(_:)``.
+    case recallLog(LogThreshold, Duration, token: UInt64)
     /// Add a known tag; its facts and discovery documents have been published.
     case addTag(TagEntry)
     /// Remove a known tag. Its discovery documents are removed immediately, its facts a second later.
@@ -70,6 +73,9 @@ public enum RequestResponse: Hashable, Sendable {
     case examined(HostReport)
     /// The traces of gestures, oldest first.
     case gestures([GestureTrace])
+    /// The log records. None is missing between them and those that a ``BridgeAction/followLog(_:)`` among the next actions
+    /// reports.
+    case recalled(RecalledLog)
 }
 
 /// Why an action with a token failed.

@@ -6,6 +6,7 @@ import EventLoop
 import Jacquard
 import JacquardProtocol
 import Logging
+import Time
 
 /// Performs the actions of the bridge.
 extension BridgeService {
@@ -33,6 +34,7 @@ extension BridgeService {
         case .recordTraffic(of: let id): recordTraffic(of: id)
         case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
         case .followLog(let level): followLog(level)
+        case .recallLog(let level, let duration, let token): recallLog(level, duration, token)
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
         case .unsubscribe(let filters): unsubscribe(from: filters)
         case .addTag(let entry): add(entry)
@@ -74,9 +76,23 @@ extension BridgeService {
         }
     }
 
+    /// Selects the records when the response is handled, so that none is missing before the listener starts.
+    private func recallLog(_ level: LogThreshold, _ duration: Duration, _ token: UInt64) {
+        EventLoop.shared.atEndOfTurn { [weak self] in
+            guard let self else { return }
+            let now = Timestamp.now
+            let (records, since) = recentLog.records(
+                at: LogLevel(rawValue: level.rawValue) ?? .info, since: now.instant - duration)
+            let past = RecalledLog(
+                records.compactMap { LogEntry($0) },
+                since: now.unixMilliseconds - (now.instant - since).milliseconds)
+            handle(.requestEnded(token: token, .success(.recalled(past))))
+        }
+    }
+
     private func reportLog() {
         let (records, omitted) = sink.takeRecords()
-        handle(.logged(records.map { LogEntry($0) }, omitted: omitted))
+        handle(.logged(records.compactMap { LogEntry($0) }, omitted: omitted))
     }
 
     private func scan(_ allowsDuplicates: Bool, _ token: UInt64) {

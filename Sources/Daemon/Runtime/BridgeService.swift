@@ -18,6 +18,7 @@ import Time
 final class BridgeService {
     let log: Logger
     let sink: LogTap
+    let recentLog: RecentLog
     let central: BlueZCentral
     let manager: JacquardManager
     /// Replaced when the settings of the broker connection change.
@@ -80,11 +81,14 @@ final class BridgeService {
     ///   - busAddress: of the bus that BlueZ is on.
     ///   - boot: identifies this start.
     ///   - sink: the destination of log lines, with their level.
+    ///   - recentLog: keeps the newest ones.
     init(
         _ configuration: Settings, store: TagStore, batteries: BatteryStore, recorder: EventRecorder?, runs: RunStore,
-        former: [FormerInstance], doctor: HostDoctor, busAddress: String, boot: String, sink: LogTap
+        former: [FormerInstance], doctor: HostDoctor, busAddress: String, boot: String, sink: LogTap,
+        recentLog: RecentLog
     ) {
         self.sink = sink
+        self.recentLog = recentLog
         self.store = store
         self.batteries = batteries
         self.runs = runs

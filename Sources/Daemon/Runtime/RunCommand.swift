@@ -41,16 +41,16 @@ struct RunCommand: CommandAction, Hashable {
     ) -> ExitCode {
         // A write to a closed connection returns an error instead.
         signal(SIGPIPE, SIG_IGN)
+        let recent = RecentLog(Self.sink(loaded.configuration.log, environment), since: .now)
         let sink = LogTap(
-            CalmSink(
-                Self.sink(loaded.configuration.log, environment), answering: [ConfigurationReload.logLabel],
-                now: { .now }))
+            CalmSink(recent, answering: [ConfigurationReload.logLabel], now: { .now }),
+            now: { LogTime(.now, unixMilliseconds: WallClock.unixMilliseconds) })
         let folder = StateFolder(option: state, environment: environment)
         let lock = StateLock.take(in: folder)
         guard Self.mayUse(folder, lock, Logger("daemon", to: sink)) else { return .failed }
         let bus = SystemBus.address(environment)
         EventLoop.shared.begin {
-            await Self.serve(loaded, source, folder, bus, sink)
+            await Self.serve(loaded, source, folder, bus, sink, recent)
             EventLoop.shared.stop()
         }
         EventLoop.shared.run()
@@ -76,7 +76,7 @@ struct RunCommand: CommandAction, Hashable {
     @LoopActor
     private static func serve(
         _ loaded: LoadedConfiguration, _ source: ConfigurationSource, _ folder: StateFolder, _ bus: String,
-        _ sink: LogTap
+        _ sink: LogTap, _ recent: RecentLog
     ) async {
         let log = Logger("daemon", to: sink)
         let end = TerminationSignals()
@@ -105,7 +105,8 @@ struct RunCommand: CommandAction, Hashable {
             busAddress: bus, stateFolder: folder.path, load: { source.load() }, log: log.labelled("doctor"))
         let service = BridgeService(
             loaded.configuration, store: store, batteries: batteries, recorder: recorder, runs: runs, former: former,
-            doctor: doctor, busAddress: bus, boot: boot, sink: sink)
+            doctor: doctor, busAddress: bus, boot: boot, sink: sink,
+            recentLog: recent)
         service.start()
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()

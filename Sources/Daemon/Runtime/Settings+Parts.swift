@@ -213,10 +213,12 @@ extension AdapterFacts.State {
 }
 
 extension LogEntry {
-    /// A record of the logger, as the bridge publishes it.
-    init(_ record: LogRecord) {
+    /// A record of the logger, as the bridge publishes it; nil for one without a time, which no ``LogTap`` has received.
+    init?(_ record: LogRecord) {
+        guard let time = record.time else { return nil }
         self.init(
-            level: LogThreshold(rawValue: record.level.rawValue) ?? .info, label: record.label, message: record.message,
+            at: time.unixMilliseconds, level: LogThreshold(rawValue: record.level.rawValue) ?? .info,
+            label: record.label, message: record.message,
             fields: record.metadata.map { Field($0.key.name, $0.value) })
     }
 }

@@ -5,6 +5,8 @@ import {clockTime} from "./model.js";
 
 const levels = ["trace", "debug", "info", "notice", "warning", "error"];
 const seconds = 300;
+// How much of the past is shown, in seconds.
+const past = 600;
 
 export function logPage(root, {model, connection}) {
   const bridge = make("select");
@@ -14,47 +16,56 @@ export function logPage(root, {model, connection}) {
   const filter = make("input", {type: "search", placeholder: "text", autocomplete: "off"});
   const result = resultLine();
   const body = make("tbody");
-  let paused = null;
+  let paused = null, pausedAt = 0;
   const pause = make("button", {type: "button", "aria-pressed": "false"}, "Pause");
   const begin = make("button", {class: "main"}, "Start");
   const stop = button("Stop", () => end());
   stop.disabled = true;
   // The bridge that sends its log, and until when.
   let running = null;
+  // The log that is shown: its bridge, since when its records are complete, and when it ended.
+  let shown = null;
   // Whether the page has asked for a log, or has found one that another page has started.
   let hasBegun = false;
   const form = make("form", {class: "bar"}, make("label", {}, "Bridge", bridge), make("label", {}, "Level", level), make("label", {}, "Tag", tag), begin, stop);
   const table = make("table", {class: "stack log"}, make("thead", {}, make("tr", {}, ...["Time", "Level", "Part", "Message"].map(text => make("th", {scope: "col"}, text)))), body);
+  const range = make("p", {class: "quiet"});
   const empty = make("p", {class: "quiet"});
   root.append(make("h1", {}, "Log"), form, result,
-    make("div", {class: "bar"}, make("label", {}, "Filter", filter), pause, button("Clear", () => { model.log = []; if (paused) paused = []; draw(); })), table, empty);
+    make("div", {class: "bar"}, make("label", {}, "Filter", filter), pause, button("Clear", () => { model.log = []; if (paused) paused = []; draw(); })), range, table, empty);
   form.addEventListener("submit", event => { event.preventDefault(); start(); });
 
   async function start() {
     const name = bridge.value;
     hasBegun = true;
     if (running && running.name !== name) end();
-    const payload = {level: level.value, duration_s: seconds};
+    const payload = {level: level.value, duration_s: seconds, past_s: past};
     if (tag.value.trim()) payload.tag = tag.value.trim();
     const answer = await connection.send(`bridge/${name}/request/log`, payload, {timeout: 3000});
     if (answer.ok && isClosed) return request(name, {duration_s: 0});
-    if (answer.ok) runs(name, model.now() + seconds * 1000);
+    if (answer.ok) runs(name, JSON.stringify([name, payload]), answer.data?.since);
     else if (answer.code === "unknown_command" || answer.isTimeout) result.show({ok: false, text: "This version of the bridge cannot send its log. Use: journalctl -u jacquard2mqtt"});
     else result.show(answer);
   }
   let isClosed = false;
 
-  function runs(name, until) {
-    running = {name, until};
+  function runs(name, selection, since) {
+    running = {name, until: model.now() + seconds * 1000};
+    // Since the end of an earlier log, the bridge may have removed records.
+    const isGapless = shown?.selection === selection && since <= shown.end;
+    shown = {name, selection, since: isGapless ? shown.since : since};
     stop.disabled = false;
     result.show({ok: true, text: `The bridge ${name} sends its log for five minutes.`});
   }
 
-  // A log that was started before the page was loaded again.
+  // Selects the log that was started before the page was loaded again.
   function findRunning() {
     const event = model.events.find(({topic}) => topic.endsWith("/response/log"));
-    const until = Date.parse(event?.value?.data?.until ?? "");
-    if (until > model.now()) runs(event.topic.split("/").at(-3), until);
+    const data = event?.value?.data;
+    if (!(Date.parse(data?.until ?? "") > model.now())) return;
+    bridge.value = event.topic.split("/").at(-3);
+    if (levels.includes(data.level)) level.value = data.level;
+    tag.value = data.tag ?? "";
   }
 
   function request(name, payload) { connection.send(`bridge/${name}/request/log`, payload, {timeout: 3000}); }
@@ -62,6 +73,7 @@ export function logPage(root, {model, connection}) {
   function end(text = "The bridge has stopped sending its log.") {
     if (!running) return;
     if (running.until > model.now()) request(running.name, {duration_s: 0});
+    shown.end = new Date(Math.min(running.until, model.now())).toISOString();
     running = null;
     stop.disabled = true;
     result.show({ok: true, text});
@@ -69,6 +81,7 @@ export function logPage(root, {model, connection}) {
 
   pause.addEventListener("click", () => {
     paused = paused ? null : [...model.log];
+    pausedAt = model.now();
     pause.setAttribute("aria-pressed", String(paused !== null));
     setText(pause, paused ? "Go on" : "Pause");
     draw();
@@ -87,6 +100,8 @@ export function logPage(root, {model, connection}) {
     }));
     table.hidden = list.length === 0;
     setText(empty, list.length > 0 ? "" : running ? "Nothing was logged yet." : "Start the log of a bridge. It sends its records for five minutes.");
+    const end = shown?.end ?? (paused ? pausedAt : null);
+    setText(range, shown?.since ? `${shown.name}: from ${clockTime(shown.since)} to ${end ? clockTime(end) : "now"}` : "");
   }
 
   draw();
@@ -100,17 +115,18 @@ export function logPage(root, {model, connection}) {
         hasBegun = true;
         findRunning();
         // A person who opens this page wants to see the log.
-        if (!running) start();
+        start();
       }
+      if (running && !model.isBridgeOnline(running.name)) end("The bridge is offline and sends no log.");
       if (running && running.until <= model.now()) end("The five minutes are over. Start the log again to go on.");
-      if (!paused && (last !== model.log[0] || wasRunning !== running)) { last = model.log[0]; wasRunning = running; draw(); }
+      if (!paused && (last !== model.logChanges || wasRunning !== running)) { last = model.logChanges; wasRunning = running; draw(); }
     },
     close() { isClosed = true; end(); },
   };
 }
 
 function messageText(record) {
-  const known = ["time", "level", "label", "part", "message", "bridge", "omitted"];
+  const known = ["time", "level", "label", "part", "message", "bridge", "omitted", "past"];
   const fields = {...record, ...record.fields};
   delete fields.fields;
   const rest = Object.entries(fields).filter(([key, value]) => !known.includes(key) && value !== null).map(([key, value]) => `${key}=${value}`);

@@ -15,6 +15,8 @@ export class Model {
     this.bridges = new Map();
     this.events = [];
     this.log = [];
+    // How often the log has changed.
+    this.logChanges = 0;
     this.advertisements = new Map();
     this.gestures = new Map();
     this.broker = {connected: false, since_ms: Date.now(), heard_ms: Date.now(), text: ""};
@@ -123,8 +125,14 @@ export class Model {
 
   addLog(bridge, value) {
     if (!value) return;
-    this.log.unshift({bridge, ...value});
+    const record = {bridge, ...value};
+    // Records of the past arrive after newer ones, and some of them twice.
+    let index = this.log.findIndex(({time}) => !(time > record.time));
+    if (index < 0) index = this.log.length;
+    for (let other = index; this.log[other]?.time === record.time; other += 1) if (isSameRecord(this.log[other], record)) return;
+    this.log.splice(index, 0, record);
     if (this.log.length > 1000) this.log.length = 1000;
+    this.logChanges += 1;
   }
 
   addAdvertisement(bridge, value) {
@@ -191,6 +199,12 @@ export function span(milliseconds) {
 
 const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false});
 const shortClock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", hour12: false});
+
+// A record of the past may have the number of those that the bridge has left out in its own log.
+function isSameRecord(one, other) {
+  const text = ({bridge, label, message, fields}) => JSON.stringify([bridge, label, message, {...fields, repeated: null}]);
+  return text(one) === text(other);
+}
 
 export function clockTime(time) {
   const date = new Date(time);

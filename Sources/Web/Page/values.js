@@ -39,7 +39,7 @@ const check = object({name: text, title: label, verdict: text, found: value => s
 const result = object({
   id: text, status: text, took_ms: number, time: text, error,
   data: object({
-    id: text, chain: list(text), broken: text, checks: list(check), until: text,
+    id: text, chain: list(text), broken: text, checks: list(check), since: text, until: text, level: text, tag: text,
     gestures: list(object({tag: text, seq: number, stage: text, waited_for: text, time: text})),
     incidents: list(object({tag: text, type: text, time: text, code: text})),
     seen: list(object({serial: label, address: label, name: label, rssi: number, known: flag})),

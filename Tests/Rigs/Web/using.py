@@ -150,6 +150,7 @@ def log(run):
     page.wait_for_script("return !document.querySelector('form button.main').disabled", "the bridge")
     page.click_text("Start")
     page.wait_for("sends its log for five minutes")
+    past(run)
     client = Client(stage.web_port)
     client.use(stage.link(run.web))
     stream = Stream(client)
@@ -162,6 +163,31 @@ def log(run):
     run.show("tags")
     stream.read_until(rb'until\":null')
     stream.close()
+
+
+def past(run):
+    """Opening the log shows what the bridge has logged before, once and in order, and from when on."""
+    page, stage = run.page, run.stage
+    page.click_text("Stop")
+    page.wait_for("has stopped sending")
+    stage.simulator.type("out-of-range 0001")
+    wait_for("the tag is offline", lambda: stage.retained("jacquard/tag/0001/availability") == "offline")
+    stage.simulator.type("in-range 0001")
+    wait_for("the tag is online", lambda: stage.retained("jacquard/tag/0001/availability") == "online")
+    # A page that is loaded again has nothing of its own.
+    page.run("location.reload()")
+    page.wait_for("sends its log for five minutes")
+    page.wait_for("connection lost")
+    rows = page.run("return [...document.querySelectorAll('table.log tbody tr')].map(row => [row.children[0].innerText, row.innerText])")
+    require(len(rows) == len({text for _, text in rows}), "records are shown twice: %s" % rows)
+    times = [time for time, _ in rows]
+    require(times == sorted(times, reverse=True), "records are not in order: %s" % times)
+    shown = re.search(r"attic: from (\S+) to now", page.text())
+    require(shown, "the page does not say from when to when: %s" % page.text())
+    require(min(times) >= shown[1], "a record of %s is shown from %s on" % (min(times), shown[1]))
+    page.click_text("Pause")
+    page.wait_for_script(r"return /attic: from \S+ to [0-9]/.test(document.body.innerText)", "the end")
+    page.click_text("Go on")
 
 
 def hostile_names(run):

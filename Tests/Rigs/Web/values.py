@@ -31,7 +31,8 @@ MESSAGES = [
     ("bridge/b/scan", True, {"scanning": True}),
     ("bridge/b/advertisement", False, {"serial": "0009", "address": "F0:00:00:00:00:03", "name": "Jacquard", "rssi": -70, "known": False}),
     ("bridge/b/event", False, {"type": "connected", "id": "x", "serial": "x", "adapter": "hci0", "text": "t", "time": TIME}),
-    ("bridge/b/log", False, {"time": TIME, "level": "info", "label": "tag", "message": "connected", "omitted": 0, "fields": {"tag": "x"}}),
+    ("bridge/b/log", False, {"time": TIME, "level": "info", "label": "tag", "message": "connected", "omitted": 0, "past": False, "fields": {"tag": "x"}}),
+    ("bridge/b/response/log", False, {"id": "1", "status": "ok", "data": {"since": TIME, "until": TIME, "level": "info", "tag": "x"}}),
     ("bridge/b/response/doctor", False, {"id": "1", "status": "ok", "data": {
         "chain": ["broker"], "broken": "broker",
         "checks": [{"name": "broker", "title": "broker", "verdict": "ok", "found": "f", "remedies": ["r"]}]}}),

@@ -81,8 +81,11 @@ struct DocumentationTests {
         scene.send("bridge/attic/request/log", "")
         scene.handle(
             .logged(
-                [LogEntry(level: .info, label: "tag", message: "connected", fields: [.init("tag", "003R")])], omitted: 0
-            ))
+                [
+                    LogEntry(
+                        at: scene.now.unixMilliseconds, level: .info, label: "tag", message: "connected",
+                        fields: [.init("tag", "003R")])
+                ], omitted: 0))
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R"}"#)
         scene.handle(.traffic(.tag003R, .notified([0xC4, 8, 0, 0x10, 0x17, 0x18, 0], on: .notify)))
         return scene

@@ -6,9 +6,12 @@ import Time
 
 @Suite("request/log")
 struct LogStreamTests {
+    private static let time = Scene.beginning.unixMilliseconds
     private static let connected = LogEntry(
-        level: .info, label: "tag", message: "connected", fields: [.init("tag", "003R"), .init("attempt", "2")])
-    private static let other = LogEntry(level: .info, label: "tag", message: "lost", fields: [.init("tag", "0001")])
+        at: time, level: .info, label: "tag", message: "connected",
+        fields: [.init("tag", "003R"), .init("attempt", "2")])
+    private static let other = LogEntry(
+        at: time, level: .info, label: "tag", message: "lost", fields: [.init("tag", "0001")])
 
     private static func scene(_ payload: String = "") -> Scene {
         var scene = Scene()
@@ -20,11 +23,12 @@ struct LogStreamTests {
     func published() {
         var scene = Self.scene()
         #expect(scene.takeActions() == [.followLog(.info)])
-        let result = #"{"level":"info","tag":null,"until":"2026-11-20T10:20:02.114Z"}"#
+        let result =
+            #"{"level":"info","since":"2026-11-20T10:15:02.114Z","tag":null,"until":"2026-11-20T10:20:02.114Z"}"#
         #expect(scene.publications.last?.text.contains(#""data":\#(result)"#) == true)
         let line = #"""
             jacquard/bridge/attic/log {"bridge":"attic","fields":{"attempt":"2","tag":"003R"},"label":"tag",\#
-            "level":"info","message":"connected","omitted":0,"time":"2026-11-20T10:15:02.114Z"}
+            "level":"info","message":"connected","omitted":0,"past":false,"time":"2026-11-20T10:15:02.114Z"}
             """#
         #expect(scene.handle(.logged([Self.connected], omitted: 0)) == [line])
         #expect(scene.publications.last?.qos == 0 && scene.publications.last?.kind == .stream)
@@ -49,7 +53,8 @@ struct LogStreamTests {
         "refuses other values",
         arguments: [
             (#"{"level":"loud"}"#, "invalid_argument"), (#"{"duration_s":-1}"#, "invalid_argument"),
-            (#"{"duration_s":3601}"#, "invalid_argument"), (#"{"tag":"9999"}"#, "unknown_tag"),
+            (#"{"duration_s":3601}"#, "invalid_argument"), (#"{"past_s":-1}"#, "invalid_argument"),
+            (#"{"past_s":601}"#, "invalid_argument"), (#"{"tag":"9999"}"#, "unknown_tag"),
             (#"{"tag":1}"#, "invalid_argument"), ("info", "invalid_argument"), ("{", "invalid_json"),
         ])
     func refused(payload: String, code: String) {
@@ -66,7 +71,7 @@ struct LogStreamTests {
             switch end {
             case 0:
                 let lines = scene.send("bridge/attic/request/log", #"{"duration_s":0}"#)
-                #expect(lines.last?.contains(#""data":{"level":null,"tag":null,"until":null}"#) == true)
+                #expect(lines.last?.contains(#""data":{"level":null,"since":null,"tag":null,"until":null}"#) == true)
             case 1: scene.handle(.brokerDisconnected)
             default: scene.handle(.messageRefused(topic: "jacquard/bridge/attic/log", reason: "not_authorized"))
             }
@@ -77,6 +82,40 @@ struct LogStreamTests {
         scene.handle(.brokerDisconnected)
         scene.send("bridge/attic/request/log", #"{"duration_s":0}"#)
         #expect(scene.takeActions().isEmpty)
+    }
+
+    @Test("publishes records of the past before the result, and the later ones after it")
+    func past() {
+        var scene = Scene()
+        #expect(scene.send("bridge/attic/request/log", #"{"past_s":600,"level":"debug"}"#).isEmpty)
+        #expect(scene.takeActions() == [.recallLog(.debug, .seconds(600), token: scene.tokens.last ?? 0)])
+        #expect(scene.state.logStream == nil)
+        let entry = LogEntry(at: Self.time - 61_000, level: .error, label: "mqtt", message: "refused")
+        let own = LogEntry(
+            at: Self.time, level: .error, label: "daemon", message: "refused",
+            fields: [.init("topic", "jacquard/bridge/attic/log")])
+        let lines = scene.done(
+            .recalled(RecalledLog([entry, own] + Array(repeating: Self.other, count: 60), since: Self.time - 599_000)))
+        #expect(scene.takeActions() == [.followLog(.debug)])
+        #expect(
+            lines.first == #"""
+                jacquard/bridge/attic/log {"bridge":"attic","fields":{},"label":"mqtt","level":"error",\#
+                "message":"refused","omitted":0,"past":true,"time":"2026-11-20T10:14:01.114Z"}
+                """#)
+        #expect(lines.count == 62, "all of them, and the result")
+        #expect(lines.dropLast().allSatisfy { $0.contains(#""past":true"#) })
+        #expect(lines.last?.contains(#""since":"2026-11-20T10:05:03.114Z""#) == true)
+        #expect(scene.handle(.logged([Self.connected], omitted: 0)).first?.contains(#""past":false"#) == true)
+    }
+
+    @Test("publishes records of the past of one tag, and none to end the publication")
+    func pastOfTag() {
+        var scene = Self.scene(#"{"past_s":60,"tag":"003R"}"#)
+        let lines = scene.done(.recalled(RecalledLog([Self.other, Self.connected], since: Self.time)))
+        #expect(lines.count == 2 && lines.first?.contains(#""tag":"003R""#) == true)
+        _ = scene.takeActions()
+        scene.send("bridge/attic/request/log", #"{"past_s":60,"duration_s":0}"#)
+        #expect(scene.takeActions() == [.followLog(nil)])
     }
 
     @Test("a new request replaces the last one")
@@ -124,7 +163,7 @@ struct LogStreamTests {
     func ownTopic() {
         var scene = Self.scene(#"{"level":"trace"}"#)
         let own = LogEntry(
-            level: .warning, label: "daemon", message: "the broker refuses a message",
+            at: Self.time, level: .warning, label: "daemon", message: "the broker refuses a message",
             fields: [.init("topic", "jacquard/bridge/attic/log")])
         #expect(scene.handle(.logged([own], omitted: 0)).isEmpty)
     }
@@ -132,7 +171,8 @@ struct LogStreamTests {
     @Test("records with the address of the tag belong to it")
     func address() {
         var scene = Self.scene(#"{"tag":"003R"}"#)
-        let entry = LogEntry(level: .info, label: "bluez", message: "linked", fields: [.init("address", "F0:01")])
+        let entry = LogEntry(
+            at: Self.time, level: .info, label: "bluez", message: "linked", fields: [.init("address", "F0:01")])
         #expect(scene.handle(.logged([entry], omitted: 0)).isEmpty)
         scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
         #expect(scene.handle(.logged([entry], omitted: 0)).count == 1)
@@ -142,7 +182,8 @@ struct LogStreamTests {
     func long() {
         var scene = Self.scene()
         let entry = LogEntry(
-            level: .info, label: "a", message: "b", fields: [.init("error", String(repeating: "x", count: 1_000))])
+            at: Self.time, level: .info, label: "a", message: "b",
+            fields: [.init("error", String(repeating: "x", count: 1_000))])
         let line = scene.handle(.logged([entry], omitted: 0)).first
         #expect(line?.contains(String(repeating: "x", count: 256) + #"...""#) == true)
         #expect(line?.contains(String(repeating: "x", count: 257)) == false)
