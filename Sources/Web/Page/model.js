@@ -129,7 +129,9 @@ export class Model {
     // Records of the past arrive after newer ones, and some of them twice.
     let index = this.log.findIndex(({time}) => !(time > record.time));
     if (index < 0) index = this.log.length;
-    for (let other = index; this.log[other]?.time === record.time; other += 1) if (isSameRecord(this.log[other], record)) return;
+    for (let other = index; other < this.log.length && this.log[other].time === record.time; other += 1) {
+      if (isSameRecord(this.log[other], record)) return;
+    }
     this.log.splice(index, 0, record);
     if (this.log.length > 1000) this.log.length = 1000;
     this.logChanges += 1;
