@@ -111,11 +111,18 @@ extension ClientFailure {
             hint: "set instance in the configuration to the name of the bridge that you mean")
     }
 
-    /// No bridge has a tag with this ID.
-    static func unknownTag(_ id: String, known: [String]) -> ClientFailure {
+    /// No bridge, or not the selected one, has a tag with this ID.
+    ///
+    /// - Parameters:
+    ///   - id: what the user typed.
+    ///   - known: the tags of the bridge or bridges.
+    ///   - overview: what the bridge receives; nil if it does not answer this user.
+    /// - Returns: the failure, in the bridge's words.
+    static func unknownTag(_ id: String, known: [String], _ overview: TagOverview?) -> ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "unknown_tag",
-            text: "There is no tag \(id)\(SerialLikeness.hint(for: id, in: known))", hint: "jacquard2mqtt status")
+            text: SerialLikeness.unknownTag(id, known: known, received: overview?.strangers ?? []),
+            hint: "jacquard2mqtt status")
     }
 
     /// The bridge is online, but does not answer.

@@ -43,7 +43,9 @@ struct MonitorCommand: ClientCommand {
             let filters = [topics.infoOfEveryBridge, topics.stateOfEveryBridge]
             let known = FleetDirectory(try await session.snapshot(of: filters), topics).tagsOfAllBridges
             session.unsubscribe(from: filters)
-            guard known.isEmpty || known.contains(tag) else { throw .unknownTag(tag, known: known) }
+            guard known.isEmpty || known.contains(tag) else {
+                throw .unknownTag(tag, known: known, try await TagOverview.read(session, Progress(context.printer)))
+            }
         }
         return try await session.snapshot(of: filters(context))
     }

@@ -29,7 +29,7 @@ struct PairCommand: ClientCommand {
                         request(session.topics), progress, announce: announcement(overview, countdown))
                 } catch  where error.code == "expired" {
                     countdown.end()
-                    throw error.naming(try await TagOverview.read(session, progress), insteadOf: serial)
+                    throw error.naming(try await TagOverview.read(session, progress))
                 }
             }
             countdown.end()
@@ -92,9 +92,9 @@ struct PairCommand: ClientCommand {
 
 extension ClientFailure {
     /// Adds the tags that are received to the failure of a pairing.
-    fileprivate func naming(_ overview: TagOverview?, insteadOf serial: String) -> ClientFailure {
+    fileprivate func naming(_ overview: TagOverview?) -> ClientFailure {
         guard let overview else { return self }
         return ClientFailure(
-            exitCode: exitCode, code: code, text: "\(text); \(overview.received(insteadOf: serial))", hint: hint)
+            exitCode: exitCode, code: code, text: "\(text); \(overview.received)", hint: hint)
     }
 }

@@ -62,11 +62,11 @@ struct TagOverview: Hashable, Sendable {
     }
 
     /// The serials of received tags in a sentence, for a tag that was not found.
-    func received(insteadOf serial: String) -> String {
+    var received: String {
         guard !strangers.isEmpty else { return "no unknown tag is received" }
         let rest = strangers.count - Self.mostNamed
         return "received: \(strangers.prefix(Self.mostNamed).joined(separator: ", "))"
-            + (rest > 0 ? " and \(rest) more" : "") + SerialLikeness.hint(for: serial, in: serials)
+            + (rest > 0 ? " and \(rest) more" : "")
     }
 
     private static let mostNamed = 20

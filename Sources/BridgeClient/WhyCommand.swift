@@ -209,7 +209,7 @@ extension WhyReport {
             error.hint = "it belongs to another bridge: JACQUARD2MQTT_INSTANCE=\(owner) jacquard2mqtt why \(id)"
         } else if let overview, !overview.strangers.isEmpty {
             error.hint =
-                "not paired, but \(overview.received(insteadOf: id)); to pair a tag: jacquard2mqtt pair SERIAL"
+                "not paired, but \(overview.received); to pair a tag: jacquard2mqtt pair SERIAL"
         }
         return error
     }

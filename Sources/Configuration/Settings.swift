@@ -83,6 +83,18 @@ extension Settings {
         return notices
     }
 
+    /// One sentence for each serial in the file that looks like a tag which is not in the file, and which the bridge knows.
+    ///
+    /// - Parameter known: the serials of the tags that the bridge knows.
+    /// - Returns: the sentences, in the order of the file; none for serials that the bridge knows.
+    public func notices(comparedWith known: [String]) -> [String] {
+        let listed = Set(tags.map(\.serial)), others = known.filter { !listed.contains($0) }
+        return tags.enumerated().compactMap { number, tag in
+            let hint = known.contains(tag.serial) ? "" : SerialLikeness.hint(for: tag.serial, in: others)
+            return hint.isEmpty ? nil : "tags[\(number)].serial: the bridge does not know \(tag.serial)\(hint)"
+        }
+    }
+
     /// The serials that a person can have misread.
     private static func serialNotices(_ serials: [String]) -> [String] {
         var shapes: [String: String] = [:]

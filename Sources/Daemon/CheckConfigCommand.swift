@@ -20,7 +20,7 @@ struct CheckConfigCommand: CommandAction, Hashable {
     }
 
     /// Prints each error on standard error; or `FILE: ok` and the notices, or the values, on standard output. With `--json` it
-    /// prints one document on standard output.
+    /// prints one document on standard output. The notices compare the serials with those of the state file, if it can be read.
     ///
     /// - Parameters:
     ///   - environment: all variables of the process.
@@ -31,6 +31,7 @@ struct CheckConfigCommand: CommandAction, Hashable {
         environment: [String: String], defaultPath: String = ConfigurationFile.defaultPath,
         output: (OutputChannel, String) -> Void
     ) -> ExitCode {
+        let known = StateFolder(option: nil, environment: environment).knownSerials
         let result = ConfigurationFile.load(
             path: config, environment: environment, defaultPath: defaultPath,
             reflexProblem: ReflexRequest.problem(with:))
@@ -43,15 +44,16 @@ struct CheckConfigCommand: CommandAction, Hashable {
             return .failed
         }
         if isJSON {
-            output(.standardOutput, TerminalText.escapedJSON(document(of: result).text))
+            output(.standardOutput, TerminalText.escapedJSON(document(of: result, known).text))
         } else {
-            printLines(of: result, output)
+            printLines(of: result, known, output)
         }
         return if case .success = result { .done } else { .failed }
     }
 
     private func printLines(
-        of result: Result<LoadedConfiguration, ConfigurationErrors>, _ output: (OutputChannel, String) -> Void
+        of result: Result<LoadedConfiguration, ConfigurationErrors>, _ known: [String],
+        _ output: (OutputChannel, String) -> Void
     ) {
         switch result {
         case .success(let loaded) where !keys.isEmpty:
@@ -61,18 +63,24 @@ struct CheckConfigCommand: CommandAction, Hashable {
         case .success(let loaded):
             let file = DisplayText.escaped(loaded.file)
             output(.standardOutput, "\(file): ok")
-            loaded.notices.forEach { output(.standardOutput, "\(file): notice: \($0)") }
+            notices(of: loaded, known).forEach { output(.standardOutput, "\(file): notice: \($0)") }
         case .failure(let failure):
             failure.lines.forEach { output(.standardError, $0) }
         }
     }
 
-    private func document(of result: Result<LoadedConfiguration, ConfigurationErrors>) -> JSONValue {
+    private func notices(of loaded: LoadedConfiguration, _ known: [String]) -> [String] {
+        loaded.notices + loaded.configuration.notices(comparedWith: known)
+    }
+
+    private func document(
+        of result: Result<LoadedConfiguration, ConfigurationErrors>, _ known: [String]
+    ) -> JSONValue {
         switch result {
         case .success(let loaded):
             var document: [String: JSONValue] = [
                 "file": .string(loaded.file), "status": "ok", "errors": [],
-                "notices": .array(loaded.notices.map(JSONValue.string)),
+                "notices": .array(notices(of: loaded, known).map(JSONValue.string)),
             ]
             if !keys.isEmpty {
                 let values = keys.map { key in

@@ -41,6 +41,23 @@ public enum SerialLikeness {
         return matches.isEmpty ? "" : " (did you mean \(matches.joined(separator: " or "))?)"
     }
 
+    /// The sentence for an id that no known tag has: `There is no tag "03R" (did you mean 003R?); there are 0001, 003R`.
+    ///
+    /// - Parameters:
+    ///   - typed: what a person typed; of a longer text, the first 40 characters are repeated.
+    ///   - known: the ids of the known tags; of more than 20, the first ones are named.
+    ///   - received: the serials of received tags, of which some may be known.
+    /// - Returns: the sentence, without a period.
+    public static func unknownTag(_ typed: String, known: [String], received: [String] = []) -> String {
+        let quoted = typed.count > 40 ? "\"\(typed.prefix(40))…\"" : "\"\(typed)\""
+        let names = known.isEmpty ? "none" : known.prefix(20).joined(separator: ", ")
+        let hint =
+            received.contains(typed)
+            ? " (received, but not paired)"
+            : [known, received].lazy.map { self.hint(for: typed, in: $0) }.first { !$0.isEmpty } ?? ""
+        return "There is no tag \(quoted)\(hint); there are \(names)"
+    }
+
     /// The sentence for a serial with a letter that looks like a digit; nil if it has none.
     public static func caution(_ serial: String) -> String? {
         guard let letter = serial.first(where: { digits[$0] != nil }), let digit = digits[letter] else { return nil }

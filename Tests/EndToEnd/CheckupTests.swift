@@ -107,7 +107,7 @@ struct CheckupTests {
         try await inWorld { world in
             let (status, printed) = try await world.run(
                 Program.buildFolder + "/jacquard2mqtt", ["checkup", "0009", "--no-prompts"])
-            #expect(status == 1 && printed.contains("has no tag 0009"), "\(printed)")
+            #expect(status == 1 && printed.contains(#"There is no tag "0009"; there are 0001"#), "\(printed)")
         }
     }
 }

@@ -75,9 +75,10 @@ struct PairRequest: BridgeRequest {
     func failure(_ error: RequestError, in bridge: BridgeState) -> CommandFailure {
         let failure = CommandFailure(error)
         let serials = bridge.receivedSerials.filter { $0 != entry.serial }
-        guard case .notFound = error, !serials.isEmpty else { return failure }
-        let likeness = SerialLikeness.hint(for: entry.serial, in: serials)
-        let received = likeness.isEmpty ? Self.list(serials) : nil
+        guard case .notFound = error else { return failure }
+        let known = bridge.tags.map(\.entry.serial)
+        let likeness = SerialLikeness.hint(for: entry.serial, in: known + serials)
+        let received = likeness.isEmpty && !serials.isEmpty ? Self.list(serials) : nil
         return CommandFailure(
             failure.code, failure.text + likeness,
             hint: [failure.hint, received].compactMap(\.self).joined(separator: "; "))

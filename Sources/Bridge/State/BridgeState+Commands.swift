@@ -281,9 +281,8 @@ extension BridgeState {
     }
 
     private func unknownTag(_ tag: String) -> CommandFailure {
-        let known = tags.prefix(20).map(\.entry.id.text).joined(separator: ", ")
-        let hint = SerialLikeness.hint(for: tag, in: tags.map(\.entry.id.text))
+        let known = tags.map(\.entry.id.text)
         return CommandFailure(
-            .unknownTag, "There is no tag \(tag.quoted)\(hint); there are \(known.nonEmpty ?? "none")")
+            .unknownTag, SerialLikeness.unknownTag(tag, known: known, received: strangers))
     }
 }

@@ -44,7 +44,7 @@ extension BridgeState {
 
 extension BridgeState {
     /// The serials of received tags that the bridge does not know.
-    private var strangers: [String] {
+    var strangers: [String] {
         Set(seen.all.map(\.tag.serial)).filter { !tags.contains(serial: $0) }.sorted()
     }
 }

@@ -66,9 +66,8 @@ final class CheckupRun {
         // All retained messages arrive here; those that follow are new.
         facts.take(try await session.snapshot(of: topics.factsOfBridge + topics.facts(of: id) + subscriptions))
         guard facts.tag(id, "info") != nil else {
-            throw ClientFailure(
-                exitCode: .failed, code: "unknown_tag", text: "The bridge \(topics.instance) has no tag \(id)",
-                hint: "jacquard2mqtt status")
+            let known = facts.bridge("info")?["tags"]?.elements?.compactMap(\.string) ?? []
+            throw .unknownTag(id, known: known, try await TagOverview.read(session, Progress(context.printer)))
         }
         try await beginRecording()
         try await followLog()

@@ -44,6 +44,15 @@ struct StateFolder: Sendable {
         }
     }
 
+    /// The serials of the tags, read without changing anything; none if the file cannot be read.
+    var knownSerials: [String] {
+        guard let contents = try? FileContents(path: file, limit: Self.sizeLimit, followsLinks: false),
+            let document = JSONValue(parsing: contents.bytes),
+            StoredTags.version(of: document) == StoredTags.version
+        else { return [] }
+        return StoredTags.read(document)?.tags.map(\.serial) ?? []
+    }
+
     private func parsed(_ bytes: [UInt8]) -> Contents {
         guard let document = JSONValue(parsing: bytes), let version = StoredTags.version(of: document) else {
             return setAside(file)

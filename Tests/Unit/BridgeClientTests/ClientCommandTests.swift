@@ -108,7 +108,7 @@ struct ClientCommandTests {
         try await pairing("003r", tags: tags, error: "expired") { code, errors in
             #expect(code == .failed)
             #expect(errors.first == "The tag 003r is neither known nor received (did you mean 003R?)")
-            let end = "jacquard2mqtt: Not found; received: 003R (did you mean 003R?)"
+            let end = "jacquard2mqtt: Not found; received: 003R"
             #expect(errors.contains(end), "\(errors)")
         }
         let listed = #"{"known":[{"serial":"003r"}],"seen":[{"serial":"003R","known":false}]}"#

@@ -67,7 +67,8 @@ struct MonitorTests {
             let written = Written()
             let code = await ClientAction.perform(MonitorCommand(tag: "003r"), .test(broker.port, written))
             #expect(code == .failed)
-            #expect(written.lines(.standardError).first == "jacquard2mqtt: There is no tag 003r (did you mean 003R?)")
+            let text = #"There is no tag "003r" (did you mean 003R?); there are 0001, 003R"#
+            #expect(written.lines(.standardError).contains("jacquard2mqtt: \(text)"))
             await bridge.stop()
         }
     }

@@ -132,7 +132,7 @@ struct WhyTests {
         ])
         #expect(
             WhyReport.unknownTag("003r", error, Self.facts([:]), overview).hint
-                == "not paired, but received: 003R (did you mean 003R?); to pair a tag: jacquard2mqtt pair SERIAL")
+                == "not paired, but received: 003R; to pair a tag: jacquard2mqtt pair SERIAL")
         #expect(
             WhyReport.unknownTag("7777", error, Self.facts([:]), overview).hint
                 == "not paired, but received: 003R; to pair a tag: jacquard2mqtt pair SERIAL")

@@ -1,4 +1,5 @@
 import CommandLine
+import Glibc
 import JSON
 import Terminal
 import TestSupport
@@ -33,6 +34,27 @@ struct CheckConfigCommandTests {
                 "tags[1].serial: 000l and 0001 look alike: compare it with the print on the tag",
                 #"tags[3].serial: "O12a" contains the letter O, which looks like the digit 0: compare it with the print on the tag"#,
             ])
+    }
+
+    @Test("a serial that looks like a tag of the state file is a notice, also if it is unusual to read")
+    func knownSerials() throws {
+        let tags = ["0001", "003R", "0077", "007l"].map {
+            #"{"serial":"\#($0)","id":"\#($0)","held":false,"paired":true}"#
+        }
+        try folder.write(#"{"version":1,"tags":[\#(tags.joined(separator: ","))]}"#, to: "tags.json")
+        try folder.write("tags: [{serial: O001}, {serial: 003r}, {serial: 0077}, {serial: 007l}]", to: "x.yaml")
+        let path = folder.path("x.yaml")
+        #expect(run(config: path) == .done)
+        let notices = written.lines.map(\.text).filter { $0.contains("does not know") }
+        #expect(
+            notices == [
+                "\(path): notice: tags[0].serial: the bridge does not know O001 (did you mean 0001?)",
+                "\(path): notice: tags[1].serial: the bridge does not know 003r (did you mean 003R?)",
+            ])
+        try folder.write("{", to: "tags.json")
+        #expect(run(config: path) == .done)
+        #expect(written.lines.count { $0.text.contains("does not know") } == 2)
+        #expect(access(folder.path("tags.json.damaged"), F_OK) != 0)
     }
 
     @Test(
@@ -121,7 +143,9 @@ struct CheckConfigCommandTests {
 
     private func run(config: String?, isJSON: Bool = false, keys: [String] = []) -> ExitCode {
         CheckConfigCommand(config: config, isJSON: isJSON, keys: keys)
-            .run(environment: [:], defaultPath: folder.path("none")) { written.lines.append(.init($0, $1)) }
+            .run(environment: ["STATE_DIRECTORY": folder.path], defaultPath: folder.path("none")) {
+                written.lines.append(.init($0, $1))
+            }
     }
 }
 

@@ -40,6 +40,22 @@ struct SerialLikenessTests {
         #expect(SerialLikeness.hint(for: "7777", in: Self.serials).isEmpty)
     }
 
+    @Test("the sentence for an unknown tag questions the known ones first, then the received ones")
+    func unknownTag() {
+        func sentence(_ typed: String, _ known: [String] = ["0001", "003R"], _ received: [String] = ["003R", "04pX"])
+            -> String
+        {
+            SerialLikeness.unknownTag(typed, known: known, received: received)
+        }
+        #expect(sentence("03R") == #"There is no tag "03R" (did you mean 003R?); there are 0001, 003R"#)
+        #expect(sentence("04px") == #"There is no tag "04px" (did you mean 04pX?); there are 0001, 003R"#)
+        #expect(sentence("04pX") == #"There is no tag "04pX" (received, but not paired); there are 0001, 003R"#)
+        #expect(sentence("7777", [], []) == #"There is no tag "7777"; there are none"#)
+        let many = (1_000..<1_100).map(String.init)
+        #expect(sentence("7", many, []).hasSuffix("1018, 1019"))
+        #expect(sentence(String(repeating: "x", count: 41), [], []).contains("x…\""))
+    }
+
     @Test("letters that look like digits are named")
     func caution() {
         #expect(
