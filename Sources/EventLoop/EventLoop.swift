@@ -30,7 +30,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// The requested sources in order, as a list: a turn with one of them allocates nothing.
     private var firstSource: EndOfTurnSource?
     private var lastSource: EndOfTurnSource?
-    private var isStopping = false
+    private(set) var isStopping = false
+    /// Whether ``virtualTime`` is used. Set once, before the loop runs.
+    let isVirtual = Atomic(false)
+    private(set) var virtualTime: VirtualTime?
 
     private init() {
         var event: OpaquePointer?
@@ -59,11 +62,26 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         isStopping = false
         while true {
-            drain()
-            finishTurn()
+            finishJobs()
             guard !isStopping else { return }
-            sd_event_run(event, hasJobs.load(ordering: .relaxed) || firstSource != nil ? 0 : UInt64.max)
+            sd_event_run(event, hasWork ? 0 : UInt64.max)
         }
+    }
+
+    /// Whether jobs or end-of-turn handlers wait.
+    var hasWork: Bool { hasJobs.load(ordering: .relaxed) || firstSource != nil }
+
+    /// Runs the jobs, then the end-of-turn handlers.
+    func finishJobs() {
+        drain()
+        finishTurn()
+    }
+
+    func beginVirtually(_ time: VirtualTime) {
+        precondition(virtualTime == nil, "one virtual time in a process")
+        virtualTime = time
+        isVirtual.store(true, ordering: .relaxed)
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
     }
 
     /// Ends ``run()`` after the current turn.
@@ -113,6 +131,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             hasJobs.store(true, ordering: .relaxed)
             return
         }
+        precondition(
+            !isVirtual.load(ordering: .relaxed), "a job of another thread would make a simulation irreproducible")
         inbox.withLock { $0.append(job) }
         var one: UInt64 = 1
         _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)

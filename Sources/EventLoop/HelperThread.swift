@@ -68,6 +68,7 @@ public final class HelperThread: Sendable {
 
     @LoopActor
     private func submit(_ concern: Concern, _ body: @escaping @Sendable () -> Void) {
+        if let virtual = EventLoop.shared.virtual { return virtual.help(concern, body) }
         switch queue.withLock({ $0.add(concern, body) }) {
         case .wakeThread: break
         case .startThread: startThread()

@@ -14,7 +14,7 @@ public final class LoopTimer {
     private var due: Instant?
     /// What the event source is set to, if it is: not later than ``due``.
     private var wakeUp: Instant?
-    /// How late the call may be, in microseconds.
+    /// How late the call may be, in microseconds. In virtual time, the token of the scheduled event.
     private var accuracy: UInt64 = 0
     /// When ``wakeUp`` was last moved to an earlier time.
     private var movedAt: Instant?
@@ -46,6 +46,7 @@ public final class LoopTimer {
     ///   - instant: when to call. If it has passed, the handler is called in a later turn.
     ///   - accuracy: how late the call may be, so that several timers can share one wake-up.
     public func arm(at instant: Instant, accuracy: Duration = .milliseconds(1)) {
+        if let virtual = EventLoop.shared.virtual { return arm(at: instant, accuracy, in: virtual) }
         due = instant
         self.accuracy = UInt64(max(1, accuracy.microseconds))
         if let wakeUp, wakeUp <= instant {
@@ -87,6 +88,7 @@ public final class LoopTimer {
         guard isArmed else { return }
         due = nil
         wakeUp = nil
+        EventLoop.shared.virtual?.schedule.cancel(accuracy)
         source = sd_event_source_disable_unref(source)
         if isEarly { leaveEarly() }
     }
@@ -113,6 +115,18 @@ public final class LoopTimer {
         precondition(status >= 0, "sd_event_add_time failed: \(status)")
     }
 
+    private func arm(at instant: Instant, _ lateness: Duration, in virtual: VirtualTime) {
+        if due != nil { virtual.schedule.cancel(accuracy) }
+        due = instant
+        accuracy = virtual.schedule.add(.timer(.passUnretained(self)), at: instant, lateness: lateness)
+    }
+
+    /// Handles the event of this timer in virtual time.
+    func virtuallyDue() {
+        due = nil
+        handler()
+    }
+
     fileprivate func fire() {
         let isDue = due == wakeUp
         if !Self.early.isEmpty { Self.setEarly() }
@@ -123,6 +137,7 @@ public final class LoopTimer {
     }
 
     isolated deinit {
+        if due != nil { EventLoop.shared.virtual?.schedule.cancel(accuracy) }
         sd_event_source_disable_unref(source)
         if isEarly { leaveEarly() }
     }
@@ -138,6 +153,7 @@ private func isDue(_: OpaquePointer?, _: UInt64, context: UnsafeMutableRawPointe
 extension Instant {
     /// The current time of `CLOCK_BOOTTIME`.
     public static var now: Instant {
+        if let virtual = EventLoop.shared.virtual { return LoopActor.assumeIsolated(virtual) { $0.now } }
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return Instant(
@@ -149,6 +165,7 @@ extension Instant {
 extension EventLoop {
     /// When the loop woke up for the events that it handles now. The clock is read once for each wake-up.
     public var wakeUpTime: Instant {
+        guard virtual == nil else { return .now }
         var microseconds: UInt64 = 0
         sd_event_now(event, CLOCK_BOOTTIME, &microseconds)
         let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)

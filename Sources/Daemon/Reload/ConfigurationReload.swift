@@ -25,10 +25,13 @@ final class ConfigurationReload {
     ///
     /// - Throws: `SystemError` if the handler cannot be installed.
     func listen() throws(SystemError) {
-        signal = try SignalSource(SIGHUP) { [unowned self] in
-            isAskedFor = true
-            readIfAsked()
-        }
+        signal = try SignalSource(SIGHUP) { [unowned self] in request() }
+    }
+
+    /// Reads the configuration again. A request before ``begin(for:)`` is handled then.
+    func request() {
+        isAskedFor = true
+        readIfAsked()
     }
 
     /// Starts reloading for a service.

@@ -1,4 +1,3 @@
-import BlueZ
 import Bluetooth
 import Bridge
 import Configuration

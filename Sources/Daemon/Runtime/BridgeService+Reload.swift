@@ -81,7 +81,7 @@ extension BridgeService {
         handle(.brokerDisconnected)
         await client.stop()
         guard !isStopping else { return }
-        client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
+        client = newClient()
         follow(client)
         client.start()
     }

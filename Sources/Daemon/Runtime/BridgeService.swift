@@ -1,4 +1,3 @@
-import BlueZ
 import Bluetooth
 import Bridge
 import Configuration
@@ -19,7 +18,7 @@ final class BridgeService {
     let log: Logger
     let sink: LogTap
     let recentLog: RecentLog
-    let central: BlueZCentral
+    let central: any BridgeCentral
     let manager: JacquardManager
     /// Replaced when the settings of the broker connection change.
     var client: MQTTClient
@@ -29,6 +28,7 @@ final class BridgeService {
     /// Records the events of tags; nil if it is off.
     let recorder: EventRecorder?
     let doctor: HostDoctor
+    private var machine: BridgeMachine
     /// The current configuration.
     var configuration: Settings
     var bridge: BridgeState
@@ -59,7 +59,7 @@ final class BridgeService {
         bridge.metrics(measurement, at: .now)
     }
     /// Gives unused memory back to the system.
-    private lazy var memoryTimer = LoopTimer { ProcessMemory.release() }
+    private lazy var memoryTimer = LoopTimer { [unowned self] in machine.releaseMemory() }
     private lazy var healthTimer = LoopTimer { [unowned self] in measure() }
 
     /// The interval of process measurements.
@@ -78,13 +78,13 @@ final class BridgeService {
     ///   - runs: stores the instance names under which the bridge has run.
     ///   - former: the former instance names.
     ///   - doctor: examines the host.
-    ///   - busAddress: of the bus that BlueZ is on.
+    ///   - machine: the machine.
     ///   - boot: identifies this start.
     ///   - sink: the destination of log lines, with their level.
     ///   - recentLog: keeps the newest ones.
     init(
         _ configuration: Settings, store: TagStore, batteries: BatteryStore, recorder: EventRecorder?, runs: RunStore,
-        former: [FormerInstance], doctor: HostDoctor, busAddress: String, boot: String, sink: LogTap,
+        former: [FormerInstance], doctor: HostDoctor, machine: BridgeMachine, boot: String, sink: LogTap,
         recentLog: RecentLog
     ) {
         self.sink = sink
@@ -101,15 +101,14 @@ final class BridgeService {
             configuration: configuration.bridge, records: records,
             earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete, damage: store.damage),
             boot: boot, startedAt: .now)
-        central = BlueZCentral(
-            busAddress: busAddress, adapter: .init(configuration.bluetooth.adapter.text),
-            resetAdapter: configuration.bluetooth.resetAdapter, log: log.labelled("bluez"))
+        self.machine = machine
+        central = machine.makeCentral(configuration, log.labelled("bluez"))
         central.switchedOff = runs.switchedOff.flatMap { BluetoothAddress($0) }
         central.onReset = { [runs] in await runs.reset($0?.description) }
         manager = JacquardManager(
             central: central, timing: configuration.timing, catalogue: configuration.catalogue,
-            log: log.labelled("jacquard"))
-        client = MQTTClient(configuration: configuration.client(will: bridge.will), log: log.labelled("mqtt"))
+            random: machine.random, log: log.labelled("jacquard"))
+        client = Self.client(configuration, will: bridge.will, machine, log)
         for tag in configuration.knownTags {
             registry.add(tag.entry.id, serial: tag.entry.serial, address: tag.address)
         }
@@ -117,6 +116,19 @@ final class BridgeService {
             registry.add(record.id, serial: record.serial)
             expect(record)
         }
+    }
+
+    /// Creates a client for the configured broker.
+    func newClient() -> MQTTClient {
+        Self.client(configuration, will: bridge.will, machine, log)
+    }
+
+    private static func client(
+        _ configuration: Settings, will: Publication, _ machine: BridgeMachine, _ log: Logger
+    ) -> MQTTClient {
+        var settings = configuration.client(will: will)
+        machine.configure(&settings)
+        return MQTTClient(configuration: settings, log: log.labelled("mqtt"))
     }
 
     /// Registers the address of a tag's last connection.
@@ -146,7 +158,7 @@ final class BridgeService {
 
     /// Passes the version of BlueZ to the bridge.
     private func askVersion() async {
-        guard let version = BlueZVersion.version(in: await BlueZVersion.output()) else { return }
+        guard let version = await machine.bluezVersion() else { return }
         handle(.bluezVersion(version))
     }
 
@@ -159,7 +171,7 @@ final class BridgeService {
         central.deliverReceived()
         manager.onEvent = nil
         handle(.stopping)
-        async let radio: Void = central.stop()
+        async let radio: Void = stopRadio()
         async let file: Void = store.finish()
         async let history: Void = batteries.finish()
         async let events: Void? = recorder?.finish()
@@ -168,6 +180,10 @@ final class BridgeService {
         await history
         await events
         await radio
+    }
+
+    private func stopRadio() async {
+        await central.stop(within: .seconds(3))
     }
 
     /// Passes an event to the bridge and performs the resulting actions.
@@ -211,7 +227,7 @@ final class BridgeService {
     /// The measurements of the process.
     var measurement: HealthMeasurement {
         HealthMeasurement(
-            residentKilobytes: ProcessMeasurement.residentKilobytes,
+            residentKilobytes: machine.residentKilobytes(),
             queued: outbox.queued,
             dropped: outbox.dropped.total,
             acknowledged: outbox.acknowledgements,

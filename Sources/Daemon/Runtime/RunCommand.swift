@@ -89,33 +89,15 @@ struct RunCommand: CommandAction, Hashable {
         }
         log.notice("starting", [(.version, Version.current), (.path, loaded.file)])
         loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
-        let boot = String(UInt16.random(in: 0x1000 ... .max), radix: 16)
-        let store = TagStore(folder, log: log.labelled("state"))
-        await store.load()
-        let batteries = BatteryStore(folder, log: log.labelled("state"))
-        await batteries.load(for: store.isComplete ? store.tags : nil)
-        let recorder = await EventRecorder.start(loaded.configuration, folder, log: log.labelled("state"))
-        let known = max(store.tags.count, loaded.configuration.tags.count)
-        if let complaint = DescriptorLimit.complaint(about: DescriptorLimit.raise(), tags: known) {
-            log.warning("few descriptors", [(.reason, complaint)])
-        }
-        let runs = RunStore(folder, log: log.labelled("state"))
-        let former = await runs.begin(loaded.configuration.instance, boot: boot)
-        let doctor = HostDoctor(
-            busAddress: bus, stateFolder: folder.path, load: { source.load() }, log: log.labelled("doctor"))
-        let service = BridgeService(
-            loaded.configuration, store: store, batteries: batteries, recorder: recorder, runs: runs, former: former,
-            doctor: doctor, busAddress: bus, boot: boot, sink: sink,
-            recentLog: recent)
-        service.start()
+        let bridge = await RunningBridge.start(loaded, source, reload, folder, bus: bus, .real(bus: bus), sink, recent)
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()
-        reload.begin(for: service)
+        bridge.acceptReloads()
         await end.wait()
         log.notice("stopping")
-        reload.end()
+        bridge.refuseReloads()
         ServiceNotification.stopping()
-        await service.stop()
+        await bridge.stop()
         log.notice("stopped")
     }
 

@@ -1,4 +1,3 @@
-import BlueZ
 import Bluetooth
 import Bridge
 import EventLoop
@@ -11,7 +10,7 @@ import JacquardProtocol
 /// It stands between the central and the manager only meanwhile, so that a notification costs nothing otherwise.
 @LoopActor
 final class TrafficTap {
-    private let central: BlueZCentral
+    private let central: any BridgeCentral
     private let previous: ((CentralEvent) -> Void)?
 
     /// Begins to report.
@@ -21,7 +20,7 @@ final class TrafficTap {
     ///   - isDevice: whether an address is that of the device now.
     ///   - report: called for each event of the device, before the manager handles it.
     init(
-        _ central: BlueZCentral, of isDevice: @escaping @LoopActor (BluetoothAddress) -> Bool,
+        _ central: any BridgeCentral, of isDevice: @escaping @LoopActor (BluetoothAddress) -> Bool,
         report: @escaping @LoopActor (TrafficRecord.Event) -> Void
     ) {
         self.central = central

@@ -87,7 +87,7 @@ extension JacquardManager {
             guard other.facts.isStopped, pairings[other.identity] == nil else { return nil }
             remove(other)
         }
-        let session = TagSession(sharing: timing, catalogue: catalogue, seed: .random(in: .min ... .max))
+        let session = TagSession(sharing: timing, catalogue: catalogue, seed: random.next())
         let driver = TagDriver(identity, session: session, central: central) { [weak self] event, time in
             guard let self else { return }
             eventTime = time

@@ -46,6 +46,7 @@ public final class JacquardManager {
 
     let central: any Central
     let timing: TagSession.SharedTiming
+    var random: any RandomNumberGenerator
     /// Names and capabilities of gear. Attached gear is reported again if another catalogue describes it differently.
     public var catalogue: GearCatalogue {
         didSet {
@@ -84,11 +85,14 @@ public final class JacquardManager {
     ///   - central: the Bluetooth stack. The manager sets its `onEvent`.
     ///   - timing: timeouts of a connection.
     ///   - catalogue: the names and capabilities of gear.
+    ///   - random: seeds the jitter of each tag's pauses.
     ///   - log: the logger.
     public init(
         central: any Central, timing: TagSession.Timing = TagSession.Timing(),
-        catalogue: GearCatalogue = .builtIn, log: Logger
+        catalogue: GearCatalogue = .builtIn, random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        log: Logger
     ) {
+        self.random = random
         self.central = central
         self.timing = TagSession.SharedTiming(timing)
         self.catalogue = catalogue

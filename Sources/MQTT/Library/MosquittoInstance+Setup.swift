@@ -21,7 +21,7 @@ extension MosquittoInstance {
     /// their acknowledgements, see ``MQTTConnection/withholdsAcknowledgements``.
     private static let receiveMaximum: CInt = 10
 
-    func configure(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
+    func configure(_ configuration: MQTTConfiguration, _ plan: BrokerLinkPlan) throws(MQTTError) {
         let version = plan.version
         // The version comes first: other settings are checked against it.
         try set(MOSQ_OPT_PROTOCOL_VERSION, version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311)

@@ -3,27 +3,19 @@ internal import EventLoop
 internal import Glibc
 
 extension MosquittoInstance {
-    /// What a call came to: a status, and `errno` right after it.
-    struct Outcome {
-        let status: CInt
-        let number: CInt
-
-        var isSuccess: Bool { status == MOSQ_ERR_SUCCESS.rawValue }
-    }
-
     /// Reads what has come: at least one packet, and as many as there are messages in flight.
-    func read() -> Outcome {
+    func read() -> BrokerLinkOutcome {
         // The count is ignored by the library, which works out its own.
         outcome(mosquitto_loop_read(pointer, 1))
     }
 
     /// Writes all that is queued, as far as the socket takes it.
-    func write() -> Outcome {
+    func write() -> BrokerLinkOutcome {
         outcome(mosquitto_loop_write(pointer, 1))
     }
 
     /// Queues a probe if the library finds that one is due.
-    func probe() -> Outcome {
+    func probe() -> BrokerLinkOutcome {
         outcome(mosquitto_loop_misc(pointer))
     }
 
@@ -86,8 +78,8 @@ extension MosquittoInstance {
         _ = mosquitto_disconnect(pointer)
     }
 
-    private func outcome(_ status: CInt) -> Outcome {
-        Outcome(status: status, number: errno)
+    private func outcome(_ status: CInt) -> BrokerLinkOutcome {
+        BrokerLinkOutcome(status: status, number: errno)
     }
 
     private static func properties(

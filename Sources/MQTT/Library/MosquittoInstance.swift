@@ -6,17 +6,9 @@ internal import Synchronization
 /// One `struct mosquitto`, for one attempt to connect and what comes of it. Owns the pointer and destroys it.
 ///
 /// Nothing is called out of the library's callbacks: they hold its mutexes, which are not recursive. What they bring is
-/// kept as ``Signal``s until the call that caused them has returned.
+/// kept as ``BrokerLinkSignal``s until the call that caused them has returned.
 @LoopActor
-final class MosquittoInstance {
-    /// What a callback has brought.
-    enum Signal {
-        case accepted(isSessionPresent: Bool, keepAlive: UInt16?, receiveMaximum: UInt16?)
-        case message(MQTTMessage)
-        case published(CInt, MQTTReasonCode)
-        case subscribed(CInt, [MQTTReasonCode])
-    }
-
+final class MosquittoInstance: BrokerLink {
     /// Touched by the loop's thread alone, but for the length of ``open(_:through:)``, when only the helper does.
     /// `nonisolated(unsafe)`: that call is made once, before the socket exists, and nothing here is called until it is back.
     nonisolated(unsafe) let pointer: OpaquePointer
@@ -29,13 +21,13 @@ final class MosquittoInstance {
     nonisolated let certificate = Atomic(0)
     private nonisolated let isAbandoned = Atomic(false)
 
-    private var signals: [Signal] = []
+    private var signals: [BrokerLinkSignal] = []
     private var verdict: MQTTError?
 
     /// An instance that is ready to be opened.
     ///
     /// - Throws: ``MQTTError/Code/invalidConfiguration``.
-    init(_ configuration: MQTTConfiguration, _ plan: SessionPlanner.Plan) throws(MQTTError) {
+    init(_ configuration: MQTTConfiguration, _ plan: BrokerLinkPlan) throws(MQTTError) {
         guard Self.isLibraryReady, !configuration.clientIdentifier.containsNUL,
             let pointer = mosquitto_new(configuration.clientIdentifier, plan.isCleanStart, nil)
         else {
@@ -64,9 +56,9 @@ final class MosquittoInstance {
     }
 
     /// Hands over what the callbacks have brought since the last time.
-    func takeSignals(_ body: @LoopActor (Signal) -> Void) {
+    func takeSignals(_ body: @LoopActor (BrokerLinkSignal) -> Void) {
         guard !signals.isEmpty else { return }
-        var taken: [Signal] = []
+        var taken: [BrokerLinkSignal] = []
         swap(&taken, &signals)
         for signal in taken { body(signal) }
         // Their memory serves again, unless more have come meanwhile.
@@ -74,7 +66,7 @@ final class MosquittoInstance {
         if signals.isEmpty { swap(&taken, &signals) }
     }
 
-    func note(_ signal: Signal) {
+    func note(_ signal: BrokerLinkSignal) {
         signals.append(signal)
     }
 
@@ -85,13 +77,6 @@ final class MosquittoInstance {
 
     // MARK: Opening
 
-    /// What opening has come to.
-    struct Opening: Sendable {
-        let status: CInt
-        let number: CInt
-        let families: [AddressFamily]
-    }
-
     /// Reads the files for TLS, resolves the name and begins to connect, on the helper. The socket does not block: the loop
     /// waits for it.
     ///
@@ -100,13 +85,13 @@ final class MosquittoInstance {
     ///   - choice: which of the families of the broker's addresses to use.
     /// - Returns: what has begun.
     /// - Throws: ``MQTTError/Code/nameNotResolved``, ``MQTTError/Code/tls``, ``MQTTError/Code/invalidConfiguration``.
-    func open(_ configuration: MQTTConfiguration, through choice: Int) async throws(MQTTError) -> Opening {
+    func open(_ configuration: MQTTConfiguration, through choice: Int) async throws(MQTTError) -> BrokerLinkOpening {
         // Bounded: pieces that wait behind a blocked resolver or disk keep their instances in memory.
         let refusal = MQTTError(.nameNotResolved, "earlier lookups have not ended yet")
         let result = await HelperThread.shared.run(.broker, orIfFull: .failure(refusal)) { [self] in
             // The helper may have been busy until the connection was closed.
             guard !isAbandoned.load(ordering: .relaxed) else {
-                return Result<Opening, MQTTError>.failure(MQTTError(.stopped, "the attempt was cancelled"))
+                return Result<BrokerLinkOpening, MQTTError>.failure(MQTTError(.stopped, "the attempt was cancelled"))
             }
             do throws(MQTTError) {
                 if let tls = configuration.tls { try set(tls) }
@@ -120,6 +105,13 @@ final class MosquittoInstance {
         return try result.get()
     }
 
+    /// Watches the socket.
+    func watch(
+        _ handler: @escaping @LoopActor (DescriptorSource.Events) -> Void
+    ) throws(SystemError) -> any BrokerSocket {
+        try SocketWatch(descriptor, handler: handler)
+    }
+
     /// Cancels an attempt that still waits for the helper.
     func abandon() {
         isAbandoned.store(true, ordering: .relaxed)
@@ -127,14 +119,14 @@ final class MosquittoInstance {
 
     private nonisolated func begin(
         _ configuration: MQTTConfiguration, _ families: [AddressFamily], _ choice: Int
-    ) -> Opening {
+    ) -> BrokerLinkOpening {
         // Without blocking the library commits itself to the first address that does not fail at once (net_mosq.c,
         // net__try_connect_tcp), though `localhost` may well be served at its second one. To be bound to the any-address
         // of a family makes it pass over the addresses of the other.
         let bind = families.count > 1 ? families[choice % families.count].anyAddress : nil
         let status = mosquitto_connect_bind_async(
             pointer, configuration.address.host, CInt(configuration.address.port), configuration.keepAliveSeconds, bind)
-        return Opening(status: status, number: errno, families: families)
+        return BrokerLinkOpening(status: status, number: errno, families: families)
     }
 
     isolated deinit {

@@ -7,7 +7,7 @@ internal import Glibc
 /// that a child process has inherited stays in epoll then, without a descriptor by which it could be taken out, and its
 /// next event would find a source that is gone. The watch's own descriptor is open for as long as the watch.
 @LoopActor
-final class SocketWatch {
+final class SocketWatch: BrokerSocket {
     private let descriptor: CInt
     private let source: DescriptorSource
 

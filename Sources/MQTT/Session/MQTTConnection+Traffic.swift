@@ -80,7 +80,7 @@ extension MQTTConnection {
     }
 
     /// Delivers the events of a call of the library, and checks its result.
-    private func settle(_ outcome: MosquittoInstance.Outcome) {
+    private func settle(_ outcome: BrokerLinkOutcome) {
         instance.takeSignals(handle)
         guard phase != .closed else { return }
         guard outcome.isSuccess, instance.descriptor >= 0 else {
@@ -89,7 +89,7 @@ extension MQTTConnection {
         leaveIfFinished()
     }
 
-    private func handle(_ signal: MosquittoInstance.Signal) {
+    private func handle(_ signal: BrokerLinkSignal) {
         switch signal {
         case .accepted(let isSessionPresent, let keepAlive, let receiveMaximum):
             accepted(isSessionPresent: isSessionPresent, keepAlive: keepAlive, receiveMaximum: receiveMaximum)

@@ -1,7 +1,7 @@
 internal import EventLoop
 import Time
 
-/// One connection to the broker: drives a ``MosquittoInstance`` from the event loop.
+/// One connection to the broker: drives a ``BrokerLink`` from the event loop.
 ///
 /// Opening is an `async` call. After that, all work is done in callbacks of the loop, and events are reported to
 /// ``onEvent``.
@@ -37,9 +37,9 @@ final class MQTTConnection {
     let configuration: MQTTConfiguration
     let version: MQTTVersion
     private let isDiscardOnly: Bool
-    let instance: MosquittoInstance
+    let instance: any BrokerLink
     var phase = Phase.new
-    private(set) var watch: SocketWatch?
+    private(set) var watch: (any BrokerSocket)?
     var outstanding = Outstanding()
     var keepAlive: KeepAlive?
     var isFlushing = false
@@ -86,7 +86,7 @@ final class MQTTConnection {
         self.configuration = configuration
         version = plan.version
         isDiscardOnly = plan.isDiscardOnly
-        instance = try MosquittoInstance(configuration, plan)
+        instance = try configuration.makeLink(configuration, plan.link)
     }
 
     func deliver(_ event: Event) {
@@ -128,14 +128,14 @@ final class MQTTConnection {
         }
     }
 
-    private func begin(_ opening: MosquittoInstance.Opening) throws(MQTTError) {
+    private func begin(_ opening: BrokerLinkOpening) throws(MQTTError) {
         // A negative status means a pending connection, not a failure.
         guard opening.status <= 0, instance.descriptor >= 0 else {
             let error = instance.error(for: opening.status, errno: opening.number)
             throw error.code == .connectionLost ? .unreachable(opening.number) : error
         }
         do throws(SystemError) {
-            watch = try SocketWatch(instance.descriptor) { [weak self] in self?.ready($0) }
+            watch = try instance.watch { [weak self] in self?.ready($0) }
         } catch {
             throw MQTTError(.libraryFailure, error.description)
         }

@@ -11,6 +11,11 @@ struct SessionPlanner {
         var isDiscardOnly = false
         /// Which of the broker's addresses, from 0.
         var node = 0
+
+        /// What the link has to know.
+        var link: BrokerLinkPlan {
+            BrokerLinkPlan(version: version, isCleanStart: isCleanStart, isDiscardOnly: isDiscardOnly)
+        }
     }
 
     /// The consequence of the end of a connection or attempt.

@@ -1,3 +1,5 @@
+internal import EventLoop
+
 /// The configuration of a client: broker, credentials, TLS and timeouts.
 public struct MQTTConfiguration: Sendable {
     /// The MQTT version to use.
@@ -73,6 +75,11 @@ public struct MQTTConfiguration: Sendable {
     public var longestRetry = Duration.seconds(30)
     /// Source of the jitter: a number from 0 up to, but not including, 1.
     public var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
+
+    /// Creates the link of each attempt to connect. A simulation replaces it.
+    package var makeLink: @LoopActor @Sendable (MQTTConfiguration, BrokerLinkPlan) throws(MQTTError) -> any BrokerLink = {
+        configuration, plan throws(MQTTError) in try MosquittoInstance(configuration, plan)
+    }
 
     /// What the resolver says of a host, for tests on machines with one family only.
     var families: @Sendable (String) -> Result<[AddressFamily], MQTTError> = AddressFamily.families

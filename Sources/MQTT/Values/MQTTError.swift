@@ -38,7 +38,8 @@ public struct MQTTError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What libmosquitto or the broker called it; nil when this module found it out itself.
     public let underlying: Underlying?
 
-    init(_ code: Code, _ text: String, underlying: Underlying? = nil) {
+    /// Creates an error.
+    package init(_ code: Code, _ text: String, underlying: Underlying? = nil) {
         self.code = code
         self.text = text
         self.underlying = underlying

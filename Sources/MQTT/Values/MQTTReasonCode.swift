@@ -1,6 +1,12 @@
 /// A reason code of MQTT 5 (section 2.4); 0x80 and above are failures.
-struct MQTTReasonCode: RawRepresentable, Hashable {
-    let rawValue: UInt8
+package struct MQTTReasonCode: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    package let rawValue: UInt8
+
+    /// Creates a code from its number.
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
 
     /// A code of a CONNACK, which with MQTT 3.1.1 (section 3.2.2.3) has five failures of its own, 1 to 5.
     static func connectionRefusal(_ number: UInt8) -> Self {
@@ -14,7 +20,7 @@ struct MQTTReasonCode: RawRepresentable, Hashable {
     var name: String { Self.names[rawValue] ?? "reason_\(rawValue)" }
 
     /// The failure that the code stands for; the text begins with what the broker did.
-    func error(_ what: String) -> MQTTError {
+    package func error(_ what: String) -> MQTTError {
         let words = name.split(separator: "_").joined(separator: " ")
         return MQTTError(.init(name), "\(what): \(words)", underlying: .init(name, Int(rawValue)))
     }

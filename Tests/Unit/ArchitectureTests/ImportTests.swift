@@ -91,7 +91,7 @@ struct ImportTests {
     /// The module of a line such as `public import EventLoop`; nil for any other line.
     private static func importedModule(_ line: Substring) -> String? {
         var words = line.split(separator: " ")
-        while let word = words.first, ["public", "internal", "private", "@preconcurrency"].contains(word) {
+        while let word = words.first, ["public", "package", "internal", "private", "@preconcurrency"].contains(word) {
             words.removeFirst()
         }
         return words.count >= 2 && words[0] == "import" ? String(words[1]) : nil

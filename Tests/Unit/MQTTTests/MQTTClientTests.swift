@@ -268,7 +268,7 @@ struct MQTTClientTests {
     @Test("uses only errors of the library's log for its own errors")
     func complaints() async throws {
         try await withClient { client, _ in
-            let instance = try #require(client.client.connection?.instance)
+            let instance = try #require(client.client.connection?.instance as? MosquittoInstance)
             #expect(instance.complaints.withLock { $0 } == [])
         }
     }
