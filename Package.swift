@@ -198,6 +198,14 @@ let package = Package(
             path: "Tests/Rigs/Soak",
             exclude: ["run"],
             swiftSettings: settings),
+        .executableTarget(
+            name: "simulate",
+            dependencies: [
+                "Bluetooth", "Bridge", "Daemon", "EventLoop", "JSON", "JacquardProtocol", "Logging", "MQTT",
+                "TagFirmware", "Time",
+            ],
+            path: "Tests/Rigs/Simulation",
+            swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

@@ -24,6 +24,11 @@ package final class VirtualTime {
         .microseconds(Int64.random(in: 50...3_000, using: &random))
     }
 
+    /// The number of events since the time has moved on.
+    private var events = 0
+    /// Upper bound on the events of one moment.
+    private static let mostEvents = 100_000
+
     /// Creates a time that ``EventLoop/run(in:)`` starts.
     ///
     /// - Parameters:
@@ -31,7 +36,8 @@ package final class VirtualTime {
     ///   - start: the time since the start of the machine.
     ///   - unixMilliseconds: the time of day at the start.
     nonisolated package init(
-        seed: UInt64, from start: Instant = Instant(sinceBoot: .seconds(60)), unixMilliseconds: Int64 = 1_790_000_000_000
+        seed: UInt64, from start: Instant = Instant(sinceBoot: .seconds(60)),
+        unixMilliseconds: Int64 = 1_790_000_000_000
     ) {
         schedule = VirtualSchedule(from: start, seed: seed)
         unixOffset = unixMilliseconds - start.sinceBoot.milliseconds
@@ -68,6 +74,9 @@ package final class VirtualTime {
 
     /// Goes on to the next event and handles it.
     func handleNext() {
+        let before = schedule.now
+        defer { events = schedule.now == before ? events + 1 : 0 }
+        precondition(events < Self.mostEvents, "the virtual time stands still: something repeats without a pause")
         switch schedule.next() {
         case .timer(let timer): timer.takeUnretainedValue().virtuallyDue()
         case .call(let body): body()

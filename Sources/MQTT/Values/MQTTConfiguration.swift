@@ -77,9 +77,10 @@ public struct MQTTConfiguration: Sendable {
     public var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
     /// Creates the link of each attempt to connect. A simulation replaces it.
-    package var makeLink: @LoopActor @Sendable (MQTTConfiguration, BrokerLinkPlan) throws(MQTTError) -> any BrokerLink = {
-        configuration, plan throws(MQTTError) in try MosquittoInstance(configuration, plan)
-    }
+    package var makeLink: @LoopActor @Sendable (MQTTConfiguration, BrokerLinkPlan) throws(MQTTError) -> any BrokerLink =
+        {
+            configuration, plan throws(MQTTError) in try MosquittoInstance(configuration, plan)
+        }
 
     /// What the resolver says of a host, for tests on machines with one family only.
     var families: @Sendable (String) -> Result<[AddressFamily], MQTTError> = AddressFamily.families

@@ -38,5 +38,7 @@ struct TypeNameTests {
         return String(words[keyword + 1])
     }
 
-    private static let modifiers: Set<Substring> = ["public", "package", "internal", "final", "indirect", "@LoopActor", "@main"]
+    private static let modifiers: Set<Substring> = [
+        "public", "package", "internal", "final", "indirect", "@LoopActor", "@main",
+    ]
 }

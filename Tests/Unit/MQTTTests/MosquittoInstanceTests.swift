@@ -10,7 +10,8 @@ struct MosquittoInstanceTests {
     func signals() async throws {
         try await onLoop {
             let configuration = MQTTConfiguration(host: "127.0.0.1", clientIdentifier: "test")
-            let instance = try MosquittoInstance(configuration, .init(version: .v5, isCleanStart: true, isDiscardOnly: false))
+            let instance = try MosquittoInstance(
+                configuration, .init(version: .v5, isCleanStart: true, isDiscardOnly: false))
             var seen: [CInt] = []
             let success = MQTTReasonCode(rawValue: 0)
             for number in [CInt(1), 2] { instance.note(.published(number, success)) }

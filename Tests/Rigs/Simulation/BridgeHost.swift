@@ -1,0 +1,223 @@
+import Daemon
+import EventLoop
+import FoundationEssentials
+import Logging
+import MQTT
+import Time
+
+/// A machine with a bridge: its radio, its disk and the process.
+@LoopActor
+final class BridgeHost {
+    private let world: World
+    let number: Int
+    let place: Double
+    let radio: HostRadio
+    private(set) var process: BridgeProcess?
+    /// The disk at the next start: a killed process goes on to write to its own copy.
+    private var generation = 0
+    /// Tags that the configuration lists with another name than their own.
+    private var namedTags: Set<Int> = []
+
+    init(_ world: World, number: Int, place: Double) {
+        self.world = world
+        self.number = number
+        self.place = place
+        radio = HostRadio(world, number: number, place: place)
+        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        writeConfiguration()
+    }
+
+    /// The name of the bridge in topics.
+    var instance: String { "b\(number)" }
+    private var folder: String { "\(world.folder)/\(number)" }
+    private var file: String { "\(folder)/config.yaml" }
+    /// The state folder of the current process.
+    var state: String { "\(folder)/state\(generation)" }
+
+    /// Starts the process; does nothing while there is one.
+    func start() {
+        guard process == nil else { return }
+        world.trace("\(instance) starts")
+        world.disturbed()
+        process = BridgeProcess(world, self)
+        process?.start(file)
+    }
+
+    /// Stops the process as SIGTERM does, and starts it again after a time.
+    func restart(after wait: Duration) {
+        guard let process, process.isRunning else { return }
+        world.trace("\(instance) stops")
+        process.stop { [self] in
+            self.process = nil
+            world.disturbed()
+            world.after(wait) { [self] in start() }
+        }
+    }
+
+    /// Kills the process, and starts it again after a time.
+    func kill(restartAfter wait: Duration, damage: StateDamage = .none) {
+        guard let process else { return }
+        world.trace("\(instance) is killed, \(damage)")
+        world.disturbed()
+        process.kill()
+        self.process = nil
+        let old = state
+        generation += 1
+        try? FileManager.default.copyItem(atPath: old, toPath: state)
+        damage.apply(to: state)
+        world.after(wait) { [self] in start() }
+    }
+
+    /// Changes the configuration of a tag, and reads it again as at SIGHUP.
+    func reload() {
+        namedTags.formSymmetricDifference([Int(world.random.next() % UInt64(world.options.tags))])
+        world.trace("\(instance) reloads")
+        world.disturbed()
+        writeConfiguration()
+        process?.reload()
+    }
+
+    /// The name of a tag in the configuration; nil: none.
+    func configuredName(of tag: Int) -> String? { namedTags.contains(tag) ? "Sleeve \(tag)" : nil }
+
+    private func writeConfiguration() {
+        var lines = [
+            "instance: \(instance)", "mqtt:", "  host: broker", "log:", "  level: \(world.options.logLevel)", "tags:",
+        ]
+        for number in 0..<world.options.tags {
+            lines.append("  - serial: \"\(String(10_000 + number).dropFirst())\"")
+            if let name = configuredName(of: number) { lines.append("    name: \(name)") }
+        }
+        try? (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: false, encoding: .utf8)
+    }
+}
+
+/// What a crash of the machine does to the state folder.
+enum StateDamage: CaseIterable {
+    case none, tornTags, noTags, tornBatteries
+
+    func apply(to folder: String) {
+        let (name, length): (String, UInt64) =
+            switch self {
+            case .none: ("", 0)
+            case .tornTags: ("tags.json", 40)
+            case .noTags: ("tags.json", 0)
+            case .tornBatteries: ("batteries.json", 10)
+            }
+        guard self != .none, let file = FileManager.default.contents(atPath: "\(folder)/\(name)") else { return }
+        try? file.prefix(Int(length)).write(to: URL(filePath: "\(folder)/\(name)"))
+    }
+}
+
+/// One process of a bridge.
+@LoopActor
+final class BridgeProcess {
+    private let world: World
+    private unowned let host: BridgeHost
+    let oracle: ProcessOracle
+    var links: [WeakLink] = []
+    private var central: SimulatedCentral?
+    private var bridge: RunningBridge?
+    /// Whether the process was killed: nothing that it does has an effect.
+    private(set) var isDead = false
+    private(set) var isStopping = false
+    private(set) var startedAt: Instant
+
+    init(_ world: World, _ host: BridgeHost) {
+        self.world = world
+        self.host = host
+        startedAt = world.now
+        oracle = ProcessOracle(world, bridge: host.instance)
+    }
+
+    /// Whether the process is started and neither stopping nor killed.
+    var isRunning: Bool { bridge != nil && !isDead && !isStopping }
+
+    /// The number of messages that wait for the broker.
+    var queued: Int { bridge?.queued ?? 0 }
+
+    func start(_ file: String) {
+        let sink = TraceSink(world, host.instance)
+        let machine = machine()
+        EventLoop.shared.begin { [self] in
+            let bridge = await RunningBridge.start(file, state: host.state, on: machine, logTo: sink)
+            guard !isDead else {
+                await bridge?.stop()
+                return
+            }
+            guard let bridge else { return world.fail("the configuration is not taken") }
+            self.bridge = bridge
+            bridge.acceptReloads()
+        }
+    }
+
+    func stop(then next: @escaping @LoopActor () -> Void) {
+        guard let bridge, !isStopping else { return }
+        isStopping = true
+        let begun = world.now
+        EventLoop.shared.begin { [self] in
+            bridge.refuseReloads()
+            await bridge.stop()
+            guard !isDead else { return }
+            if world.now - begun > .seconds(5) { world.oracle.violated("a stop took \(world.now - begun)") }
+            oracle.stopped()
+            self.bridge = nil
+            next()
+        }
+    }
+
+    func reload() {
+        bridge?.readConfiguration()
+    }
+
+    /// Cuts everything outside off, then ends the objects.
+    func kill() {
+        isDead = true
+        central?.kill()
+        for link in links { link.link?.kill() }
+        guard let bridge, !isStopping else { return }
+        self.bridge = nil
+        EventLoop.shared.begin {
+            bridge.refuseReloads()
+            await bridge.stop()
+        }
+    }
+
+    private func machine() -> BridgeMachine {
+        BridgeMachine(
+            makeCentral: { [unowned self] _, _ in
+                let central = SimulatedCentral(world, host.radio, self)
+                self.central = central
+                return central
+            },
+            configure: { [unowned self, world] configuration in
+                configuration.random = {
+                    LoopActor.assumeIsolated(world) { Double.random(in: 0..<1, using: &$0.random) }
+                }
+                configuration.makeLink = { [weak self, world] configuration, plan throws(MQTTError) in
+                    guard let self else { throw MQTTError(.stopped, "the process has ended") }
+                    return SimulatedBrokerLink(world, self, configuration, plan)
+                }
+            },
+            residentKilobytes: { 10_000 }, releaseMemory: {}, bluezVersion: { "5.66" },
+            random: SplitMix(seed: world.random.next()))
+    }
+}
+
+/// Writes the log of a process to the trace.
+final class TraceSink: LogSink, @unchecked Sendable {
+    private let world: World
+    private let name: String
+    /// Only the loop's thread exists.
+    var level: LogLevel
+
+    init(_ world: World, _ name: String) {
+        self.world = world
+        self.name = name
+        level = .info
+    }
+
+    func write(_ record: LogRecord) {
+        LoopActor.assumeIsolated((world, "\(name) log \(record.level) \(record.line)")) { $0.trace($1) }
+    }
+}

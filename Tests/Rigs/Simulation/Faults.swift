@@ -1,0 +1,171 @@
+import EventLoop
+import TagFirmware
+import Time
+
+/// Faults, alone and in pairs, in periods between which all is well.
+@LoopActor
+final class Faults {
+    private let world: World
+    private(set) var count = 0
+    /// The faults that have not ended.
+    private var active = 0
+    private var isQuiet = true
+    /// When the last fault began or ended.
+    private(set) var lastChange: Instant?
+    /// The times without a broker.
+    private(set) var brokerOutages: [Range<Instant>] = []
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    /// Whether a fault lasts, or others follow.
+    var isActive: Bool { active > 0 || !isQuiet }
+
+    func begin() {
+        world.after(world.draw(.seconds(60), .seconds(180))) { [self] in
+            isQuiet = false
+            next()
+            world.after(world.draw(.seconds(120), .seconds(900))) { [self] in
+                isQuiet = true
+                // All faults end within two minutes.
+                world.after(.seconds(130)) { [self] in
+                    world.people.wantAll()
+                    world.after(.seconds(240)) { [self] in begin() }
+                }
+            }
+        }
+    }
+
+    private func next() {
+        guard !isQuiet else { return }
+        play()
+        // A second one at about the same time finds what one alone does not.
+        if world.chance(0.4) { world.after(world.draw(.zero, .seconds(3))) { [self] in if !isQuiet { play() } } }
+        world.after(world.drawInterval(mean: world.options.faultInterval / 2)) { [self] in next() }
+    }
+
+    /// Begins a fault that ends after a time.
+    private func play() {
+        count += 1
+        changed()
+        let host = world.hosts[Int(world.random.next() % UInt64(world.hosts.count))]
+        let tag = world.tags[Int(world.random.next() % UInt64(world.tags.count))]
+        let least: Duration = world.chance(0.5) ? .milliseconds(5) : .seconds(5)
+        let wait = world.draw(least, world.chance(0.5) ? .seconds(6) : .seconds(100))
+        switch world.random.next() % 20 {
+        case 0:
+            note("broker stops, persistent")
+            stopBroker(isPersistent: true, wait)
+        case 1:
+            note("broker stops, not persistent")
+            stopBroker(isPersistent: false, wait)
+        case 2:
+            note("broker stalls")
+            world.broker.stall(true)
+            outage(wait) { [self] in world.broker.stall(false) }
+        case 3:
+            note("network is cut")
+            world.cutNetwork(true)
+            outage(wait) { [self] in world.cutNetwork(false) }
+        case 4:
+            note("broker closes \(host.instance)")
+            world.broker.kick("jacquard-\(host.instance)")
+            outage(.seconds(5)) {}
+        case 5:
+            note("broker refuses")
+            world.broker.refusal = [0x87, 0x88, 0x97, 0x86][Int(world.random.next() % 4)]
+            world.broker.kick("jacquard-\(host.instance)")
+            outage(wait) { [self] in world.broker.refusal = nil }
+        case 6:
+            note("resolver fails")
+            world.isResolverDown = true
+            world.broker.kick("jacquard-\(host.instance)")
+            outage(wait) { [self] in world.isResolverDown = false }
+        case 7, 8:
+            note("kill \(host.instance)")
+            host.kill(restartAfter: wait)
+            outage(wait + .seconds(1)) {}
+        case 9:
+            note("kill \(host.instance), damaged state")
+            let damage = StateDamage.allCases[Int(world.random.next() % UInt64(StateDamage.allCases.count))]
+            host.kill(restartAfter: wait, damage: damage)
+            outage(wait + .seconds(1)) {}
+        case 10, 11:
+            note("restart \(host.instance)")
+            host.restart(after: wait)
+            outage(wait + .seconds(6)) {}
+        case 12:
+            note("adapter of \(host.instance) off")
+            host.radio.setPowered(false)
+            ends(after: wait) { host.radio.setPowered(true) }
+        case 13:
+            note("bluetoothd of \(host.instance) ends")
+            host.radio.setDaemon(isUp: false)
+            ends(after: wait) { host.radio.setDaemon(isUp: true) }
+        case 14:
+            note("requests of \(host.instance) fail")
+            host.radio.faultRate = world.chance(0.5) ? 0.1 : 0.5
+            ends(after: wait) { host.radio.faultRate = 0 }
+        case 15:
+            note("\(tag.serial) loses power")
+            tag.setPower(false)
+            ends(after: wait) { tag.setPower(true) }
+        case 16:
+            let fault = Self.answers[Int(world.random.next() % UInt64(Self.answers.count))]
+            note("\(tag.serial) answers: \(fault)")
+            tag.execute(.fault(fault, isOnce: world.chance(0.5)))
+            ends(after: wait) { tag.execute(.fault(nil, isOnce: false)) }
+        case 17:
+            note("reload \(host.instance)")
+            host.reload()
+            ends(after: .seconds(1)) {}
+        case 18:
+            note("\(tag.serial) loses its link")
+            tag.link?.drop(after: .zero)
+            ends(after: .seconds(1)) {}
+        default:
+            let change = world.draw(.seconds(1), .seconds(100_000))
+            note("time of day moves by \(change)")
+            world.moveWallClock(by: world.chance(0.5) ? change : .zero - change)
+            ends(after: .seconds(1)) {}
+        }
+    }
+
+    private static let answers: [FirmwareFaults.AnswerFault] = [
+        .drop, .delay(.milliseconds(700)), .delay(.seconds(9)), .double, .wrongID, .status(3), .malformed, .truncated,
+        .noBody, .lostFragment, .hang,
+    ]
+
+    private func note(_ text: String) {
+        world.trace("FAULT \(text)")
+    }
+
+    private func changed() {
+        lastChange = world.now
+        world.disturbed()
+    }
+
+    private func ends(after wait: Duration, _ body: @escaping @LoopActor () -> Void) {
+        active += 1
+        world.after(wait) { [self] in
+            active -= 1
+            world.trace("fault ends")
+            changed()
+            body()
+        }
+    }
+
+    /// A fault during which the broker is not reachable.
+    private func outage(_ wait: Duration, _ body: @escaping @LoopActor () -> Void) {
+        brokerOutages.append(world.now..<(world.now + wait + .seconds(40)))
+        if brokerOutages.count > 100 { brokerOutages.removeFirst(50) }
+        ends(after: wait, body)
+    }
+
+    private func stopBroker(isPersistent: Bool, _ wait: Duration) {
+        world.broker.isPersistent = isPersistent
+        world.broker.stop()
+        outage(wait) { [self] in world.broker.start() }
+    }
+}

@@ -1,0 +1,298 @@
+import Bluetooth
+import Bridge
+import EventLoop
+import JSON
+import JacquardProtocol
+import MQTT
+import TagFirmware
+import Time
+
+/// Knows what was sent and what the tags are, and compares it with what the bridges publish.
+@LoopActor
+final class Oracle {
+    private struct Command {
+        let sentAt: Instant
+        /// The processes that have acknowledged it, by the number of their bridge.
+        var acknowledged: [(process: BridgeProcess, at: Instant)] = []
+        var results = 0
+    }
+
+    private let world: World
+    private var commands: [String: Command] = [:]
+    /// The commands in the order in which they were sent, until they are settled.
+    private var order: [String] = []
+    /// When the connection of each client began or ended last.
+    private var connectionChanges: [String: Instant] = [:]
+    /// Since when a tag that advertises waits to be connected.
+    private var waitingSince: [String: Instant] = [:]
+    private(set) var checks = 0
+
+    /// After this time without an event, all facts are true.
+    static let calm = Duration.seconds(10)
+    /// The longest time from the acknowledgement of a command to its result, with a broker.
+    static let longestCommand = Duration.seconds(150)
+    /// The longest time until a tag that is received is connected.
+    static let longestWait = Duration.seconds(150)
+    /// The longest time until the health document follows the truth: it is measured every minute.
+    static let healthDelay = Duration.seconds(70)
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    func begin() {
+        world.after(.seconds(5)) { [self] in
+            check()
+            begin()
+        }
+    }
+
+    func violated(_ text: String) {
+        world.fail(text)
+    }
+
+    // MARK: What happens at the broker
+
+    func sent(_ id: String) {
+        commands[id] = Command(sentAt: world.now)
+        order.append(id)
+    }
+
+    private static func id(of message: MQTTMessage) -> String? {
+        guard message.topic.hasSuffix("/set") || message.topic.hasSuffix("/get") else { return nil }
+        return JSONValue(parsing: message.payload)?["id"]?.string
+    }
+
+    private func process(of identifier: String) -> BridgeProcess? {
+        world.hosts.first { "jacquard-\($0.instance)" == identifier }?.process
+    }
+
+    /// A client has acknowledged a message.
+    func acknowledged(_ message: MQTTMessage, by identifier: String) {
+        guard let id = Self.id(of: message), let process = process(of: identifier) else { return }
+        world.trace("\(identifier) acknowledges \(id)")
+        commands[id]?.acknowledged.append((process, world.now))
+    }
+
+    func dropped(_ message: MQTTMessage, of identifier: String) {}
+
+    func connected(_ identifier: String) {
+        world.trace("\(identifier) connected to the broker")
+        connectionChanges[identifier] = world.now
+        world.disturbed()
+    }
+
+    func disconnected(_ identifier: String) {
+        world.trace("\(identifier) disconnected from the broker")
+        connectionChanges[identifier] = world.now
+        world.disturbed()
+    }
+
+    /// The broker has accepted a message.
+    func published(_ message: MQTTMessage, by identifier: String, isWill: Bool) {
+        guard let process = process(of: identifier) else { return }
+        let topic = message.topic
+        if topic.hasSuffix("/gesture"), topic.hasPrefix("jacquard/tag/") {
+            process.oracle.published(gesture: message)
+        } else if topic.hasSuffix("/result") || topic.contains("/response/") {
+            result(message, identifier)
+        } else if message.isRetained {
+            world.trace("\(identifier) \(topic) \(String(decoding: message.payload.prefix(160), as: UTF8.self))")
+            if !topic.hasSuffix("/stats"), !topic.hasSuffix("/rssi"), let tag = world.tag(of: topic) {
+                world.disturbed(tag)
+            }
+        }
+    }
+
+    private func result(_ message: MQTTMessage, _ identifier: String) {
+        guard let document = JSONValue(parsing: message.payload), let id = document["id"]?.string else { return }
+        world.trace("\(identifier) \(message.topic) \(String(decoding: message.payload.prefix(200), as: UTF8.self))")
+        guard document["final"]?.flag == true, let command = commands[id] else { return }
+        commands[id]?.results += 1
+        guard command.results > 0 else { return }
+        // After a lost connection, a result whose acknowledgement was lost is sent again. After a crash, another bridge
+        // may answer.
+        let isRepeatable =
+            command.acknowledged.contains { $0.process.isDead || $0.process.isStopping }
+            || (connectionChanges[identifier].map { $0 > command.sentAt } ?? false)
+            || world.faults.lastChange.map { world.now - $0 < .seconds(60) } ?? false
+        if !isRepeatable { violated("command \(id) has another result") }
+    }
+
+    // MARK: What is true after a while
+
+    private func check() {
+        checkCommands()
+        checkConnections()
+        guard world.now - world.lastDisturbance >= Self.calm, world.broker.isUp, !world.broker.isStalled,
+            !world.isNetworkCut
+        else { return }
+        checks += 1
+        for host in world.hosts { check(host) }
+        // Without a bridge, the facts of tags stay as they were.
+        if world.hosts.contains(where: { isServing($0) }) {
+            for tag in world.tags where world.now - tag.lastDisturbance >= Self.calm { check(tag) }
+        }
+        let most = 60 + 40 * world.options.tags * world.options.bridges
+        if world.scheduled > most { violated("\(world.scheduled) timers and events are scheduled") }
+    }
+
+    private func checkCommands() {
+        var settled = 0
+        for id in order.prefix(200) {
+            guard let command = commands[id] else { continue }
+            let age = world.now - command.sentAt
+            guard age > Self.longestCommand * 2 else { break }
+            defer { (commands[id], settled) = (nil, settled + 1) }
+            guard command.results == 0, let first = command.acknowledged.first else { continue }
+            // A result waits for the broker for a minute at most.
+            let isExcused =
+                command.acknowledged.contains { $0.process.isDead }
+                || world.faults.brokerOutages.contains {
+                    $0.lowerBound < first.at + Self.longestCommand && $0.upperBound > first.at
+                }
+            if !isExcused { violated("command \(id) was acknowledged and has no result") }
+        }
+        order.removeFirst(settled)
+    }
+
+    private func checkConnections() {
+        for tag in world.tags {
+            let isReceived = world.hosts.contains {
+                tag.isReceivable(by: $0.radio) && $0.radio.state == .poweredOn && $0.process?.isRunning == true
+            }
+            guard tag.isAdvertising, isReceived, !world.faults.isActive else {
+                waitingSince[tag.serial] = nil
+                continue
+            }
+            let since = waitingSince[tag.serial] ?? world.now
+            waitingSince[tag.serial] = since
+            guard world.now - since > Self.longestWait, !world.people.isHeld(tag) else { continue }
+            violated("\(tag.serial) is received and has not been connected for \(world.now - since)")
+        }
+    }
+
+    private func fact(_ topic: String) -> JSONValue? {
+        world.broker.retained["jacquard/" + topic].flatMap { JSONValue(parsing: $0.payload) }
+    }
+
+    private func text(_ topic: String) -> String? {
+        world.broker.retained["jacquard/" + topic].map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+
+    private func expect(_ topic: String, _ found: String?, _ wanted: String) {
+        if found != wanted { violated("\(topic) is \(found ?? "missing"), and the truth is \(wanted)") }
+    }
+
+    /// Whether a bridge runs and has a broker.
+    private func isServing(_ host: BridgeHost) -> Bool {
+        host.process?.isRunning == true && world.broker.isConnected("jacquard-\(host.instance)")
+    }
+
+    private func check(_ host: BridgeHost) {
+        let topic = "bridge/\(host.instance)/"
+        // After a crash during an outage of the broker, nothing corrects the state before the next start.
+        guard isServing(host), let process = host.process else { return }
+        expect(topic + "state", text(topic + "state"), "online")
+        let links = host.radio.links
+        guard links.allSatisfy({ world.now - $0.tag.lastDisturbance >= Self.calm }) else { return }
+        if host.radio.state == .poweredOn {
+            expect(
+                topic + "tags.connected", fact(topic + "tags")?["connected"]?.integer.map { "\($0)" }, "\(links.count)")
+        }
+        let states = fact(topic + "adapter")?.elements?.compactMap { $0["state"]?.string } ?? []
+        switch host.radio.state {
+        case .poweredOn: expect(topic + "adapter", states.first, "powered_on")
+        case .poweredOff: expect(topic + "adapter", states.first, "powered_off")
+        default: break
+        }
+        process.oracle.check()
+        checkHealth(host)
+    }
+
+    private func checkHealth(_ host: BridgeHost) {
+        let topic = "bridge/\(host.instance)/health"
+        guard world.now - world.lastDisturbance > Self.healthDelay, host.radio.state == .poweredOn else { return }
+        let codes = fact(topic)?["problems"]?.elements?.compactMap { $0["code"]?.string } ?? ["missing"]
+        let isDamaged = codes.allSatisfy { ["events_dropped", "state_damaged"].contains($0) }
+        if !isDamaged { violated("\(topic) names \(codes) after \(world.now - world.lastDisturbance)") }
+    }
+
+    private func check(_ tag: AirTag) {
+        let topic = "tag/\(tag.serial)/"
+        let owner = tag.link.flatMap { link in world.hosts.first { $0.radio === link.host } }
+        guard let owner, isServing(owner) else {
+            expect(topic + "availability", text(topic + "availability"), "offline")
+            let state = fact(topic + "connection")?["state"]?.string
+            if state == "connected" { violated("\(topic)connection is connected without a link") }
+            return
+        }
+        expect(topic + "availability", text(topic + "availability"), "online")
+        expect(topic + "connection", fact(topic + "connection")?["state"]?.string, "connected")
+        expect(topic + "info.bridge", fact(topic + "info")?["bridge"]?.string, owner.instance)
+        let name = owner.configuredName(of: Int(tag.serial) ?? 0) ?? tag.firmware.name
+        expect(topic + "info.name", fact(topic + "info")?["name"]?.string, name)
+        expect(topic + "battery/level", text(topic + "battery/level"), "\(tag.firmware.battery.level)")
+        let gear = tag.firmware.gear
+        expect(topic + "gear.attached", fact(topic + "gear")?["attached"]?.flag.map { "\($0)" }, "\(gear != nil)")
+        if let gear {
+            let product = fact(topic + "gear")?["product_id"]?.string
+            expect(topic + "gear.product_id", product, gear.gear.product.product.id.description)
+            let mode = gear.touchMode == .gesture ? "gesture" : "continuous"
+            expect(topic + "touch_mode", text(topic + "touch_mode"), mode)
+        }
+    }
+}
+
+/// The gestures that one process of a bridge has received.
+@LoopActor
+final class ProcessOracle {
+    private let world: World
+    private let bridge: String
+    private var passed: [String: [Gesture]] = [:]
+    private var published: [String: Set<Int64>] = [:]
+    private var last: [String: Int64] = [:]
+
+    init(_ world: World, bridge: String) {
+        self.world = world
+        self.bridge = bridge
+    }
+
+    /// The radio passes a gesture on.
+    func passedOn(_ mark: GestureMark) {
+        passed[mark.tag, default: []].append(mark.gesture)
+    }
+
+    func published(gesture message: MQTTMessage) {
+        guard let document = JSONValue(parsing: message.payload), let number = document["seq"]?.integer,
+            let type = document["event_type"]?.string
+        else { return world.fail("a gesture cannot be read") }
+        let tag = String(message.topic.split(separator: "/")[2])
+        world.trace("\(bridge) gesture \(tag) \(type) \(number)")
+        let all = passed[tag] ?? []
+        guard number >= 1, number <= all.count else {
+            return world.fail("gesture \(number) of \(tag) was published, and \(all.count) were received")
+        }
+        let wanted = all[Int(number) - 1].word
+        if wanted != type { world.fail("gesture \(number) of \(tag) is \(type), and was \(wanted)") }
+        let isNew = published[tag, default: []].insert(number).inserted
+        if isNew, number < last[tag] ?? 0 { world.fail("gesture \(number) of \(tag) comes after \(last[tag] ?? 0)") }
+        last[tag] = max(last[tag] ?? 0, number)
+    }
+
+    /// All received gestures are published or counted.
+    func check() {
+        for tag in passed.keys.sorted() {
+            let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0)
+            guard missing > 0 else { continue }
+            let stats = world.broker.retained["jacquard/tag/\(tag)/stats"].flatMap { JSONValue(parsing: $0.payload) }
+            let counted = stats?["expired"]?.integer ?? 0
+            if missing > counted {
+                world.fail("\(missing) gestures of \(tag) are missing at \(bridge), and \(counted) are counted")
+            }
+        }
+    }
+
+    /// The process has stopped in order.
+    func stopped() {}
+}

@@ -1,0 +1,110 @@
+import EventLoop
+import JacquardProtocol
+import MQTT
+import TagFirmware
+import Time
+
+/// What people do with the tags, and what other clients of the broker send.
+@LoopActor
+final class People {
+    private let world: World
+    private(set) var gestures = 0
+    private(set) var commands = 0
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    func begin() {
+        for tag in world.tags {
+            plan(mean: world.options.gestureInterval) { [self] in
+                gestures += 1
+                tag.make(Gesture.known[Int(world.random.next() % UInt64(Gesture.known.count))])
+            }
+            plan(mean: world.options.gestureInterval * 20) { [self] in act(on: tag) }
+        }
+        plan(mean: world.options.commandInterval) { [self] in command() }
+    }
+
+    private func plan(mean: Duration, _ body: @escaping @LoopActor () -> Void) {
+        world.after(world.drawInterval(mean: mean)) { [self] in
+            body()
+            plan(mean: mean, body)
+        }
+    }
+
+    private func act(on tag: AirTag) {
+        switch world.random.next() % 8 {
+        case 0, 1: tag.execute(.battery(level: UInt8(world.random.next() % 101), isCharging: world.chance(0.3)))
+        case 2: tag.execute(.detach)
+        case 3, 4: tag.execute(.attach(SimulatedGear.all[Int(world.random.next() % UInt64(SimulatedGear.all.count))]))
+        case 5:
+            tag.execute(.sleep)
+            world.after(world.drawInterval(mean: .seconds(120))) { tag.execute(.button) }
+        case 6:
+            let place = tag.place
+            world.trace("\(tag.serial) walks away")
+            tag.place = 1_000
+            world.after(world.drawInterval(mean: .seconds(90))) { tag.place = place }
+        default:
+            // From one host to another.
+            guard world.options.bridges > 1 else { return }
+            tag.place = world.draw(.zero, .seconds(Int64(12 * (world.options.bridges - 1)))) / .seconds(1)
+            world.trace("\(tag.serial) moves to \(Int(tag.place)) m")
+        }
+    }
+
+    /// Commands with an `id` as their last key, which is added.
+    private static let table: [(topic: String, payload: String)] = [
+        ("led/set", #""state":"ON","flash":1"#), ("led/set", #""state":"OFF""#),
+        ("led/set", ##""color":"#ff8800","pattern":"breathing","duration_ms":700"##),
+        ("led/set", ##""color":"#00ff00","component":"gear""##), ("led/set", #""color":7"#),
+        ("haptic/set", #""pattern":"sine_increase","on_ms":200,"off_ms":100,"amplitude":80,"repeat":2"#),
+        ("name/set", #""name":"Sleeve""#), ("name/set", #""name":"Left""#), ("battery/get", ""), ("info/get", ""),
+        ("rssi/get", ""), ("config/set", #""key":"sim","type":"uint32","value":7"#), ("config/get", #""key":"sim""#),
+        ("touch_mode/set", #""mode":"continuous""#), ("touch_mode/set", #""mode":"gesture""#),
+        ("touch_mode/set", #""mode":"gesture""#), ("dance/set", #""x":1"#),
+        ("connection/set", #""state":"disconnect""#), ("connection/set", #""state":"connect""#),
+        ("led/set", #""state":"ON","ttl_ms":0"#), ("led/set", #""state":"ON","ttl_ms":60000"#),
+    ]
+
+    private func command() {
+        commands += 1
+        let tag = world.tags[Int(world.random.next() % UInt64(world.tags.count))]
+        let row = Self.table[Int(world.random.next() % UInt64(Self.table.count))]
+        let id = "c\(commands)"
+        let payload = "{" + (row.payload.isEmpty ? "" : row.payload + ",") + "\"id\":\"\(id)\"}"
+        if row.payload.contains("disconnect") {
+            held.insert(tag.serial)
+            // A tag that is not wanted is wanted again soon.
+            world.after(world.draw(.seconds(20), .seconds(60))) { [self] in want(tag) }
+        }
+        send("jacquard/tag/\(tag.serial)/\(row.topic)", payload, id: id)
+        // Several at once, as an automation does.
+        if world.chance(0.2) { command() }
+    }
+
+    /// The tags that are not to be connected, unless the request was lost.
+    private var held: Set<String> = []
+
+    /// Whether a tag may have been disconnected by a command.
+    func isHeld(_ tag: AirTag) -> Bool { held.contains(tag.serial) }
+
+    private func want(_ tag: AirTag) {
+        send("jacquard/tag/\(tag.serial)/connection/set", "connect", id: nil)
+        // Without a broker the request is lost, and comes again after the faults.
+        if !world.faults.isActive { world.after(.seconds(15)) { [self] in held.remove(tag.serial) } }
+    }
+
+    /// Requests that all tags are connected, after a time with faults.
+    func wantAll() {
+        for tag in world.tags where held.contains(tag.serial) { want(tag) }
+    }
+
+    private func send(_ topic: String, _ payload: String, id: String?) {
+        world.trace("command \(topic) \(payload)")
+        if let tag = world.tag(of: topic) { world.disturbed(tag) }
+        if let id { world.oracle.sent(id) }
+        world.broker.inject(MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce))
+    }
+}

@@ -1,0 +1,62 @@
+import Time
+
+/// The command line of `simulate`.
+struct SimulationOptions {
+    /// Source of everything that is drawn.
+    var seed: UInt64 = 1
+    /// The simulated time.
+    var duration = Duration.seconds(1_800)
+    var bridges = 1
+    var tags = 8
+    var isTracing = false
+    /// Whether faults happen.
+    var hasFaults = true
+    /// The mean time between two gestures of a tag.
+    var gestureInterval = Duration.seconds(15)
+    /// The mean time between two commands.
+    var commandInterval = Duration.seconds(8)
+    /// The mean time between two faults.
+    var faultInterval = Duration.seconds(60)
+    var logLevel = "info"
+
+    static let usage = """
+        usage: simulate [--seed N] [--minutes N] [--days N] [--bridges N] [--tags N] [--no-faults] [--trace]
+                        [--log-level LEVEL]
+          --minutes N   so much simulated time, with as many events as possible (default: 30)
+          --days N      so many days with 200 gestures of each tag and 240 commands
+        """
+
+    /// Reads the arguments after the program's name; nil if they are wrong.
+    init?(_ arguments: [String]) {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            switch option {
+            case "--trace": isTracing = true
+            case "--no-faults": hasFaults = false
+            default:
+                guard let value = rest.popFirst(), take(option, value) else { return nil }
+            }
+        }
+        guard (1...5).contains(bridges), (1...99).contains(tags), duration > .zero else { return nil }
+    }
+
+    private mutating func take(_ option: String, _ value: String) -> Bool {
+        if option == "--log-level" {
+            logLevel = value
+            return true
+        }
+        guard let number = UInt64(value), number < UInt64(Int64.max) else { return false }
+        switch option {
+        case "--seed": seed = number
+        case "--minutes": duration = .seconds(Int64(min(number, 1 << 32)) * 60)
+        case "--days":
+            duration = .seconds(Int64(min(number, 1 << 24)) * 86_400)
+            gestureInterval = .seconds(432)
+            commandInterval = .seconds(360)
+        case "--bridges": bridges = Int(number)
+        case "--tags": tags = Int(number)
+        default: return false
+        }
+        return true
+    }
+}
