@@ -21,6 +21,8 @@ final class AirTag {
     private(set) var link: RadioLink?
     /// When something has happened last that its facts follow.
     var lastDisturbance = Instant(sinceBoot: .zero)
+    /// Until when bridges may wait for its responses.
+    var troubledUntil = Instant(sinceBoot: .zero)
     /// The hosts that it has a bond with.
     var bonds: Set<Int> = []
     /// The earliest time of the scheduled call of ``timeReached()``.

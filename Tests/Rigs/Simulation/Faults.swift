@@ -106,7 +106,10 @@ final class Faults {
         case 14:
             note("requests of \(host.instance) fail")
             host.radio.faultRate = world.chance(0.5) ? 0.1 : 0.5
-            ends(after: wait) { host.radio.faultRate = 0 }
+            ends(after: wait) { [self] in
+                host.radio.faultRate = 0
+                host.radio.troubledUntil = world.now + Self.recovery
+            }
         case 15:
             note("\(tag.serial) loses power")
             tag.setPower(false)
@@ -115,6 +118,7 @@ final class Faults {
             let fault = Self.answers[Int(world.random.next() % UInt64(Self.answers.count))]
             note("\(tag.serial) answers: \(fault)")
             tag.execute(.fault(fault, isOnce: world.chance(0.5)))
+            tag.troubledUntil = world.now + wait + Self.recovery
             ends(after: wait) { tag.execute(.fault(nil, isOnce: false)) }
         case 17:
             note("reload \(host.instance)")
@@ -131,6 +135,9 @@ final class Faults {
             ends(after: .seconds(1)) {}
         }
     }
+
+    /// The longest time after a fault of requests or responses until the timeouts of the bridge are over.
+    private static let recovery = Duration.seconds(60)
 
     private static let answers: [FirmwareFaults.AnswerFault] = [
         .drop, .delay(.milliseconds(700)), .delay(.seconds(9)), .double, .wrongID, .status(3), .malformed, .truncated,

@@ -22,6 +22,8 @@ final class HostRadio {
     weak var client: SimulatedCentral?
     /// Faults of requests that are drawn.
     var faultRate = 0.0
+    /// Until when the bridge may wait for requests that fail.
+    var troubledUntil = Instant(sinceBoot: .zero)
 
     init(_ world: World, number: Int, place: Double) {
         self.world = world

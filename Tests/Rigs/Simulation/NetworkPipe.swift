@@ -29,7 +29,11 @@ final class NetworkPipe {
     private var inFlight = 0
     private static let capacity = 200
 
-    init(_ world: World) {
+    /// The client.
+    let process: BridgeProcess
+
+    init(_ world: World, _ process: BridgeProcess) {
+        self.process = process
         self.world = world
     }
 

@@ -63,13 +63,9 @@ final class Oracle {
         return JSONValue(parsing: message.payload)?["id"]?.string
     }
 
-    private func process(of identifier: String) -> BridgeProcess? {
-        world.hosts.first { "jacquard-\($0.instance)" == identifier }?.process
-    }
-
     /// A client has acknowledged a message.
-    func acknowledged(_ message: MQTTMessage, by identifier: String) {
-        guard let id = Self.id(of: message), let process = process(of: identifier) else { return }
+    func acknowledged(_ message: MQTTMessage, by identifier: String, _ process: BridgeProcess) {
+        guard let id = Self.id(of: message) else { return }
         world.trace("\(identifier) acknowledges \(id)")
         commands[id]?.acknowledged.append((process, world.now))
     }
@@ -89,8 +85,7 @@ final class Oracle {
     }
 
     /// The broker has accepted a message.
-    func published(_ message: MQTTMessage, by identifier: String, isWill: Bool) {
-        guard let process = process(of: identifier) else { return }
+    func published(_ message: MQTTMessage, by identifier: String, _ process: BridgeProcess) {
         let topic = message.topic
         if topic.hasSuffix("/gesture"), topic.hasPrefix("jacquard/tag/") {
             process.oracle.published(gesture: message)
@@ -194,11 +189,12 @@ final class Oracle {
         // After a crash during an outage of the broker, nothing corrects the state before the next start.
         guard isServing(host), let process = host.process else { return }
         expect(topic + "state", text(topic + "state"), "online")
-        let links = host.radio.links
-        guard links.allSatisfy({ world.now - $0.tag.lastDisturbance >= Self.calm }) else { return }
-        if host.radio.state == .poweredOn {
+        let tags = world.tags.filter { host.radio.client?.isLinked($0) ?? false }
+        if host.radio.state == .poweredOn,
+            world.tags.allSatisfy({ world.now - $0.lastDisturbance >= Self.calm && !isTroubled($0) })
+        {
             expect(
-                topic + "tags.connected", fact(topic + "tags")?["connected"]?.integer.map { "\($0)" }, "\(links.count)")
+                topic + "tags.connected", fact(topic + "tags")?["connected"]?.integer.map { "\($0)" }, "\(tags.count)")
         }
         let states = fact(topic + "adapter")?.elements?.compactMap { $0["state"]?.string } ?? []
         switch host.radio.state {
@@ -218,9 +214,20 @@ final class Oracle {
         if !isDamaged { violated("\(topic) names \(codes) after \(world.now - world.lastDisturbance)") }
     }
 
+    /// Whether a bridge may wait for a request or a response that never comes.
+    private func isTroubled(_ tag: AirTag) -> Bool {
+        tag.troubledUntil > world.now
+            || world.hosts.contains { host in
+                (host.radio.faultRate > 0 || host.radio.troubledUntil > world.now)
+                    && host.radio.client?.isLinked(tag) ?? false
+            }
+    }
+
     private func check(_ tag: AirTag) {
         let topic = "tag/\(tag.serial)/"
-        let owner = tag.link.flatMap { link in world.hosts.first { $0.radio === link.host } }
+        // A link that a killed process has left is none.
+        let owner = world.hosts.first { $0.radio.client?.isLinked(tag) ?? false }
+        guard !isTroubled(tag) else { return }
         guard let owner, isServing(owner) else {
             expect(topic + "availability", text(topic + "availability"), "offline")
             let state = fact(topic + "connection")?["state"]?.string
@@ -252,6 +259,8 @@ final class ProcessOracle {
     private var passed: [String: [Gesture]] = [:]
     private var published: [String: Set<Int64>] = [:]
     private var last: [String: Int64] = [:]
+    /// When the latest gesture of each tag was received.
+    private var latest: [String: Instant] = [:]
 
     init(_ world: World, bridge: String) {
         self.world = world
@@ -261,6 +270,7 @@ final class ProcessOracle {
     /// The radio passes a gesture on.
     func passedOn(_ mark: GestureMark) {
         passed[mark.tag, default: []].append(mark.gesture)
+        latest[mark.tag] = world.now
     }
 
     func published(gesture message: MQTTMessage) {
@@ -282,7 +292,7 @@ final class ProcessOracle {
 
     /// All received gestures are published or counted.
     func check() {
-        for tag in passed.keys.sorted() {
+        for tag in passed.keys.sorted() where latest[tag].map({ world.now - $0 >= Oracle.calm }) ?? true {
             let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0)
             guard missing > 0 else { continue }
             let stats = world.broker.retained["jacquard/tag/\(tag)/stats"].flatMap { JSONValue(parsing: $0.payload) }

@@ -62,9 +62,9 @@ final class People {
         ("haptic/set", #""pattern":"sine_increase","on_ms":200,"off_ms":100,"amplitude":80,"repeat":2"#),
         ("name/set", #""name":"Sleeve""#), ("name/set", #""name":"Left""#), ("battery/get", ""), ("info/get", ""),
         ("rssi/get", ""), ("config/set", #""key":"sim","type":"uint32","value":7"#), ("config/get", #""key":"sim""#),
-        ("touch_mode/set", #""mode":"continuous""#), ("touch_mode/set", #""mode":"gesture""#),
-        ("touch_mode/set", #""mode":"gesture""#), ("dance/set", #""x":1"#),
-        ("connection/set", #""state":"disconnect""#), ("connection/set", #""state":"connect""#),
+        ("touch_mode/set", #""touch_mode":"continuous""#), ("touch_mode/set", #""touch_mode":"gesture""#),
+        ("touch_mode/set", #""touch_mode":"gesture""#), ("dance/set", #""x":1"#),
+        ("connection/set", #""connection":"disconnect""#), ("connection/set", #""connection":"connect""#),
         ("led/set", #""state":"ON","ttl_ms":0"#), ("led/set", #""state":"ON","ttl_ms":60000"#),
     ]
 

@@ -141,13 +141,13 @@ final class SimulatedBroker {
         switch packet {
         case .connect: break
         case .publish(let number, let message):
-            publish(message, from: identifier)
+            publish(message, from: identifier, pipe.process)
             if message.qos == .atLeastOnce { pipe.deliver(.acknowledged(number, 0)) }
         case .acknowledge(let number):
             if let index = sessions[identifier]?.inFlight.firstIndex(where: { $0.identifier == number }),
                 let message = sessions[identifier]?.inFlight.remove(at: index).outgoing.message
             {
-                world.oracle.acknowledged(message, by: identifier)
+                world.oracle.acknowledged(message, by: identifier, pipe.process)
             }
             send(identifier)
         case .subscribe(let number, let filters, let qos):
@@ -205,7 +205,7 @@ final class SimulatedBroker {
         sessions[identifier]?.generation += 1
         requeue(identifier)
         world.oracle.disconnected(identifier)
-        if publishesWill, let will = session.hello.will { publish(will, from: identifier, isWill: true) }
+        if publishesWill, let will = session.hello.will { publish(will, from: identifier, nil) }
         if session.hello.version == .v311, session.hello.isCleanStart { return sessions[identifier] = nil }
         expireLater(identifier)
     }
@@ -244,11 +244,15 @@ final class SimulatedBroker {
 
     /// Accepts a message of another client. Nothing happens while the broker does not run.
     func inject(_ message: MQTTMessage) {
-        perform { [self] in publish(message, from: "tester") }
+        perform { [self] in publish(message, from: "tester", nil) }
     }
 
-    private func publish(_ message: MQTTMessage, from identifier: String, isWill: Bool = false) {
-        world.oracle.published(message, by: identifier, isWill: isWill)
+    private func publish(_ message: MQTTMessage, from identifier: String, _ process: BridgeProcess?) {
+        if let process {
+            world.oracle.published(message, by: identifier, process)
+        } else {
+            world.trace("\(identifier) \(message.topic)")
+        }
         if message.isRetained { retained[message.topic] = message.payload.isEmpty ? nil : message }
         for receiver in sessions.keys.sorted() {
             guard let session = sessions[receiver],

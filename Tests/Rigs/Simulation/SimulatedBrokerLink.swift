@@ -27,7 +27,7 @@ final class SimulatedBrokerLink: BrokerLink {
             identifier: configuration.clientIdentifier, isCleanStart: plan.isCleanStart, version: plan.version,
             keepAlive: configuration.keepAlive, sessionExpiry: configuration.sessionExpiry,
             will: plan.isDiscardOnly ? nil : configuration.will)
-        pipe = NetworkPipe(world)
+        pipe = NetworkPipe(world, process)
         queue = [.connect(hello)]
         process.links.append(WeakLink(link: self))
     }

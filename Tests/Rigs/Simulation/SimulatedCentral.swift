@@ -53,7 +53,9 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
     }
 
     /// Whether this process has connected a tag.
-    func isLinked(_ tag: AirTag) -> Bool { devices[tag.address].map { $0.link != nil && $0.link === tag.link } ?? false }
+    func isLinked(_ tag: AirTag) -> Bool {
+        devices[tag.address].map { $0.link != nil && $0.link === tag.link } ?? false
+    }
 
     var adapterID: String? { host.isDaemonUp ? "hci0" : nil }
 
