@@ -28,7 +28,9 @@ package final class RunningBridge {
     ) async -> RunningBridge? {
         let source = ConfigurationSource(path: file, logLevel: nil, environment: [:])
         let recent = RecentLog(sink, since: .now)
-        let tap = LogTap(CalmSink(recent, answering: [ConfigurationReload.logLabel], now: { .now }))
+        let tap = LogTap(
+            CalmSink(recent, answering: [ConfigurationReload.logLabel], now: { .now }),
+            now: { LogTime(.now, unixMilliseconds: WallClock.unixMilliseconds) })
         let log = Logger("daemon", to: tap)
         switch source.load() {
         case .failure(let errors):
