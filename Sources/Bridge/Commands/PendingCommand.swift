@@ -20,6 +20,9 @@ struct PendingCommand: Sendable {
     /// Whether this bridge publishes the results. Another bridge that knows the tag publishes them until this bridge
     /// sends the command.
     var publishesResult: Bool
+    /// Whether the tag was connected here when the command arrived, or when it was sent: other bridges ignore it, and this
+    /// one must publish a result.
+    var isOnlyHere = false
     /// The senders: the first one, and those that repeated the command while it was pending.
     var requesters: [Requester]
     /// How long the command may be queued.

@@ -131,15 +131,15 @@ extension PendingCommands {
     /// Adds a command that waits for its tag.
     mutating func add(
         _ request: any TagRequest, for tag: TagID, requester: Requester, publishesResult: Bool,
-        within timeToLive: Duration,
-        at now: Timestamp
+        isOnlyHere: Bool = false, within timeToLive: Duration, at now: Timestamp
     ) {
         lastToken += 1
         traces.accepted(requester.trace)
-        pending.append(
-            PendingCommand(
-                token: lastToken, work: .tag(tag, request), publishesResult: publishesResult, requester: requester,
-                timeToLive: timeToLive, at: now.instant))
+        var command = PendingCommand(
+            token: lastToken, work: .tag(tag, request), publishesResult: publishesResult, requester: requester,
+            timeToLive: timeToLive, at: now.instant)
+        command.isOnlyHere = isOnlyHere
+        pending.append(command)
     }
 
     /// Adds a request to the bridge, which waits until ``sent(_:respondedWithin:at:)``.
@@ -205,6 +205,7 @@ extension PendingCommands {
         pending[index].retryAt = nil
         pending[index].responseDeadline = now.instant + limit
         pending[index].publishesResult = true
+        pending[index].isOnlyHere = true
         traces.sent(pending[index].requesters[0].trace, at: now.instant)
     }
 

@@ -170,11 +170,13 @@ extension BridgeState {
         within timeToLive: Duration,
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
-        if !type(of: request).ignoresHold, !requester.isReflex, !tags[position].isConnected,
-            isConnectedElsewhere(position)
-        {
+        let isForConnection = !type(of: request).ignoresHold || request.goal == .connected
+        if isForConnection, !requester.isReflex, isConnectedElsewhere(position) {
             pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
-            return []
+            guard type(of: request).ignoresHold else { return [] }
+            // The other bridge responds. The request to connect holds for this one, too.
+            request.accepted(by: &tags[position])
+            return settle(position, at: now)
         }
         // Not a method of the tag, which would be copied.
         if !type(of: request).ignoresHold {
@@ -185,8 +187,7 @@ extension BridgeState {
         request.accepted(by: &tags[position])
         pendingCommands.add(
             request, for: tags[position].entry.id, requester: requester, publishesResult: publishesResult,
-            within: timeToLive,
-            at: now)
+            isOnlyHere: tags[position].isConnected, within: timeToLive, at: now)
         if request.goal == .connected { tags[position].link.need(at: now.instant) }
         let settled = settle(position, at: now)
         let sent = sendWaiting(of: position, at: now)
@@ -251,7 +252,7 @@ extension BridgeState {
     }
 
     /// Drops the pending commands of tags to which another bridge is connected. That bridge executes them, except those to
-    /// a group that it does not have.
+    /// a group that it does not have, and those that it has ignored because the tag was connected here.
     private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID], at now: Timestamp) -> [BridgeAction] {
         var actions: [BridgeAction] = []
         for position in ids.compactMap(tags.position).filter({ !tags[$0].isConnected }) {
@@ -259,7 +260,8 @@ extension BridgeState {
                 guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else {
                     continue
                 }
-                if let failure = failureElsewhere(of: command) {
+                let offline = command.isOnlyHere ? tags[position].offlineFailure(at: now) : nil
+                if let failure = offline ?? failureElsewhere(of: command) {
                     actions += failed(command, failure, at: now)
                     continue
                 }

@@ -89,6 +89,8 @@ final class Oracle {
         let topic = message.topic
         if topic.hasSuffix("/gesture"), topic.hasPrefix("jacquard/tag/") {
             process.oracle.published(gesture: message)
+        } else if topic.hasSuffix("/stats") {
+            process.oracle.published(statistics: message)
         } else if topic.hasSuffix("/result") || topic.contains("/response/") {
             result(message, identifier)
         } else if message.isRetained {
@@ -202,7 +204,7 @@ final class Oracle {
         case .poweredOff: expect(topic + "adapter", states.first, "powered_off")
         default: break
         }
-        process.oracle.check()
+        process.oracle.check { host.radio.client?.isLinked($0) ?? false }
         checkHealth(host)
     }
 
@@ -210,8 +212,12 @@ final class Oracle {
         let topic = "bridge/\(host.instance)/health"
         guard world.now - world.lastDisturbance > Self.healthDelay, host.radio.state == .poweredOn else { return }
         let codes = fact(topic)?["problems"]?.elements?.compactMap { $0["code"]?.string } ?? ["missing"]
-        let isDamaged = codes.allSatisfy { ["events_dropped", "state_damaged"].contains($0) }
-        if !isDamaged { violated("\(topic) names \(codes) after \(world.now - world.lastDisturbance)") }
+        var lasting = ["events_dropped", "state_damaged"]
+        // The failure of a tag lasts until it is connected.
+        if !world.tags.allSatisfy({ host.radio.client?.isLinked($0) ?? false }) { lasting.append("tag_unusable") }
+        if !codes.allSatisfy(lasting.contains) {
+            violated("\(topic) names \(codes) after \(world.now - world.lastDisturbance)")
+        }
     }
 
     /// Whether a bridge may wait for a request or a response that never comes.
@@ -267,6 +273,14 @@ final class ProcessOracle {
         self.bridge = bridge
     }
 
+    /// The number of counted gestures without a publication, of each tag.
+    private var expired: [String: Int64] = [:]
+
+    func published(statistics message: MQTTMessage) {
+        guard let number = JSONValue(parsing: message.payload)?["expired"]?.integer else { return }
+        expired[String(message.topic.split(separator: "/")[2])] = number
+    }
+
     /// The radio passes a gesture on.
     func passedOn(_ mark: GestureMark) {
         passed[mark.tag, default: []].append(mark.gesture)
@@ -290,13 +304,16 @@ final class ProcessOracle {
         last[tag] = max(last[tag] ?? 0, number)
     }
 
-    /// All received gestures are published or counted.
-    func check() {
+    /// All received gestures of connected tags are published or counted.
+    ///
+    /// - Parameter isConnected: whether the bridge is connected to a tag.
+    func check(isConnected: (AirTag) -> Bool) {
         for tag in passed.keys.sorted() where latest[tag].map({ world.now - $0 >= Oracle.calm }) ?? true {
+            // A bridge that has left a tag to another one publishes no statistics of it.
+            guard let air = world.tags.first(where: { $0.serial == tag }), isConnected(air) else { continue }
             let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0)
             guard missing > 0 else { continue }
-            let stats = world.broker.retained["jacquard/tag/\(tag)/stats"].flatMap { JSONValue(parsing: $0.payload) }
-            let counted = stats?["expired"]?.integer ?? 0
+            let counted = expired[tag] ?? 0
             if missing > counted {
                 world.fail("\(missing) gestures of \(tag) are missing at \(bridge), and \(counted) are counted")
             }

@@ -226,6 +226,9 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         }
         guard let address = next, let device = devices[address] else { return }
         waiting.removeAll { $0 == address }
+        // An attempt follows an advertisement, which is reported first.
+        if let tag = world.tag(at: address), host.link(address) == nil { hear(tag) }
+        guard devices[address] === device, device.phase == .waiting, attempt == nil else { return planAttempt() }
         attempt = device
         if let old = host.link(address) {
             if host.takenByOthers.contains(address) {
@@ -253,6 +256,9 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         guard !isFault, let tag = world.tag(at: device.address), tag.isAdvertising, tag.isReceivable(by: host) else {
             return lost(device, BluetoothError(.connectionFailed, name: "org.bluez.Error.Failed", text: "simulated"))
         }
+        // The link follows an advertisement, with the present name.
+        hear(tag)
+        guard attempt === device, devices[device.address] === device, device.phase == .connecting else { return }
         let link = RadioLink(world, host, tag)
         let mtu = [23, 50, 64, 247][Int(world.random.next() % 4)]
         device.link = link

@@ -146,6 +146,25 @@ struct PeerBridgesTests {
         #expect(scene.state.deadline == nil)
     }
 
+    @Test("responds to a command that was not sent when its tag goes to another bridge, which has ignored it")
+    func goesElsewhere() {
+        var scene = shared("zoo", isConnected: true)
+        scene.send("tag/003R/led/set", Self.led)
+        scene.disconnect()
+        scene.fail(.notConnected)
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"]}"#)
+        #expect(scene.results.map(\.error?.code) == ["tag_offline"])
+    }
+
+    @Test("does not repeat the response of another bridge to a connect command", arguments: ["aaa", "zoo"])
+    func connectAnsweredElsewhere(peer: String) {
+        var scene = shared(peer, connected: #""003R""#)
+        scene.send("tag/003R/connection/set", "connect")
+        scene.send("bridge/\(peer)/info", #"{"tags":["003R"],"connected":[]}"#)
+        scene.connect()
+        #expect(scene.results == [])
+    }
+
     @Test("the bridge that the tag connects to responds to a connect command", arguments: ["aaa", "zoo"])
     func connect(peer: String) {
         var scene = shared(peer)
