@@ -3,6 +3,9 @@
 import {make, setText, isolated, replace, attempt} from "./elements.js";
 import {span} from "./model.js";
 
+// The most tags of a bridge that are listed.
+const mostLinks = 12;
+
 export function fleetPage(root, {model}) {
   const count = make("p", {class: "quiet"});
   const table = make("table");
@@ -35,8 +38,16 @@ export function fleetPage(root, {model}) {
       ["Broker reconnects", [health.broker_reconnects]],
       ["Dropped messages", [health.dropped]],
       ["Tags", [`${tags.filter(([id]) => model.isOnline(id)).length} of ${tags.length} connected`]],
-      ["Links", tags.map(([id, tag]) => `${id} ${tag.info?.name ?? ""} ${model.isOnline(id) ? `connected${typeof tag.rssi === "number" ? ` ${tag.rssi} dBm` : ""}` : "offline"}`)],
+      ["Links", links(tags)],
     ];
+  }
+
+  // All of a few tags; of many, those that are offline, then those with the weakest signal.
+  function links(tags) {
+    const strength = ([id, tag]) => (model.isOnline(id) ? tag.rssi ?? 0 : -Infinity);
+    const all = tags.length > mostLinks ? [...tags].sort((one, other) => (strength(one) < strength(other) ? -1 : Number(strength(one) > strength(other)))) : tags;
+    const texts = all.slice(0, mostLinks).map(([id, tag]) => `${id} ${tag.info?.name ?? ""} ${model.isOnline(id) ? `connected${typeof tag.rssi === "number" ? ` ${tag.rssi} dBm` : ""}` : "offline"}`);
+    return all.length > mostLinks ? [...texts, `and ${all.length - mostLinks} more`] : texts;
   }
 
   function problems(health) {

@@ -80,6 +80,33 @@ def long_names(run):
     page.width(1280)
 
 
+def many_links(run):
+    """Of a bridge with many tags, the fleet lists those that are offline, then those with the weakest signal."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("fleet")
+    tags = ["many%02d" % number for number in range(12)]
+    topics = ["jacquard/tag/%s/%s" % (tag, name) for tag in tags for name in ("info", "availability", "rssi")]
+    try:
+        for number, tag in enumerate(tags):
+            stage.publish("jacquard/tag/%s/info" % tag, json.dumps({"name": tag, "bridge": "many"}), retain=True)
+            stage.publish("jacquard/tag/%s/availability" % tag, "offline" if number == 7 else "online", retain=True)
+            stage.publish("jacquard/tag/%s/rssi" % tag, str(-40 - number), retain=True)
+        stage.publish("jacquard/bridge/many/state", "online", retain=True)
+        page.wait_for("11 of 12 connected")
+        require("more" not in page.text(), "a list of 12 is complete")
+        topics.append("jacquard/tag/more/info")
+        stage.publish(topics[-1], json.dumps({"name": "more", "bridge": "many"}), retain=True)
+        page.wait_for("and 1 more")
+        links = [line.split()[0] for line in page.text().splitlines() if " dBm" in line or line.endswith(" offline")]
+        links = [line for line in links if line in [*tags, "more"]]
+        require(links[:4] == ["many07", "more", "many11", "many10"] and len(links) == 12, "links: %s" % links)
+    finally:
+        for topic in [*topics, "jacquard/bridge/many/state"]:
+            stage.publish(topic, "", retain=True)
+    page.wait_for_script("return !document.body.innerText.includes('many')", "the end of the tags")
+
+
 def selection(run):
     """Selected text on Events stays selected when events arrive."""
     page, stage = run.page, run.stage
@@ -207,6 +234,12 @@ def in_range(run):
     page.wait_for_script("return !document.body.innerText.includes('003R')", "003R is forgotten")
     run.show("pair")
     page.wait_for_script("return document.querySelector(\"button[aria-label='Pair 003R']\")", "003R in range", 30)
+    try:
+        page.width(320)
+        scroll = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        require(scroll <= 0, "%d pixels too wide at 320" % scroll)
+    finally:
+        page.width(1280)
     page.click("button[aria-label='Pair 003R']")
     page.wait_for("Paired.", 60)
 
@@ -257,4 +290,4 @@ def roles(run):
         browser.close()
 
 
-CASES = [long_names, selection, old_gesture, forecast, missing, remedies, in_range, logins, roles, forms]
+CASES = [long_names, many_links, selection, old_gesture, forecast, missing, remedies, in_range, logins, roles, forms]
