@@ -83,9 +83,10 @@ extension BridgeService {
             let now = Timestamp.now
             let (records, since) = recentLog.records(
                 at: LogLevel(rawValue: level.rawValue) ?? .info, since: now.instant - duration)
-            let past = RecalledLog(
-                records.compactMap { LogEntry($0) },
-                since: now.unixMilliseconds - (now.instant - since).milliseconds)
+            let entries = records.compactMap { LogEntry($0) }
+            // Two clocks and whole milliseconds: the first record may seem to be older.
+            let begin = now.unixMilliseconds - (now.instant - since).milliseconds
+            let past = RecalledLog(entries, since: min(begin, entries.first?.unixMilliseconds ?? begin))
             handle(.requestEnded(token: token, .success(.recalled(past))))
         }
     }
