@@ -177,7 +177,7 @@ class Stream:
         data = b""
         while text not in data:
             part = self.socket.recv(65536)
-            require(part, "the stream has ended")
+            require(part, "the stream has ended after %r" % data[-200:])
             data += part
         return data
 
