@@ -11,12 +11,14 @@ struct AnnouncementQueue: Sendable {
     /// The time that Home Assistant needs for an announcement before it evaluates a state.
     private static let pause = Duration.seconds(1)
 
-    private var waiting: ArraySlice<TagID> = []
+    private var batches = TagBatches(tagsPerTurn: tagsPerTurn, distance: distance)
     private var isAgain = false
     private var hasPostponed = false
+    /// When the postponed touch modes are due; nil before the last tags are announced.
+    private var touchModesDue: Instant?
 
-    /// When the next tags are due; nil if there are none.
-    private(set) var deadline: Instant?
+    /// When the next tags or the touch modes are due; nil if there are none.
+    var deadline: Instant? { batches.deadline ?? touchModesDue }
 
     /// Starts with the first tags. Tags that still wait are announced with the others.
     ///
@@ -25,31 +27,28 @@ struct AnnouncementQueue: Sendable {
     ///   - again: whether to publish even if the broker has the same messages.
     ///   - now: the current time.
     mutating func begin(_ tags: [TagID], again: Bool, at now: Instant) {
-        (waiting, isAgain, deadline) = (tags[...], again, now)
+        isAgain = again
+        touchModesDue = nil
+        batches.schedule(tags, at: now)
     }
 
     /// Postpones the repetition of touch modes to the end of the announcements.
     ///
     /// - Returns: false if all tags are announced.
     mutating func postponesTouchModes() -> Bool {
-        if !waiting.isEmpty { hasPostponed = true }
+        if batches.deadline != nil { hasPostponed = true }
         return hasPostponed
     }
 
     /// Returns the tags that are due, whether to publish their announcements even if the broker has them, and whether the
     /// postponed touch modes are due.
     mutating func takeDue(at now: Instant) -> (tags: ArraySlice<TagID>, isAgain: Bool, isEnd: Bool) {
-        guard let due = deadline, due <= now else { return ([], false, false) }
-        let tags = waiting.prefix(Self.tagsPerTurn)
-        waiting = waiting.dropFirst(tags.count)
-        guard waiting.isEmpty else {
-            deadline = now + Self.distance
-            return (tags, isAgain, false)
+        if let due = touchModesDue, due <= now {
+            (touchModesDue, hasPostponed) = (nil, false)
+            return ([], isAgain, true)
         }
-        // First the last tags, and a second later the touch modes.
-        let isEnd = hasPostponed && tags.isEmpty
-        if isEnd { hasPostponed = false }
-        deadline = hasPostponed ? now + Self.pause : nil
-        return (tags, isAgain, isEnd)
+        let tags = batches.takeDue(at: now)
+        if hasPostponed, !tags.isEmpty, batches.deadline == nil { touchModesDue = now + Self.pause }
+        return (tags, isAgain, false)
     }
 }
