@@ -64,7 +64,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         while true {
             finishJobs()
             guard !isStopping else { return }
-            sd_event_run(event, hasWork ? 0 : UInt64.max)
+            let result = sd_event_run(event, hasWork ? 0 : UInt64.max)
+            // It would fail for ever, in a busy loop; the service manager starts the process again.
+            guard result >= 0 || result == -EINTR else {
+                fatalError("sd_event_run: \(String(cString: strerror(-result)))")
+            }
         }
     }
 

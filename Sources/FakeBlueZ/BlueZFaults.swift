@@ -20,6 +20,8 @@ public final class BlueZFaults {
     public var resolvesBeforeObjects = false
     /// Whether services are resolved without a single object of them, as from a cache that has gone stale.
     public var hidesServices = false
+    /// Whether services are resolved without the objects of their characteristics.
+    public var hidesCharacteristics = false
     /// Whether services are never resolved.
     public var resolvesNothing = false
 
@@ -31,6 +33,7 @@ public final class BlueZFaults {
         refused = [:]
         lostBonds = []
         hidesServices = false
+        hidesCharacteristics = false
         resolvesNothing = false
     }
 }
@@ -43,6 +46,8 @@ public enum BlueZFault: Hashable, Sendable {
     case refuse(member: String, error: String, text: String)
     /// Services are resolved without the tag's own: no such object is on the bus.
     case hideServices
+    /// Services are resolved without their characteristics.
+    case hideCharacteristics
     /// Services are never resolved.
     case resolveNothing
     /// Every discovery ends, as after a reset of the controller.
@@ -62,6 +67,7 @@ extension BlueZService {
         case .ignore(let member): faults.unanswered.insert(member)
         case .refuse(let member, let error, let text): faults.refused[member] = (error, text)
         case .hideServices: faults.hidesServices = true
+        case .hideCharacteristics: faults.hidesCharacteristics = true
         case .resolveNothing: faults.resolvesNothing = true
         case .endDiscovery: endDiscovery()
         case .removeDevices: removeDevices()

@@ -73,6 +73,8 @@ extension Device1: PeripheralLink {
         guard phase == .resolving, !tree.faults.resolvesNothing else { return }
         phase = .ready
         if tree.faults.hidesServices { return resolvedWithoutServices() }
+        let isPartial = services.contains { $0.characteristics.isEmpty }
+        if isPartial || tree.faults.hidesCharacteristics { removeServices() }
         if services.isEmpty, !tree.faults.resolvesBeforeObjects { exportServices() }
         servicesResolved = true
         changed("ServicesResolved")
@@ -115,7 +117,9 @@ extension Device1: PeripheralLink {
         // Where a tag's own service begins behind those of every device.
         var handle = 0x0A
         for service in peripheral.services {
-            services.append(GattService1(service, firstHandle: handle, of: self))
+            let characteristics = tree.faults.hidesCharacteristics ? [] : service.characteristics
+            let shown = GATTService(uuid: service.uuid, characteristics: characteristics)
+            services.append(GattService1(shown, firstHandle: handle, of: self))
             handle += 0x10
         }
         for service in services {

@@ -75,8 +75,8 @@ struct CommandRow: Sendable {
                 (
                     "bluez FAULT",
                     [
-                        "hide-services, resolve-nothing, end-discovery,",
-                        "remove-devices, close-descriptors, clear",
+                        "hide-services, hide-characteristics, resolve-nothing,",
+                        "end-discovery, remove-devices, close-descriptors, clear",
                     ]
                 ),
             ]

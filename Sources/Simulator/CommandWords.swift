@@ -175,8 +175,10 @@ extension CommandWords {
     }
 
     private static let plainBlueZFaults: [String: BlueZFault] = [
-        "hide-services": .hideServices, "resolve-nothing": .resolveNothing, "end-discovery": .endDiscovery,
-        "remove-devices": .removeDevices, "close-descriptors": .closeDescriptors, "clear": .clear,
+        "hide-services": .hideServices, "hide-characteristics": .hideCharacteristics,
+        "resolve-nothing": .resolveNothing,
+        "end-discovery": .endDiscovery, "remove-devices": .removeDevices, "close-descriptors": .closeDescriptors,
+        "clear": .clear,
     ]
 
     private mutating func member() throws(CommandError) -> String {

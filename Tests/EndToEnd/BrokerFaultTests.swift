@@ -87,6 +87,28 @@ struct BrokerFaultTests {
         }
     }
 
+    @Test("by answering pings but acknowledging nothing is reported until it acknowledges again")
+    func stalled() async throws {
+        try await inWorld(WorldPlan(isBehindProxy: true)) { world in
+            let proxy = try #require(world.proxy)
+            try await world.connected()
+            try await world.settled()
+            proxy.set(.withholdsAcknowledgements)
+            try await world.simulate("gesture 0001 cover")
+            try await until("the problem is reported", within: .seconds(180)) {
+                world.problems.contains("broker_stalled")
+            }
+            #expect(proxy.accepted == 1)
+            proxy.set(.passes)
+            // Acknowledgements that never came are made up for on the next connection.
+            proxy.reset()
+            try await world.recovers(from: "broker that acknowledges nothing") {
+                !world.problems.contains("broker_stalled")
+            }
+            try await world.isOfUse()
+        }
+    }
+
     @Test("to deliver a command for a while has it executed once, after the reconnection")
     func commandMeanwhile() async throws {
         try await inWorld(WorldPlan(mqtt: ["keepalive_s: 5"], isBehindProxy: true)) { world in

@@ -14,6 +14,8 @@ final class BrokerProxy: Sendable {
         case swallows
         /// They arrive eight at a time, two milliseconds apart.
         case trickles
+        /// They arrive, but for acknowledgements of messages (PUBACK).
+        case withholdsAcknowledgements
         /// A CONNECT of MQTT 5 is answered with these bytes, and its connection is closed. Others arrive.
         case refusesVersion5([UInt8])
     }
@@ -112,6 +114,10 @@ final class BrokerProxy: Sendable {
                 guard Self.level(of: bytes[..<count]) == 5 else { break }
                 _ = send(source, answer, answer.count, CInt(MSG_NOSIGNAL))
                 return
+            case .withholdsAcknowledgements:
+                let rest = Self.withoutAcknowledgements(bytes[..<count])
+                guard rest.isEmpty || send(sink, rest, rest.count, CInt(MSG_NOSIGNAL)) == rest.count else { return }
+                continue
             case .passes: break
             }
             guard send(sink, bytes, count, CInt(MSG_NOSIGNAL)) == count else { return }
@@ -120,6 +126,21 @@ final class BrokerProxy: Sendable {
 }
 
 extension BrokerProxy {
+    /// What remains of whole packets; a packet that the bytes end in is the last.
+    private static func withoutAcknowledgements(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var rest: [UInt8] = []
+        var bytes = bytes
+        while let type = bytes.first {
+            // The length has seven bits in each byte; the last one has no highest bit.
+            let digits = bytes.dropFirst().prefix(4).prefix { $0 >= 0x80 }.count + 1
+            let length = bytes.dropFirst().prefix(digits).reversed().reduce(0) { $0 << 7 | Int($1 & 0x7F) }
+            let packet = bytes.prefix(1 + digits + length)
+            if type >> 4 != 4 { rest += packet }
+            bytes = bytes.dropFirst(packet.count)
+        }
+        return rest
+    }
+
     /// The protocol level of a CONNECT packet; nil for anything else.
     private static func level(of bytes: ArraySlice<UInt8>) -> UInt8? {
         guard bytes.first == 0x10, let name = bytes.firstRange(of: [0x00, 0x04] + Array("MQTT".utf8)) else {

@@ -26,6 +26,7 @@ struct BrokerRefusalTests {
             try await until("it is in the health") {
                 world.observer.latest(World.bridge + "/health")?.contains("to jacquard/tag/0001/battery/level") == true
             }
+            #expect(world.problems.contains("broker_refuses"))
             try await world.isOfUse()
             #expect(world.observer.latest("jacquard/tag/0001/battery/level") == nil)
             #expect(world.observer.latest("jacquard/tag/0001/battery") != nil)

@@ -7,13 +7,26 @@ import Testing
 
 @Suite("An unusable link")
 struct ServiceFaultTests {
-    @Test(
-        "with missing or unresolved services is reported, dropped and made again",
-        arguments: [("hide-services", "service_discovery_error"), ("resolve-nothing", "bluetooth_connection_error")])
-    func services(trouble: String, code: String) async throws {
+    /// What makes a link unusable, and the code that a user sees.
+    static let troubles: [(lines: [String], code: String)] = [
+        (["bluez hide-services"], "service_discovery_error"),
+        (["bluez hide-characteristics"], "characteristic_discovery_error"),
+        (["bluez resolve-nothing"], "bluetooth_connection_error"),
+        (refusingNotifications("Failed"), "bluetooth_notification_update_error"),
+        (refusingNotifications("NotPermitted Notify acquired"), "subscription_stuck"),
+        (["fault 0001 status 4"], "jacquard_initialization_error"),
+        (["fault 0001 no-body"], "malformed_response_error"),
+    ]
+
+    private static func refusingNotifications(_ error: String) -> [String] {
+        ["AcquireNotify", "StartNotify"].map { "bluez refuse \($0) \(error)" }
+    }
+
+    @Test("is reported with its code, dropped and made again", arguments: troubles)
+    func reported(lines: [String], code: String) async throws {
         try await inWorld { world in
             try await world.connected()
-            try await world.simulate("bluez \(trouble)")
+            for line in lines { try await world.simulate(line) }
             try await world.simulate("out-of-range 0001")
             try await world.tagIsMissed()
             try await world.simulate("in-range 0001")
@@ -23,7 +36,8 @@ struct ServiceFaultTests {
             }
             #expect(world.observer.latest("jacquard/tag/0001/availability") == "offline")
             try await world.simulate("bluez clear")
-            try await world.tagReturns(after: "GATT: \(trouble)", within: .seconds(60))
+            try await world.simulate("fault 0001 clear")
+            try await world.tagReturns(after: lines[0], within: .seconds(60))
             try await world.isOfUse()
         }
     }

@@ -23,6 +23,20 @@ struct TwinTagTests {
         }
     }
 
+    @Test("at one address are one tag: the entry that is connected later is reported as unusable")
+    func sameAddress() async throws {
+        let list = "  - serial: 0001\n  - serial: 0002\n    address: F0:00:00:00:00:01\n    connect: on_demand"
+        try await inWorld(WorldPlan(tagList: list)) { world in
+            try await world.connected()
+            try world.observer.publish("jacquard/tag/0002/connection/set", "connect")
+            try await until("the second entry is refused") {
+                world.connectionError("0002")["code"] as? String == "unconnectable_tag"
+            }
+            try await until("the problem is reported") { world.problems.contains("tag_unusable") }
+            try await world.isOfUse()
+        }
+    }
+
     @Test("with separate entries are two tags, each with its own commands and events")
     func apart() async throws {
         let list = ["left", "right"].enumerated().map { index, id in

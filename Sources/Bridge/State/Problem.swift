@@ -136,7 +136,7 @@ extension Problem.Code {
         case .serviceDiscoveryError, .characteristicDiscoveryError, .bluetoothNotificationUpdateError,
             .unconnectableTag, .jacquardInitializationError, .malformedResponseError:
             self = .tagUnusable
-        case .internalError, .unknownBluetoothError, .bluetoothConnectionError, .bluetoothDeviceNotFound,
+        case .unknownBluetoothError, .bluetoothConnectionError, .bluetoothDeviceNotFound,
             .bluetoothPowerOff, .connectionTimeout:
             return nil
         }

@@ -48,7 +48,6 @@ extension TagConnectionError.Code {
     /// The SDK's name in snake case.
     public var word: String {
         switch self {
-        case .internalError: "internal_error"
         case .malformedResponseError: "malformed_response_error"
         case .unknownBluetoothError: "unknown_bluetooth_error"
         case .bluetoothConnectionError: "bluetooth_connection_error"
@@ -83,7 +82,6 @@ extension TagConnectionError.Code {
         case .jacquardInitializationError, .malformedResponseError:
             "Move the tag to restart it; if that does not help, forget it and pair it again"
         case .unknownBluetoothError: "Check the log of the Bluetooth service; restarting it may help"
-        case .internalError: "Report this with the bridge's log"
         }
     }
 }

@@ -48,9 +48,10 @@ extension Settings {
     ///   - includesLists: whether keys of the items of lists count.
     /// - Returns: such as `mqtt.host`, with 0 for the number of a list's item; nil if there is no such key.
     static func path(toKey name: String, inLists includesLists: Bool) -> String? {
-        for path in keyPaths where includesLists || !path.contains(".N.") {
+        for path in keyPaths {
             let parts = path.split(separator: ".")
-            guard let index = parts.firstIndex(where: { $0 == name }) else { continue }
+            guard includesLists || !parts.dropLast().contains("N"), let index = parts.firstIndex(where: { $0 == name })
+            else { continue }
             return parts[...index].map { $0 == "N" ? "0" : $0 }.joined(separator: ".")
         }
         return nil

@@ -58,8 +58,6 @@ public struct TagConnection: Equatable, Sendable {
 public struct TagConnectionError: Error, Equatable, Sendable {
     /// The SDK's error codes.
     public enum Code: Equatable, Sendable, CaseIterable {
-        /// A defect of this library: an event that is impossible in this state.
-        case internalError
         /// The tag's response lacks a required field, or the tag uses another protocol version.
         case malformedResponseError
         /// An error of the Bluetooth stack without a more specific code.

@@ -43,6 +43,7 @@ struct SimulatorCommandTests {
             .blueZFault(.refuse(member: "Get", error: "org.freedesktop.DBus.Error.NoReply", text: ""))
         ),
         ("bluez hide-services", .blueZFault(.hideServices)),
+        ("bluez hide-characteristics", .blueZFault(.hideCharacteristics)),
         ("bluez resolve-nothing", .blueZFault(.resolveNothing)),
         ("bluez end-discovery", .blueZFault(.endDiscovery)),
         ("bluez remove-devices", .blueZFault(.removeDevices)),
