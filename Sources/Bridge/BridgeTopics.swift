@@ -3,7 +3,7 @@ public import JacquardProtocol
 /// The topics of one bridge and its tags, as the MQTT contract defines them.
 ///
 /// `HomeAssistant` has the last levels of these topics in its tables of entities; tests compare both.
-public struct BridgeTopics: Hashable, Sendable {
+public struct BridgeTopics: Equatable, Sendable {
     /// The prefix of all topics.
     public let base: String
     /// The bridge's name in topics.
@@ -181,7 +181,7 @@ struct CommandAddress: Hashable, Sendable {
 }
 
 /// The topics of one tag, created once so that events don't build strings.
-public struct TagTopics: Hashable, Sendable {
+public struct TagTopics: Equatable, Sendable {
     private let prefix: String
     let availability: String
     let connection: String

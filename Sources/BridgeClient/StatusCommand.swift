@@ -97,7 +97,7 @@ extension ClientFailure {
 }
 
 /// The retained messages of a bridge and of tags.
-struct RetainedFacts: Hashable, Sendable {
+struct RetainedFacts: Equatable, Sendable {
     /// The topics of the bridge.
     let topics: BridgeTopics
     private var ofBridge: [String: JSONValue] = [:]

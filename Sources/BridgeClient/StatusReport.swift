@@ -4,7 +4,7 @@ import Terminal
 import Text
 
 /// The output of `status`.
-struct StatusReport: Hashable, Sendable {
+struct StatusReport: Equatable, Sendable {
     private let facts: RetainedFacts
     private let overview: TagOverview?
     private let now: Int64

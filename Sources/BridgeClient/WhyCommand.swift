@@ -77,7 +77,7 @@ struct WhyCommand: ClientCommand {
 }
 
 /// The output of `why`.
-struct WhyReport: Hashable, Sendable {
+struct WhyReport: Equatable, Sendable {
     private let id: String
     private let instance: String?
     /// The links from the broker to the tag, and the last error.

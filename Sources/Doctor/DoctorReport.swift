@@ -5,7 +5,7 @@ import JSON
 import Terminal
 
 /// The output of `doctor`.
-struct DoctorReport: Hashable, Sendable {
+struct DoctorReport: Equatable, Sendable {
     /// The findings in the order of ``Check``.
     let findings: [Finding]
     /// Completes the command lines in remedies.

@@ -65,13 +65,14 @@ public final class BusDaemon {
         rmdir(folder)
     }
 
+    /// On a busy machine a client needs longer to authenticate than a bus allows by default; sessions' buses have the same.
     private static func configuration(_ address: String) -> String {
         """
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
           "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
         <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
         <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-        <allow own="*"/></policy></busconfig>
+        <allow own="*"/></policy><limit name="auth_timeout">240000</limit></busconfig>
         """
     }
 

@@ -62,7 +62,8 @@ struct SimulatorOutput {
             "event": .string("tag"), "tag": .string(tag.serial), "address": .string(tag.address),
             "state": .string(tag.state), "battery": .integer(Int64(firmware.battery.level)),
             "charging": .bool(firmware.battery.isCharging),
-            "gear": firmware.gear.map { .string($0.gear.word) } ?? .null, "name": .string(firmware.name),
+            "gear": firmware.gear.map { .string($0.gear.word) } ?? .null,
+            "touch_mode": firmware.gear.map { .string($0.touchMode.word) } ?? .null, "name": .string(firmware.name),
         ]
     }
 }

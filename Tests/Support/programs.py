@@ -107,7 +107,7 @@ class Bus(Program):
             ("max_incoming_bytes", "max_outgoing_bytes", "max_message_size", "max_incoming_unix_fds",
              "max_outgoing_unix_fds"), 1_000_000_000),
         **dict.fromkeys(
-            ("max_completed_connections", "max_connections_per_user", "max_match_rules_per_connection",
+            ("auth_timeout", "max_completed_connections", "max_connections_per_user", "max_match_rules_per_connection",
              "max_replies_per_connection"), 100_000),
     }
 

@@ -57,7 +57,7 @@ struct PendingCommand: Sendable {
 }
 
 /// The sender of a command: where its result is published, and what the result must contain.
-struct Requester: Hashable, Sendable {
+struct Requester: Equatable, Sendable {
     /// `T/<command>/result` or `G/response/<verb>`.
     let resultTopic: String
     /// MQTT 5: an additional topic for the result; nil if the sender gave none or one that is not allowed.

@@ -66,7 +66,7 @@ public enum Check: String, CaseIterable, Sendable {
 }
 
 /// The result of a check.
-public struct Finding: Hashable, Sendable {
+public struct Finding: Equatable, Sendable {
     /// From good to bad.
     public enum Verdict: String, CaseIterable, Sendable, Encodable {
         /// Not checked: an earlier check failed, or the configuration makes it unnecessary.
@@ -135,7 +135,7 @@ extension Finding {
 }
 
 /// The result of an examination of the host by the driver.
-public struct HostReport: Hashable, Sendable {
+public struct HostReport: Equatable, Sendable {
     /// The findings about the host, in the order of ``Check``.
     public var findings: [Finding]
     /// Whether a device has a bond with this host, by address; nil if BlueZ did not answer.

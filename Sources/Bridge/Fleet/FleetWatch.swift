@@ -11,7 +11,7 @@ import Time
 /// requests that it publishes its facts again: this repairs the state after a cluster was split.
 struct FleetWatch: Sendable {
     /// What to do about an event.
-    enum Effect: Hashable, Sendable {
+    enum Effect: Equatable, Sendable {
         /// Publish a beat with this number.
         case beat(UInt64)
         /// Subscribe to the beats of these bridges.

@@ -2,7 +2,7 @@
 ///
 /// A part is a text of Prometheus, in which each family begins with `# HELP` and `# TYPE`. Lines in front of the first
 /// family are ignored.
-public struct MetricsText: Hashable, Sendable {
+public struct MetricsText: Equatable, Sendable {
     /// A format of the text.
     public enum Format: Hashable, Sendable {
         /// Prometheus, text format 0.0.4.

@@ -180,7 +180,7 @@ extension Backlog {
 }
 
 /// A queued or unacknowledged message with its expiry.
-struct Waiting: Hashable, Sendable {
+struct Waiting: Equatable, Sendable {
     var message: Publication
     /// When the message expires.
     let expiry: Instant

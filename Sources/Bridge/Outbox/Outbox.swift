@@ -20,7 +20,7 @@ public import Time
 /// others on the next connection, so that they show which of the two reasons it is.
 public struct Outbox: Sendable {
     /// A publication to pass to the client now.
-    public struct Delivery: Hashable, Sendable {
+    public struct Delivery: Equatable, Sendable {
         /// Passed back when the broker acknowledges the delivery; nil for QoS 0.
         public let ticket: UInt64?
         /// The message.

@@ -6,7 +6,7 @@ import Time
 /// Reflexes cannot form a loop. A reflex is triggered by a ``Trigger`` only: something that a user does with a tag, a
 /// falling battery level, or the connection to the broker. Its request plays a pattern on an LED or a motor, and what
 /// follows from that are responses of the tag and publications. No trigger can be made of either.
-public struct Reflex: Hashable, Sendable {
+public struct Reflex: Equatable, Sendable {
     /// What triggers a reflex.
     public enum Trigger: Hashable, Sendable {
         /// A gesture or a chord, by its `event_type`.

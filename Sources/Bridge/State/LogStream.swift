@@ -4,7 +4,7 @@ import Text
 import Time
 
 /// A log record of the program.
-public struct LogEntry: Hashable, Sendable {
+public struct LogEntry: Equatable, Sendable {
     /// A variable of a record.
     public struct Field: Hashable, Sendable {
         /// Its name.
@@ -43,7 +43,7 @@ public struct LogEntry: Hashable, Sendable {
 }
 
 /// Earlier log records of the program.
-public struct RecalledLog: Hashable, Sendable {
+public struct RecalledLog: Equatable, Sendable {
     /// Oldest first.
     public let entries: [LogEntry]
     /// From when on they are complete, in milliseconds since 1970-01-01T00:00:00Z.

@@ -1,5 +1,5 @@
 /// The state of one Bluetooth adapter of this host.
-public struct AdapterFacts: Hashable, Sendable {
+public struct AdapterFacts: Equatable, Sendable {
     /// The states of Apple's central manager, which the SDK uses.
     public enum State: String, Hashable, Sendable, CaseIterable {
         /// Not reported yet.

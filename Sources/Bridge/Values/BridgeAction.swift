@@ -58,7 +58,7 @@ public enum BridgeAction: Equatable, Sendable {
 }
 
 /// The result of an action with a token, except commands to a tag.
-public enum RequestResponse: Hashable, Sendable {
+public enum RequestResponse: Equatable, Sendable {
     /// Success without data.
     case done
     /// The tag is bonded with this host.
@@ -79,7 +79,7 @@ public enum RequestResponse: Hashable, Sendable {
 }
 
 /// Why an action with a token failed.
-public enum RequestError: Error, Hashable, Sendable {
+public enum RequestError: Error, Equatable, Sendable {
     /// Bluetooth is not powered on.
     case bluetoothUnavailable(AdapterFacts.State)
     /// The tag was not found before the timeout.

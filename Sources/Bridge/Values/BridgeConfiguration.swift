@@ -2,7 +2,7 @@ public import HomeAssistant
 public import JacquardProtocol
 
 /// The settings that affect topics and payloads.
-public struct BridgeConfiguration: Hashable, Sendable {
+public struct BridgeConfiguration: Equatable, Sendable {
     /// The prefix of all topics, `jacquard` by default; may have several levels.
     public var baseTopic: String
     /// The bridge's name in topics, `[a-z0-9-]{1,32}`.

@@ -1,5 +1,5 @@
 /// Measurements of the running process.
-public struct HealthMeasurement: Hashable, Sendable {
+public struct HealthMeasurement: Equatable, Sendable {
     /// Resident memory in kB.
     public var residentKilobytes: Int
     /// Number of messages queued for the broker.

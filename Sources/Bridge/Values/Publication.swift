@@ -1,7 +1,7 @@
 import JSON
 
 /// A message for the broker, with its delivery rules.
-public struct Publication: Hashable, Sendable {
+public struct Publication: Equatable, Sendable {
     /// How a message is stored while the broker is away. Determines the retain flag as well.
     public enum Kind: Hashable, Sendable {
         /// Retained state: the latest of each topic is stored, and published on each connection.

@@ -1,7 +1,7 @@
 public import JacquardProtocol
 
 /// The data of a tag that is kept across restarts.
-public struct TagRecord: Hashable, Sendable {
+public struct TagRecord: Equatable, Sendable {
     /// The gear that was last attached.
     public struct Gear: Hashable, Sendable {
         /// The vendor ID, such as `74-a8-ce-54`.

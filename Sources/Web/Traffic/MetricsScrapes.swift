@@ -26,14 +26,14 @@ struct MetricsScrapes {
     }
 
     /// How a query has ended.
-    enum Outcome: Hashable {
+    enum Outcome: Equatable {
         case text(MetricsText)
         /// Why there is no text: a sentence.
         case failed(String)
     }
 
     /// What to do next.
-    enum Step: Hashable {
+    enum Step: Equatable {
         /// Wait for the bridge.
         case wait
         /// Publish the request.

@@ -74,6 +74,12 @@ struct SimulatorLine: Decodable {
     let charging: Bool?
     let gear: String?
     let channel: String?
+    let touchMode: String?
+
+    enum CodingKeys: String, CodingKey {
+        case event, tag, command, error, sent, dropped, state, battery, charging, gear, channel
+        case touchMode = "touch_mode"
+    }
 }
 
 /// Reads a JSON document; nil when it is none of that kind.

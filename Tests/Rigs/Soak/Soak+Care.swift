@@ -38,6 +38,27 @@ extension Soak {
         }
     }
 
+    /// Compares the touch modes that the broker has with those of the tags, as the simulator listed them before.
+    func compareModes(at now: ContinuousClock.Instant) {
+        let canCompare = troubles.isBrokerWell && !troubles.isOpen(.bridge)
+        for (tag, view) in tags {
+            let isLinked = view.truth?.state == "connected" && view.connection == "connected" && view.isAvailable
+            guard canCompare, isLinked, let mode = view.truth?.touchMode, mode != view.touchMode else {
+                tags[tag]?.wrongModeSince = nil
+                continue
+            }
+            guard let since = view.wrongModeSince else {
+                tags[tag]?.wrongModeSince = now
+                continue
+            }
+            longestWrongMode = max(longestWrongMode, now - since)
+            guard now > since + .seconds(30) else { continue }
+            tags[tag]?.wrongModeSince = nil
+            violated("the touch mode of \(tag) was published as \(view.touchMode ?? "nothing") for 30 s; it is \(mode)")
+        }
+        simulate("list")
+    }
+
     private func undo(_ hazards: Set<TagView.Hazard>, of tag: String, at now: ContinuousClock.Instant) {
         tags[tag]?.hazards = []
         tags[tag]?.unrest = now

@@ -18,7 +18,7 @@ enum Remedy {
 extension Soak {
     private enum Event {
         case gesture, burst, command, bridgeCommand, unknownTag, repeated, retained, battery
-        case fault, outOfRange, sleep, detach, attach
+        case fault, outOfRange, sleep, detach, attach, lostAnswer
     }
 
     private static let events: [(Int, Event)] = [
@@ -27,12 +27,16 @@ extension Soak {
         (20, .battery), (3, .fault), (2, .outOfRange), (1, .sleep), (1, .detach), (2, .attach),
     ]
 
-    func play() {
-        let commands: [(Int, Event)] = options.focus == .stop ? [(240, .command)] : []
-        guard let event = random.pick(Self.events + commands), let tag = options.serials.randomElement(using: &random)
-        else {
-            return
+    private var events: [(Int, Event)] {
+        switch options.focus {
+        case .stop: Self.events + [(240, .command)]
+        case .answers: [(10, .lostAnswer), (10, .command), (1, .outOfRange)]
+        case .freeze, nil: Self.events
         }
+    }
+
+    func play() {
+        guard let event = random.pick(events), let tag = options.serials.randomElement(using: &random) else { return }
         let now = ContinuousClock.now
         switch event {
         case .gesture: gesture(tag, count: 1, rate: nil)
@@ -48,6 +52,7 @@ extension Soak {
         case .retained: retained(tag)
         case .battery: simulate("battery \(tag) \(Int.random(in: 0...100, using: &random))")
         case .fault: fault(tag, at: now)
+        case .lostAnswer: loseAnswer(tag, at: now)
         case .outOfRange: trouble(tag, "out-of-range \(tag)", "in-range \(tag)", within: 0.2...8, at: now)
         case .sleep: trouble(tag, "sleep \(tag)", "button \(tag)", within: 0.1...5, at: now)
         case .detach: trouble(tag, "detach \(tag)", "attach \(tag) \(anyGear())", within: 0.1...4, at: now)
@@ -92,6 +97,15 @@ extension Soak {
         // Requests of the session itself may fail too, as may commands; gestures go on.
         troubles.begin(.tag(tag), at: now)
         later.add(.type("fault \(tag) clear", tag: tag), at: now + pause)
+    }
+
+    /// The tag changes its mode, and its answer is lost.
+    private func loseAnswer(_ tag: String, at now: ContinuousClock.Instant) {
+        guard tags[tag]?.openTroubles == 0 else { return }
+        trouble(tag, "fault \(tag) drop-response once", "fault \(tag) clear", within: 1...4, at: now)
+        tags[tag]?.hazards.insert(.continuous)
+        let mode = random.happens(percent: 50) ? "continuous" : "gesture"
+        publish(CommandRow(weight: 1, topic: "jacquard/tag/\(tag)/touch_mode/set", payload: mode), tag: tag)
     }
 
     // MARK: Commands

@@ -36,6 +36,7 @@ extension Soak {
             troubles: broker ended \(troubles.count(of: .brokerEnded)), frozen \(troubles.count(of: .brokerFrozen)), \
             daemon ended \(troubles.count(of: .bridge) - 1), \
             of tags \(tags.keys.reduce(0) { $0 + troubles.count(of: .tag($1)) - 1 })
+            published touch modes: wrong for \(longestWrongMode.inSeconds) s at most
             replayed: \(record.count) events, of which \(record.unpublished) were never received; \
             \(record.unwritten) received ones were not recorded before the bridge was killed, or not fast enough
             daemon at the start: \(before.map { "\($0)" } ?? "-")

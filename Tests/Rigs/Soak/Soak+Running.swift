@@ -119,6 +119,10 @@ extension Soak {
     private func review(at now: ContinuousClock.Instant) {
         nextReview = now + .milliseconds(500)
         careForTags(at: now)
+        if now > nextListing {
+            nextListing = now + .seconds(2)
+            compareModes(at: now)
+        }
         gestures.review(troubles, at: now).forEach(violated)
         commands.review(troubles, isEnd: false, at: now).forEach(violated)
         if !isBridgeEnding, let status = stage.daemon?.exitStatus {

@@ -19,6 +19,7 @@ extension Soak {
         switch options.focus {
         case .freeze: [(4, .freeze), (1, .longFreeze)]
         case .stop: [(1, .terminate)]
+        case .answers: []
         case nil: Self.kinds
         }
     }
@@ -28,7 +29,7 @@ extension Soak {
     /// - Returns: the pause until the next one.
     func makeTrouble() async throws -> Duration {
         let now = ContinuousClock.now
-        let kind = troubleRandom.pick(kinds) ?? .freeze
+        guard let kind = troubleRandom.pick(kinds) else { return pause(5...20) }
         note("trouble: \(kind)")
         switch kind {
         case .adapter:
@@ -51,7 +52,7 @@ extension Soak {
         // Shorter, so that there are many.
         case .freeze: return pause(5...20)
         case .stop: return pause(4...8)
-        case nil: break
+        case .answers, nil: break
         }
         // Now and then the next one comes before this one is over.
         return troubleRandom.happens(percent: 20) ? pause(0.5...4) : pause(15...35)

@@ -43,6 +43,10 @@ final class Soak {
     /// When each result without an id came.
     var anonymousResults: [String: ContinuousClock.Instant] = [:]
     var nextReview = ContinuousClock.now
+    /// When the simulator is asked next what its tags are.
+    var nextListing = ContinuousClock.now
+    /// How long a published touch mode differed from the tag's at most.
+    var longestWrongMode = Duration.zero
     let started = ContinuousClock.now
 
     init(_ options: SoakOptions) async throws {

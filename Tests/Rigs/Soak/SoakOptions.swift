@@ -21,6 +21,8 @@ struct SoakOptions {
         case freeze
         /// The daemon is stopped by SIGTERM and started again.
         case stop
+        /// Answers to changes of the touch mode are lost; nobody touches the gear.
+        case answers
     }
 
     /// nil for all kinds of trouble.
@@ -28,7 +30,7 @@ struct SoakOptions {
 
     static let usage =
         """
-        usage: soak [--minutes N] [--seed S] [--tags 20] [--only freeze|stop] [--idle SECONDS] [--bin DIR] [--log-level LEVEL]
+        usage: soak [--minutes N] [--seed S] [--tags 20] [--only freeze|stop|answers] [--idle SECONDS] [--bin DIR] [--log-level LEVEL]
         """
 
     /// Reads the arguments behind the program's name; nil when they make no sense.

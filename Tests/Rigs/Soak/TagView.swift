@@ -19,7 +19,9 @@ struct TagView {
     var unanswered: [UInt32] = []
     /// Until when a link that breaks has a reason.
     var reasonUntil: ContinuousClock.Instant
-    /// What the simulator says at the end.
+    /// Since when the published touch mode differs from the tag's; nil while it does not, or cannot be known.
+    var wrongModeSince: ContinuousClock.Instant?
+    /// What the simulator said last.
     var truth: SimulatorLine?
 
     enum Hazard {

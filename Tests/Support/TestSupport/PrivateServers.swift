@@ -62,6 +62,7 @@ public final class PrivateBus: Sendable {
         let folder = try ScratchFolder()
         self.folder = folder
         address = "unix:path=\(folder.path)/bus"
+        // On a busy machine a client needs longer to authenticate than a bus allows by default; sessions' buses have the same.
         let configuration = try folder.write(
             "bus.conf",
             """
@@ -69,7 +70,7 @@ public final class PrivateBus: Sendable {
               "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
             <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
             <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-            <allow own="*"/>\(rules)</policy></busconfig>
+            <allow own="*"/>\(rules)</policy><limit name="auth_timeout">240000</limit></busconfig>
             """)
         daemon = try Program("dbus-daemon", ["--nofork", "--nopidfile", "--config-file=\(configuration)"])
         try await until("the bus listens") { Self.listens(at: folder.path + "/bus") }
