@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import shutil
 import time
 
+from stage import Stage
 from using import PAGES
 
 
@@ -32,12 +35,41 @@ def screenshots(run):
     for name in ("brush_in", "double_tap", "cover"):
         stage.simulator.type("gesture 0001 " + name)
         page.wait_for(name.replace("_", " "))
+    photograph(run, {address.replace("why/0001", "why/0002"): text for address, text in PAGES.items()}, folder)
+    stage.simulator.type("in-range 0002")
+    stage.publish("jacquard/tag/0001/battery/forecast", "", retain=True)
+
+
+def houses(run):
+    """All pages of a house with one tag, with five and with two hundred; nothing is paired."""
+    if not run.options.screenshots:
+        return
+    run.login()
+    for count in (1, 5, 200):
+        serials = ",".join("%04d" % (number + 1) for number in range(count))
+        house = copy.copy(run)
+        house.stage = Stage(run.options.programs, count, serials, serials)
+        try:
+            house.web = house.stage.start_web()
+            house.login()
+            house.page.wait_for("%d online" % count, 90)
+            pages = {address: "" if address.startswith("pair") else text for address, text in PAGES.items()}
+            photograph(house, pages, os.path.join(run.options.screenshots, "%d" % count))
+        finally:
+            house.stage.stop()
+            shutil.rmtree(house.stage.folder, ignore_errors=True)
+    run.login()
+
+
+def photograph(run, pages, folder):
+    """Takes a picture of each page, which contains a text, at two widths, light and dark."""
+    os.makedirs(folder, exist_ok=True)
+    page = run.page
     for scheme in ("light", "dark"):
         page.scheme(scheme)
         for width in (1280, 390):
             page.width(width, 800)
-            for address, text in PAGES.items():
-                address = address.replace("why/0001", "why/0002")
+            for address, text in pages.items():
                 run.show(address)
                 page.wait_for(text)
                 # Away from all controls, which look different below it.
@@ -45,8 +77,6 @@ def screenshots(run):
                 page.screenshot(os.path.join(folder, "%s-%d-%s.png" % (address.split("/")[0], width, scheme)))
     page.scheme("light")
     page.width(1280)
-    stage.simulator.type("in-range 0002")
-    stage.publish("jacquard/tag/0001/battery/forecast", "", retain=True)
 
 
-CASES = [screenshots]
+CASES = [screenshots, houses]
