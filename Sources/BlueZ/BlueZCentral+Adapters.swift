@@ -274,7 +274,6 @@ extension BlueZCentral {
     /// Handles the end of a discovery that this central had not stopped. Starts it again after a pause.
     func discoveryHasEnded() {
         log.debug("BlueZ has ended discovery")
-        reportScanning()
         discoveryTimer.arm(after: discoveryRefusals.next())
     }
 

@@ -164,7 +164,9 @@ extension BlueZCentral {
     func propertiesChanged(_ message: DBusMessage) {
         guard isLoaded else { return }
         var reader = DBusReader(message)
-        if reader.isString("org.bluez.GattCharacteristic1"), valueChanged(message) { return }
+        if reader.isString("org.bluez.GattCharacteristic1"), let (request, value) = notification(in: message) {
+            return deliver(value, to: request)
+        }
         let arguments = message.arguments
         guard arguments.count == 3, let interface = arguments[0].text, let values = arguments[1].textKeyed
         else { return }

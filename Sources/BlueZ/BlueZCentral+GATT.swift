@@ -262,18 +262,19 @@ extension BlueZCentral {
         }
     }
 
-    /// Handles changed properties of a characteristic. A value of a subscription is read directly from the message:
-    /// with `StartNotify`, every gesture takes this path.
+    /// Reads a value of a subscription directly from a message about changed properties of a characteristic: with
+    /// `StartNotify`, every gesture takes this path.
     ///
-    /// - Returns: whether it was a value of a subscription.
-    func valueChanged(_ message: DBusMessage) -> Bool {
-        guard !notifying.isEmpty, let request = notifying[message.path], let value = Self.value(in: message) else {
-            return false
-        }
-        if request.echoes == nil || notifying[request.path]?.echoes?.admits(value, at: .now) == true {
-            onEvent?(.notified(request.peripheral.address, request.characteristic, value))
-        }
-        return true
+    /// - Returns: nil if the message contains no value, or there is no subscription by signals.
+    func notification(in message: DBusMessage) -> (Subscription, value: [UInt8])? {
+        guard !notifying.isEmpty, let request = notifying[message.path] else { return nil }
+        return Self.value(in: message).map { (request, $0) }
+    }
+
+    /// Delivers a value of a subscription by signals.
+    func deliver(_ value: [UInt8], to request: Subscription) {
+        guard request.echoes == nil || notifying[request.path]?.echoes?.admits(value, at: .now) == true else { return }
+        onEvent?(.notified(request.peripheral.address, request.characteristic, value))
     }
 
     private static func value(in message: DBusMessage) -> [UInt8]? {

@@ -6,6 +6,7 @@ import Logging
 import Simulator
 import TestSupport
 import Testing
+import Time
 
 @testable import BlueZ
 
@@ -105,6 +106,7 @@ struct ScanningTests {
                 bench.events.filter { $0.hasPrefix("scanning") } == [
                     "scanning true", "scanning false", "scanning true",
                 ])
+            #expect(bench.central.discoveryRefusals.isFresh && !bench.central.discoveryTimer.isArmed)
         }
     }
 
@@ -121,6 +123,7 @@ struct ScanningTests {
             #expect(!bench.events.contains { $0.hasPrefix("scanning") })
             bench.blueZ.faults.refused = [:]
             try await bench.wait("scanning true")
+            #expect(bench.central.discoveryRefusals.isFresh && !bench.central.discoveryTimer.isArmed)
         }
     }
 
@@ -244,6 +247,25 @@ struct ScanningTests {
                 try await until("the end of the reset") { resets == (isNoted ? [nil] : []) }
                 await next.stop()
             }
+        }
+    }
+
+    @Test("repeats the call that switches the adapter on until BlueZ accepts it, with one log line")
+    func refusedReset() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            let central = bench.central
+            bench.blueZ.setPowered(false)
+            try await bench.wait("state poweredOff")
+            bench.blueZ.faults.refused["Set"] = ("org.bluez.Error.Busy", "")
+            central.switchedOff = bench.adapters.last?.first?.address
+            central.adapterChanged()
+            try await bench.waitForCall("Set hci0", 3)
+            #expect(bench.complaints.last == "switching the adapter on failed" && bench.complaints.count == 2)
+            bench.blueZ.faults.refused = [:]
+            try await bench.wait("state poweredOn", 2)
+            try await until("the answer") { central.resetting == nil }
+            #expect(central.switchedOff == nil && central.resettings.isFresh && !central.resetTimer.isArmed)
         }
     }
 

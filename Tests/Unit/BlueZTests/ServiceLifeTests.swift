@@ -7,6 +7,7 @@ import Logging
 import Simulator
 import TestSupport
 import Testing
+import Time
 
 @testable import BlueZ
 
@@ -47,16 +48,39 @@ struct ServiceLifeTests {
             var count: Int?
             bench.onEvent = { [unowned bench] in if case .disconnected = $0 { count = bench.values.count } }
             try bench.notify(count: 20)
-            switch end {
-            case .crash: bench.blueZ.crash()
-            case .bus: bench.bus.daemon.signal(SIGKILL)
-            case .adapterOff: bench.blueZ.setPowered(false)
-            case .adapterGone: bench.blueZ.setPlugged(false, adapter: 0)
-            case .removed: bench.blueZ.removeDevices()
-            case .closed: bench.blueZ.closeDescriptors()
-            }
+            bench.end(end)
             try await until("the end") { count != nil }
             #expect(count == 20)
+        }
+    }
+
+    @Test(
+        "every link, attempt and waiting device ends with the adapter, bluetoothd or the bus, and the central keeps nothing",
+        arguments: [End.crash, .bus, .adapterOff, .adapterGone])
+    func nothingLeft(end: End) async throws {
+        try await onLoop {
+            let bench = try await CentralBench(.patient, tags: 5)
+            let central = bench.central
+            try await bench.subscribe(1)
+            for number in 2...3 { try await bench.connect(number) }
+            bench.blueZ.faults.unanswered = ["Disconnect", "Pair"]
+            central.perform(.pair(CentralBench.address(2)))
+            try await bench.waitForCall("Pair 2")
+            central.perform(.disconnect(CentralBench.address(3)))
+            try await bench.waitForCall("Disconnect 3")
+            try await bench.attempt(4)
+            central.perform(.connect(CentralBench.address(5)))
+            try await until("it waits for the attempt") { central.contentionTimer.isArmed }
+            bench.clear()
+            bench.end(end)
+            try await until("all ends") { bench.events.count { $0.hasPrefix("disconnected") } == 5 }
+            let error = end == .crash || end == .bus ? "connectionFailed" : "poweredOff"
+            let ends = bench.events.filter { $0.hasPrefix("disconnected") }
+            #expect(ends.map { $0.prefix(14) }.sorted() == (1...5).map { "disconnected \($0)" })
+            #expect(ends.contains("disconnected 3") && ends.contains("disconnected 5 \(error)"))
+            #expect(central.peripherals.isEmpty && central.connects.isEmpty && central.attempt == nil)
+            #expect(central.pairing.isEmpty && central.notifying.isEmpty && !central.contentionTimer.isArmed)
+            #expect(central.discovery.running == nil && !central.discovery.isChanging)
         }
     }
 
@@ -129,6 +153,7 @@ struct ServiceLifeTests {
             #expect(sink.records.map(\.message) == ["reading the objects of BlueZ failed"])
             stub.refusal = nil
             try await until("the state") { central.state == .poweredOn }
+            #expect(central.loadings.isFresh)
         }
     }
 
@@ -170,6 +195,18 @@ struct ServiceLifeTests {
             let stub = try await StubBlueZ(bench.bus)
             try await bench.wait("state poweredOn")
             #expect(stub.loads == 1)
+            #expect(bench.central.reopenings.isFresh)
+        }
+    }
+
+    @Test("no adapter is reported if there is no bus at startup")
+    func noBus() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(isStarted: false)
+            bench.bus.daemon.stop()
+            await bench.central.start()
+            #expect(bench.events == [] && bench.adapters == [[]])
+            #expect(bench.complaints == ["cannot reach the system bus"])
         }
     }
 
@@ -193,6 +230,19 @@ struct ServiceLifeTests {
             try await bench.settle()
             #expect(bench.events.last == "connected 1" || bench.events.last == "scanning true")
             #expect(bench.central.state == .poweredOn)
+        }
+    }
+}
+
+extension CentralBench {
+    fileprivate func end(_ end: ServiceLifeTests.End) {
+        switch end {
+        case .crash: blueZ.crash()
+        case .bus: bus.daemon.signal(SIGKILL)
+        case .adapterOff: blueZ.setPowered(false)
+        case .adapterGone: blueZ.setPlugged(false, adapter: 0)
+        case .removed: blueZ.removeDevices()
+        case .closed: blueZ.closeDescriptors()
         }
     }
 }

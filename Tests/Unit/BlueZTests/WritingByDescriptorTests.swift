@@ -22,6 +22,7 @@ struct WritingByDescriptorTests {
             }
             #expect(bench.writingCalls == ["AcquireWrite"])
             #expect(bench.events.contains("mtu 1: 247"))
+            #expect(bench.central.pendingAcquisitions == 0 && bench.central.acquiring.isEmpty)
         }
     }
 
