@@ -102,7 +102,7 @@ extension JacquardManager {
     }
 
     private func isAddressBeingLeft(for identity: TagIdentity) -> Bool {
-        identity.address.flatMap { drivers[$0] }?.session.isStopping ?? false
+        identity.address.flatMap { drivers[$0] }?.session.isStopping == true
     }
 
     /// Handles a driver that has started or stopped waiting for a link, or has stopped. Removes a stopped driver,

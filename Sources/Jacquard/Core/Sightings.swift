@@ -82,9 +82,10 @@ struct Sightings {
     ) -> [BluetoothAddress]? {
         let serial = tag.pairingSerialNumber
         let first = sightings[tag.identifier]?.first ?? now
-        let others = (addresses[serial] ?? []).filter { address in
-            guard let other = sightings[address] else { return false }
-            return isLinked(address) || (other.last >= first && now - other.last <= Self.silence)
+        var others: Set<BluetoothAddress> = []
+        for address in addresses[serial] ?? [] {
+            guard let last = sightings[address]?.last else { continue }
+            if isLinked(address) || (last >= first && now - last <= Self.silence) { others.insert(address) }
         }
         // The tag at its own known address is no evidence of another device.
         guard !known.contains(tag.identifier) || !others.subtracting(known).isEmpty else { return nil }

@@ -1,3 +1,4 @@
+import Bluetooth
 import EventLoop
 import JacquardProtocol
 import TestSupport
@@ -50,6 +51,31 @@ struct BroadcastTests {
         }
     }
 
+    @Test("of the manager and of a connection keeps as many values for a slow reader as its documentation says")
+    func capacities() async throws {
+        try await onLoop {
+            let manager = Stage().manager
+            let follower = ConnectionFollower(TagFacts()) { _ in nil }
+            let journal = TagJournal(TagFacts())
+            let tag = try #require(AdvertisedTag(.number(1), ScriptedTag(1, serial: .desk).advertisement()))
+            #expect(await Self.kept(manager.centralStates, .poweredOff) == 16)
+            #expect(await Self.kept(manager.scanStates, true) == 16)
+            #expect(await Self.kept(manager.advertisements, tag) == 1_024)
+            #expect(await Self.kept(follower.states, .preparingToConnect) == 64)
+            #expect(await Self.kept(journal.gears, nil) == 16)
+            #expect(await Self.kept(journal.names, "Desk") == 16)
+        }
+    }
+
+    /// The number of values that a reader gets which reads after 2,000 were sent.
+    @LoopActor
+    private static func kept<Value: Sendable>(_ broadcast: Broadcast<Value>, _ value: Value) async -> Int {
+        let reader = Reader(broadcast.stream())
+        for _ in 0..<2_000 { broadcast.send(value) }
+        broadcast.finish()
+        return await reader.rest().count
+    }
+
     @Test("drops a reader that has ended")
     func goneReader() async throws {
         try await onLoop {
@@ -85,11 +111,21 @@ struct NotificationStoreTests {
     func bounded() async throws {
         try await onLoop {
             let store = NotificationStore()
-            for number in 1...300 { store.receive(Self.gesture(UInt32(number))) }
+            for number in 1...300 as ClosedRange<UInt32> { store.receive(Self.gesture(number)) }
             store.finish()
             let kept = await Reader(store.subscribe()).rest()
-            #expect(kept.count == NotificationStore.limit)
-            #expect(kept.last == Self.gesture(300))
+            #expect(kept == (45...300).map(Self.gesture))
+        }
+    }
+
+    @Test("are followed by the newest 1,024 notifications for a slow reader")
+    func slowReader() async throws {
+        try await onLoop {
+            let store = NotificationStore()
+            let reader = Reader(store.subscribe())
+            for number in 1...1_100 as ClosedRange<UInt32> { store.receive(Self.gesture(number)) }
+            store.finish()
+            #expect(await reader.rest() == (77...1_100).map(Self.gesture))
         }
     }
 }

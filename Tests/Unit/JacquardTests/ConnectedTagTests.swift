@@ -136,6 +136,14 @@ struct ConnectedTagTests {
             await #expect(throws: TagCommandError.gearNotAttached) {
                 try await tag.setTouchMode(.continuous, for: former)
             }
+            stage.answer(tag.identifier, .dataChannel(DataChannelResponse()))
+            stage.answer(tag.identifier)
+            let gear = try #require(tag.gearComponent)
+            _ = stage.said()
+            let task = Task { @LoopActor in try await tag.setTouchMode(.continuous, for: gear) }
+            _ = try await stage.said(upTo: "> write 01")
+            stage.lose(tag.identifier)
+            await #expect(throws: TagCommandError.linkLost) { try await task.value }
         }
     }
 

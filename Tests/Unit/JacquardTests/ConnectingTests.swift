@@ -189,6 +189,22 @@ struct ConnectingTests {
         #expect(error == TagConnectionError(name, "refused", stackName: "org.bluez.Error.Failed"))
     }
 
+    @Test("splits a request into writes that fit the MTU of the link", arguments: [(23, [20, 17]), (64, [36])])
+    func mtu(mtu: Int, expected: [Int]) async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.central.report(.mtuChanged(address, mtu))
+            var lengths: [Int] = []
+            stage.central.onRequest = { request in
+                if case .write(let value, to: _, of: _, _) = request { lengths.append(value.count) }
+            }
+            stage.manager.enqueue(.rename("Over the clouds above"), on: .desk, token: 1)
+            stage.central.report(.written(address))
+            #expect(lengths == expected)
+        }
+    }
+
     @Test(
         "writes as the properties of the command characteristic allow",
         arguments: [(CharacteristicProperties.write, true), (.writeWithoutResponse, false)])
