@@ -28,7 +28,7 @@ public final class MQTTClient {
     private lazy var pause = Pause()
     private lazy var lookup = PendingLookup()
     private var subscriptionRetries = SubscriptionRetries()
-    private lazy var subscriptionTimer = LoopTimer { [weak self] in self?.repeatSubscriptions() }
+    private(set) lazy var subscriptionTimer = LoopTimer { [weak self] in self?.repeatSubscriptions() }
 
     /// Upper bound on unacknowledged messages, see ``MQTTError/Code/backlogFull``.
     public static let backlogLimit = MQTTConnection.backlogLimit

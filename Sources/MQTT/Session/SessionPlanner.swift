@@ -99,7 +99,6 @@ struct SessionPlanner {
     mutating func accepted(at now: Instant) {
         connectedSince = now
         outageSince = nil
-        wasImmediate = false
         isDiscarded = false
         condition = nil
         failures = 0

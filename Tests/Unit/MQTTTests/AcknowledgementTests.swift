@@ -22,6 +22,18 @@ struct AcknowledgementTests {
         }
     }
 
+    @Test("is reported as written on every connection of a client")
+    func writtenAgain() async throws {
+        try await withClient { client, _ in
+            var reports = 0
+            client.client.onWritten = { _ in reports += 1 }
+            client.client.cut()
+            try await client.connected(times: 2)
+            try client.client.publish(MQTTMessage(topic: "a", payload: [], qos: .atLeastOnce), ticket: 1)
+            try await until("the report") { reports == 1 }
+        }
+    }
+
     @Test("is not reported as written while the socket is full")
     func fullSocket() async throws {
         try await withClient { client, broker in

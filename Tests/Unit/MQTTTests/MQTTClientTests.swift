@@ -21,7 +21,8 @@ struct MQTTClientTests {
         "uses the configured version",
         arguments: [(.v5, .v5), (.v311, .v311)] as [(MQTTConfiguration.Version, MQTTVersion)])
     func version(wanted: MQTTConfiguration.Version, spoken: MQTTVersion) async throws {
-        try await withClient({ $0.version = wanted }) { client, _ in
+        // No connection lasts until its time limit, not even the one that only discards an old session.
+        try await withClient({ ($0.version, $0.connectDeadline) = (wanted, .seconds(3_600)) }) { client, _ in
             #expect(client.sessions.map(\.version) == [spoken])
         }
     }
@@ -203,6 +204,32 @@ struct MQTTClientTests {
             let refusals = client.events.count { if case .subscriptionRefused = $0 { true } else { false } }
             #expect(refusals == 1)
             #expect(client.sessions.count == 1)
+            await client.client.stop()
+        }
+    }
+
+    @Test("does not repeat a refused subscription after the end of the connection")
+    func endedSubscription() async throws {
+        try await onLoop {
+            let server = try FakeBroker { bytes in
+                bytes.first == 0x82 ? .send([0x90, 0x03, bytes[2], bytes[3], 0x80]) : .send(Packet.accepted311)
+            }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.version = .v311
+            configuration.sessionExpiry = .zero
+            let client = TestClient(configuration)
+            try await client.connected()
+            var isArmed: [Bool] = []
+            client.react = { [unowned client] event in
+                switch event {
+                case .subscriptionRefused: client.client.cut()
+                case .disconnected: isArmed.append(client.client.subscriptionTimer.isArmed)
+                default: break
+                }
+            }
+            client.client.subscribe(to: [(try MQTTTopicFilter("a/#"), .atLeastOnce)])
+            try await until("the end") { !isArmed.isEmpty }
+            #expect(isArmed == [false])
             await client.client.stop()
         }
     }

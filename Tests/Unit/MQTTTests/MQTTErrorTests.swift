@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import MQTT
@@ -37,6 +38,28 @@ struct MQTTErrorTests {
         #expect(MQTTError(.connectionLost, "").mayBeCausedByMessage)
         #expect(!MQTTError.stopped.mayBeCausedByMessage)
         #expect(!MQTTError.unreachable(0).mayBeCausedByMessage)
+    }
+
+    @Test("has a code for each status of libmosquitto, and a text", arguments: 1...40 as ClosedRange<Int32>)
+    func libraryStatus(status: Int32) {
+        let codes: [Int32: MQTTError.Code] = [
+            2: .protocolError, 3: .invalidConfiguration, 4: .notConnected, 5: .notAuthorized, 7: .connectionLost,
+            8: .tls,
+            9: .packetTooLarge, 10: .invalidConfiguration, 14: .connectionLost, 15: .nameNotResolved,
+            18: .protocolError,
+            19: .keepAliveTimeout, 21: .protocolError, 22: .protocolError, 23: .tls, 24: .qosNotSupported,
+            25: .packetTooLarge,
+        ]
+        let error = MQTTError(library: status)
+        #expect(error.code == codes[status] ?? .libraryFailure)
+        #expect((error.text == "TLS failed") == (error.code == .tls) && !error.text.isEmpty)
+        #expect(error.underlying?.number == Int(status))
+    }
+
+    @Test("has the text of `errno` only with the status that refers to it", arguments: [EPERM, EIO, ECONNRESET])
+    func number(errno: Int32) {
+        #expect(MQTTError(library: 14, errno: errno).text == MQTTError.text(of: errno))
+        #expect(MQTTError(library: 7, errno: errno).text == MQTTError(library: 7).text)
     }
 
     @Test("keeps a number without a name readable")
@@ -118,18 +141,5 @@ struct MQTTErrorTests {
         #expect(MQTTReasonCode(rawValue: number).name == name)
         #expect(MQTTReasonCode(rawValue: number).isFailure)
         #expect(!MQTTReasonCode(rawValue: number - 0x80).isFailure)
-    }
-}
-
-@Suite("Configuration")
-struct MQTTConfigurationTests {
-    @Test("never contains the password as text")
-    func password() {
-        var configuration = MQTTConfiguration(host: "broker", clientIdentifier: "jacquard-attic")
-        configuration.username = "bridge"
-        configuration.password = "hunter2"
-        var dumped = ""
-        dump(configuration, to: &dumped)
-        #expect(!"\(configuration)\(String(reflecting: configuration))\(dumped)".contains("hunter2"))
     }
 }

@@ -69,6 +69,8 @@ struct MQTTTLSTests {
                 #expect(client.errors.first?.text.contains(text) == true, "\(client.errors)")
                 await client.client.stop()
             }
+            // It has no reader: the check has closed it.
+            #expect(open(fifo, O_WRONLY | O_NONBLOCK) == -1 && errno == ENXIO)
         }
     }
 

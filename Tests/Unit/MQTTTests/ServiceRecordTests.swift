@@ -1,3 +1,4 @@
+import Dispatch
 import EventLoop
 import Synchronization
 import TestSupport
@@ -35,6 +36,8 @@ struct ServiceRecordTests {
         let compressed: [UInt8] = [1] + Array("b".utf8) + [0xC0, 23]
         let message = Self.answer([
             Self.srv(10, 5, 1883, Self.encoded("a.example.org")), Self.record(5, Self.encoded("c")),
+            // The names of records are not checked: no connection is made to them.
+            Self.encoded("no host") + Self.number(16) + Self.number(1) + [0, 0, 0, 60, 0, 2, 1, 97],
             Self.srv(0, 65535, 8883, compressed), Self.srv(0, 0, 1883, [0]),
         ])
         #expect(
@@ -144,11 +147,39 @@ struct ServiceRecordTests {
             await client.client.stop()
         }
     }
+
+    @Test("a client that is stopped does not wait for the lookup")
+    func stopped() async throws {
+        // The helper that hangs is everybody's.
+        try await onLoop(alone: true) {
+            let isBack = DispatchSemaphore(value: 0)
+            let counter = Counter()
+            var configuration = MQTTConfiguration.test(0)
+            configuration.service = "_mqtt._tcp.example.org"
+            configuration.connectDeadline = .seconds(3_600)
+            configuration.lookUp = { _, _ in
+                _ = counter.next()
+                isBack.wait()
+                return .success([])
+            }
+            let client = TestClient(configuration)
+            try await until("the lookup") { counter.count == 1 }
+            // The lookup ends after the test if the client waits for it.
+            let timer = LoopTimer { isBack.signal() }
+            timer.arm(after: .seconds(20))
+            await client.client.stop()
+            #expect(timer.isArmed)
+            #expect(client.errors.map(\.code) == [.stopped])
+            isBack.signal()
+        }
+    }
 }
 
 /// A number that the helper thread counts up.
 private final class Counter: Sendable {
     private let value = Atomic(0)
+
+    var count: Int { value.load(ordering: .relaxed) }
 
     func next() -> Int { value.add(1, ordering: .relaxed).oldValue }
 }
