@@ -26,6 +26,15 @@ struct BridgeEventTests {
         .messagesLost(.init(results: 1)),
     ]
 
+    @Test("begin with a configuration that has the defaults of the contract")
+    func defaults() {
+        let configuration = Self.configuration
+        #expect(configuration.baseTopic == "jacquard" && configuration.discoveryPrefix == "homeassistant")
+        #expect(configuration.ledOn == .seconds(10) && configuration.gestureLifetime == .seconds(5))
+        #expect(configuration.commandsPerTag == 32)
+        #expect(!configuration.isTracing && !configuration.watchesFleet && configuration.homeAssistant == nil)
+    }
+
     @Test("except commands have no effect after the bridge has stopped", arguments: events)
     func stopped(event: BridgeEvent) {
         var scene = Scene.connected()

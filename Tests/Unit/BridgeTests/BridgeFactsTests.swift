@@ -112,8 +112,13 @@ struct BridgeFactsTests {
         component.version = FirmwareVersion(1, 1, 0)
         var scene = Scene.connected()
         let lines = scene.report(.information(component))
-        #expect(lines.last?.contains(#""text":"Tag 003R has firmware 1.1.0, which is known to be bad""#) == true)
-        #expect(lines.last?.contains(#""status":"degraded""#) == true)
+        let health = #"""
+            jacquard/bridge/attic/health {"broker_reconnects":0,"dropped":0,"problems":[\#
+            {"code":"bad_firmware","since":"2026-11-20T10:15:02.114Z",\#
+            "text":"Tag 003R has firmware 1.1.0, which is known to be bad"}],\#
+            "queue":0,"rss_kb":null,"status":"degraded","uptime_s":0}
+            """#
+        #expect(lines.last == health)
         #expect(scene.report(.information(.tag)).last?.contains(#""problems":[]"#) == true)
     }
 

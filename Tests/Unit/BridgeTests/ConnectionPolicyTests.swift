@@ -35,6 +35,22 @@ struct ConnectionPolicyTests {
         }
     }
 
+    @Test(
+        "a request of the user connects a tag whose connection has ended for good, and repeats nothing otherwise",
+        arguments: [TagConnection.State.preparingToConnect, .connecting(step: 2), .connected, .disconnected])
+    func afterTheEnd(state: TagConnection.State) {
+        let isOver = state == .disconnected
+        let error = isOver ? TagConnectionError(.peerRemovedPairingInfo, "the tag has lost its bond") : nil
+        for (topic, payload) in [("connection/set", "connect"), ("led/set", "on")] {
+            var scene = Scene()
+            scene.powerOn()
+            scene.report(.connection(TagConnection(state: state, attempt: 1, error: error)))
+            _ = scene.takeActions()
+            scene.send("tag/003R/" + topic, payload)
+            #expect(scene.takeActions() == (isOver ? [.connect(.tag003R)] : []), "\(topic)")
+        }
+    }
+
     private let lost = TagEvent.connection(
         TagConnection(
             state: .preparingToConnect, attempt: 1,

@@ -30,6 +30,18 @@ struct DurationHistogramTests {
         #expect((100_022_490...100_022_500).contains(histogram.sumMicroseconds))
     }
 
+    @Test("have the documented upper limits, in milliseconds")
+    func documentedLimits() {
+        let gestures: [Int64] = [500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000]
+        let commands: [Int64] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000]
+        let connects: [Int64] = [250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000]
+        #expect(
+            DurationHistogram.gestures.buckets.map(\.limitMicroseconds)
+                == [250] + gestures + [1_000_000, 2_500_000, 5_000_000, nil])
+        #expect(DurationHistogram.commands.buckets.map(\.limitMicroseconds) == commands.map { $0 * 1_000 } + [nil])
+        #expect(DurationHistogram.connects.buckets.map(\.limitMicroseconds) == connects.map { $0 * 1_000 } + [nil])
+    }
+
     @Test("count a time that goes back as zero")
     func backwards() {
         var histogram = DurationHistogram(microseconds: [1_000])

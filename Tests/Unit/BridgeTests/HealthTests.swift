@@ -180,6 +180,20 @@ struct HealthTests {
         #expect(!health(scene).contains(#""status":"degraded""#))
     }
 
+    @Test("files that cannot be written and a duplicate serial are a problem each, in the order of their begin")
+    func codes() {
+        var scene = Scene()
+        scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:02"]))
+        scene.wait(.seconds(1))
+        let files = [UnwritableFile(.state, "/s", reason: "full"), UnwritableFile(.metrics, "/m", reason: "full")]
+        scene.handle(
+            .measured(
+                HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0, unwritable: files)))
+        let codes = health(scene).matches(of: #/"code":"(\w+)"/#).map(\.1)
+        #expect(codes == ["duplicate_serial", "state_not_saved", "metrics_not_written"])
+        #expect(health(scene).contains(#""status":"degraded""#))
+    }
+
     @Test("lost results and rejected commands are one problem each")
     func lostResults() {
         var scene = Scene()

@@ -77,10 +77,10 @@ struct OutboxIntakeTests {
         #expect(outbox.acknowledged(first[2].ticket ?? 0, at: start).count == 3)
     }
 
-    @Test("has at most the broker's receive maximum in flight")
-    func receiveMaximum() {
-        var outbox = connected(limit: 1_000, window: 100, receiveMaximum: 20)
-        #expect((0..<50).flatMap { outbox.submit(result($0), at: start) }.count == 20)
+    @Test("has at most the broker's receive maximum in flight, at least one", arguments: [(20, 20), (1, 1), (0, 1)])
+    func receiveMaximum(limit: Int, expected: Int) {
+        var outbox = connected(limit: 1_000, window: 100, receiveMaximum: limit)
+        #expect((0..<50).flatMap { outbox.submit(result($0), at: start) }.count == expected)
         outbox.disconnected(at: start)
         #expect(outbox.connected(at: start).count == 50)
     }

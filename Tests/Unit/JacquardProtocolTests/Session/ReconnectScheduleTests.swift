@@ -1,6 +1,24 @@
+import JacquardProtocol
 import Testing
 
 @testable import struct JacquardProtocol.ReconnectSchedule
+
+@Suite("Times of a session")
+struct SessionTimingTests {
+    @Test("have the values that the documentation of each names")
+    func defaults() {
+        let timing = TagSession.Timing()
+        #expect(
+            [timing.connect, timing.start, timing.request, timing.write, timing.close]
+                == [60, 2, 8, 30, 10].map { .seconds($0) })
+        #expect(
+            [timing.gearAnnouncement, timing.batteryAnnouncement, timing.batteryInterval, timing.probe]
+                == [2, 2, 3_600, 4].map { .seconds($0) })
+        #expect(
+            [timing.touchModeChange, timing.touchModeRepeat, timing.stable] == [1, 2, 10].map { .seconds($0) })
+        #expect(timing.unansweredLimit == 2)
+    }
+}
 
 @Suite("Reconnect schedule")
 struct ReconnectScheduleTests {
