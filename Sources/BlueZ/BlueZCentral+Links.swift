@@ -295,8 +295,8 @@ extension BlueZCentral {
     private func hasLostBond(_ peripheral: Peripheral) -> Bool {
         guard state == .poweredOn, peripheral.phase == .linked || peripheral.wasRefused else { return false }
         return bonds.ended(
-            peripheral.address, isPaired: device(peripheral.address)?.object.isPaired ?? false,
-            lasted: .now - peripheral.linkedAt, wasResolved: peripheral.wasResolved)
+            peripheral.address, isPaired: isPaired(peripheral), lasted: .now - peripheral.linkedAt,
+            wasResolved: peripheral.wasResolved)
     }
 
     /// Returns the error with the code and text of a lost bond.

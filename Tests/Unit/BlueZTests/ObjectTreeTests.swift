@@ -42,6 +42,8 @@ struct ObjectTreeTests {
         #expect(tree.device(CentralBench.address(2), of: Self.adapter)?.path == Self.device)
         tree.remove([BlueZNames.device], of: Self.device)
         #expect(tree.device(CentralBench.address(2), of: Self.adapter) == nil)
+        tree.apply(["Address": .string("F0:00:00:00:00:03")], to: Self.device, BlueZNames.device)
+        #expect(tree.device(CentralBench.address(2), of: Self.adapter) == nil)
     }
 
     @Test("contains the interfaces of an object that it keeps, and no other interface or object")

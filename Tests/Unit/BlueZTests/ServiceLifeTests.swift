@@ -81,6 +81,7 @@ struct ServiceLifeTests {
             #expect(central.peripherals.isEmpty && central.connects.isEmpty && central.attempt == nil)
             #expect(central.pairing.isEmpty && central.notifying.isEmpty && !central.contentionTimer.isArmed)
             #expect(central.discovery.running == nil && !central.discovery.isChanging)
+            #expect(central.isLoaded == (end == .adapterOff || end == .adapterGone))
         }
     }
 

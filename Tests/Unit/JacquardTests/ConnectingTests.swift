@@ -229,6 +229,22 @@ struct ConnectingTests {
         }
     }
 
+    @Test(
+        "fails a command as busy only if the stack was too busy to write",
+        arguments: [
+            BluetoothError.Code.busy, .inUse, .connectionFailed, .notPermitted, .other,
+        ])
+    func failedWrite(code: BluetoothError.Code) async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.manager.enqueue(.rename("Chair"), on: .desk, token: 1)
+            stage.central.report(.writeFailed(address, BluetoothError(code, text: "refused")))
+            let result = code == .busy ? "003R command 1: busy" : "003R command 1: writeFailed"
+            #expect(stage.said().contains { $0.hasPrefix(result) })
+        }
+    }
+
     @Test("continues with writes without response if the tag refuses the first write")
     func notPermittedWrite() async throws {
         try await onLoop {

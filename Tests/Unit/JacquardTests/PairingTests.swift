@@ -39,6 +39,7 @@ struct PairingTests {
             stage.discover(address)
             stage.start(address)
             #expect(stage.said().suffix(2) == ["003R connected", "paired 003R"])
+            #expect(stage.manager.tags[.desk]?.isPairing == false && stage.manager.pairings.isEmpty)
         }
     }
 

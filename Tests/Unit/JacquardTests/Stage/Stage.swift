@@ -34,6 +34,7 @@ final class Stage {
         timing.write = .seconds(3600)
         timing.close = .seconds(3600)
         timing.gearAnnouncement = .seconds(3600)
+        timing.batteryAnnouncement = .seconds(3600)
         manager = JacquardManager(
             central: central, timing: timing, catalogue: catalogue, log: Logger("test", to: log))
         manager.onEvent = { [unowned self] event in
