@@ -38,8 +38,8 @@ struct TagLife {
     /// - Returns: the record to log, if any.
     mutating func take(_ event: TagEvent, of id: TagID, at now: Instant?) -> Record? {
         switch event {
-        case .connection(let connection): take(connection, &tags[id, default: Tag()], now)
-        case .gear(let gear): take(gear, &tags[id, default: Tag()])
+        case .connection(let connection): Self.take(connection, &tags[id, default: Tag()], now)
+        case .gear(let gear): Self.take(gear, &tags[id, default: Tag()])
         case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .commandEnded: nil
         }
     }
@@ -49,7 +49,8 @@ struct TagLife {
         tags[id] = nil
     }
 
-    private func take(_ connection: TagConnection, _ tag: inout Tag, _ now: Instant?) -> Record? {
+    /// Not of the instance, whose table would be copied.
+    private static func take(_ connection: TagConnection, _ tag: inout Tag, _ now: Instant?) -> Record? {
         let former = tag.connection
         let wasConnected = former.state == .connected
         tag.connection = connection
@@ -87,7 +88,7 @@ struct TagLife {
 
     /// The session reports gear again when more is known about it, and on each new link. Only changes of the name are
     /// logged.
-    private func take(_ gear: Component?, _ tag: inout Tag) -> Record? {
+    private static func take(_ gear: Component?, _ tag: inout Tag) -> Record? {
         let name = gear?.logName
         guard name != tag.gear else { return nil }
         let former = tag.gear ?? ""
