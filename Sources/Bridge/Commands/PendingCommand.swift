@@ -23,6 +23,8 @@ struct PendingCommand: Sendable {
     /// Whether the tag was connected here when the command arrived, or when it was sent: other bridges ignore it, and this
     /// one must publish a result.
     var isOnlyHere = false
+    /// The bridges that have started since the command arrived.
+    var unknownTo: Set<ExactText> = []
     /// The senders: the first one, and those that repeated the command while it was pending.
     var requesters: [Requester]
     /// How long the command may be queued.
@@ -51,6 +53,9 @@ struct PendingCommand: Sendable {
 
     /// When the command expires, queued or sent.
     var expiresAt: Instant { responseDeadline ?? reachableUntil }
+
+    /// Whether a bridge has started since the command arrived.
+    func isUnknown(to bridge: ExactText) -> Bool { !unknownTo.isEmpty && unknownTo.contains(bridge) }
 
     /// Whether a reflex has given it.
     var isReflex: Bool { requesters.first?.isReflex ?? false }

@@ -16,6 +16,8 @@ struct PendingCommands: Sendable {
 
     private var pending: [PendingCommand] = []
     private var storedResults = StoredResults()
+    /// The commands that other bridges may still have.
+    var refused = RefusedCommands()
     /// The stages of the latest commands.
     var traces = CommandTraces()
     /// From the arrival of a command to a tag until its final result, by whether it has succeeded.
@@ -193,10 +195,27 @@ extension PendingCommands {
         pending.contains { $0.tag == tag }
     }
 
+    /// Removes the queued commands that another bridge has answered.
+    ///
+    /// - Returns: the removed commands.
+    mutating func removeAnswered(in commands: [RefusedCommand]) -> [PendingCommand] {
+        let keys = commands.filter { $0.answered == true }
+            .compactMap { command in command.id.map { StoredResults.Key(resultTopic: command.topic, id: $0) } }
+        guard !keys.isEmpty else { return [] }
+        return remove { command in
+            !command.isSent && (command.requesters.first?.key).map(keys.contains) ?? false
+        }
+    }
+
     /// Makes this bridge publish the results of a command, because its tag is connected here.
     mutating func publishResult(of token: UInt64) {
         guard let index = index(of: token) else { return }
         pending[index].publishesResult = true
+    }
+
+    /// Notes that another bridge has received none of the commands, because it has just started.
+    mutating func isUnknown(to bridge: ExactText) {
+        for index in pending.indices where pending[index].tag != nil { pending[index].unknownTo.insert(bridge) }
     }
 
     /// Marks a command as sent, or a request as begun, and starts its response timeout.
@@ -314,7 +333,12 @@ extension PendingCommands {
         var results: [Publication] = []
         for requester in command.requesters {
             ended(requester, failure, at: now.instant)
-            guard command.publishesResult else { continue }
+            guard command.publishesResult else {
+                if failure != nil, let tag = command.tag {
+                    refused.add(RefusedCommand(requester, of: tag), at: now.instant)
+                }
+                continue
+            }
             let payload = requester.payload(status, data: data, error: failure, bridge: bridge, at: now, &timeText)
             let result = finish(requester, payload, at: now)
             results = results.isEmpty ? result : results + result

@@ -15,6 +15,8 @@ struct BridgeInfoDocument: Encodable {
     let connected: [String]
     /// The tags whose facts this bridge leaves to another one, which is connected to them; omitted if there are none.
     var elsewhere: [String]?
+    /// The commands that have failed here, and that another bridge may still have; omitted if there are none.
+    var refused: [RefusedCommand]?
     /// The tags of each group; omitted without groups.
     var groups: [String: [String]]?
     /// Whether the bridge publishes beats; omitted if not.

@@ -25,8 +25,14 @@ extension BridgeState {
             }
         case .peerInfo(let instance):
             former.received(info: message.payload, ofBridge: instance)
-            let change = peers.received(info: message.payload, of: instance)
-            return dropCommands(ofTagsConnectedElsewhere: change.connected, at: now) + peerChanged(change, at: now)
+            guard ExactText(instance) != ExactText(configuration.instance) else {
+                peers.received(ownInfo: message.payload)
+                return endOfTagInfo + ringChanged(at: now)
+            }
+            let change = peers.received(
+                info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
+            if change.isRestarted { pendingCommands.isUnknown(to: ExactText(instance)) }
+            return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + endOfTagInfo + ringChanged(at: now)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
             let isOverwritten = peers.isOverwritten(ownState: message.payload)
@@ -37,8 +43,9 @@ extension BridgeState {
             let isAnswer = message.payload.elementsEqual("online".utf8)
             return (isOverwritten ? stateOverwritten(at: now) : []) + (isAnswer ? retainedMessagesEnded(at: now) : [])
         case .peerState(let instance):
-            let change = peers.received(state: message.payload, of: instance)
-            return dropCommands(ofTagsConnectedElsewhere: change.connected, at: now) + peerChanged(change, at: now)
+            let change = peers.received(
+                state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
+            return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + ringChanged(at: now)
         case .beat(let instance): return beat(of: instance, message, at: now)
         }
@@ -101,8 +108,25 @@ extension BridgeState {
             return try execute(
                 address, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
-            return result(pendingCommands.fail(requester, error, at: now))
+            return refused(requester, error, of: position, publishesResult: publishesResult, at: now)
+                + result(pendingCommands.fail(requester, error, at: now))
         }
+    }
+
+    /// Lists a command that this bridge rejects for a reason that other bridges with the tag may not have.
+    private mutating func refused(
+        _ requester: Requester, _ failure: CommandFailure, of position: Int?, publishesResult: Bool, at now: Timestamp
+    ) -> [BridgeAction] {
+        guard let position, !tags[position].isConnected, peers.lists(tags[position].entry.id) else { return [] }
+        switch failure.code {
+        case .invalidJSON, .unknownCommand, .payloadTooLarge: return []
+        default: break
+        }
+        // Without an id, other bridges could not tell the command from later ones.
+        if publishesResult, requester.id == nil { return [] }
+        let command = RefusedCommand(requester, of: tags[position].entry.id, isAnswered: publishesResult)
+        pendingCommands.refused.add(command, at: now.instant)
+        return publishesResult ? publish([infoFact]) : []
     }
 
     /// Returns the keys of a command; nil for an unknown command.
@@ -187,7 +211,7 @@ extension BridgeState {
         request.accepted(by: &tags[position])
         pendingCommands.add(
             request, for: tags[position].entry.id, requester: requester, publishesResult: publishesResult,
-            isOnlyHere: tags[position].isConnected, within: timeToLive, at: now)
+            isOnlyHere: isOwn(position), within: timeToLive, at: now)
         if request.goal == .connected { tags[position].link.need(at: now.instant) }
         let settled = settle(position, at: now)
         let sent = sendWaiting(of: position, at: now)
@@ -243,7 +267,13 @@ extension BridgeState {
         guard let tag = address.tag, let position else { return true }
         let id = tags[position].entry.id
         if let shutdown { return shutdown.answers(for: id, isKnownElsewhere: peers.isKnown(id)) }
-        return tags[position].isConnected || peers.responds(forKnown: tag, as: member)
+        return isOwn(position) || peers.responds(forKnown: tag, as: member)
+    }
+
+    /// Returns whether other bridges ignore a command to a tag that arrives now: this bridge is connected to the tag, or was
+    /// when the broker received the command.
+    private func isOwn(_ position: Int) -> Bool {
+        tags[position].isConnected || (!isConnectedElsewhere(position) && peers.ownClaims(tags[position].entry.id.text))
     }
 
     /// Returns whether another bridge is connected to a tag.
@@ -252,15 +282,31 @@ extension BridgeState {
     }
 
     /// Drops the pending commands of tags to which another bridge is connected. That bridge executes them, except those to
-    /// a group that it does not have, and those that it has ignored because the tag was connected here.
-    private mutating func dropCommands(ofTagsConnectedElsewhere ids: [TagID], at now: Timestamp) -> [BridgeAction] {
+    /// a group that it does not have, those that it has ignored because the tag was connected here, and those that it has
+    /// not received or has refused.
+    private mutating func dropCommands(
+        ofTagsAt bridge: ExactText, _ change: PeerBridges.Change, at now: Timestamp
+    ) -> [BridgeAction] {
         var actions: [BridgeAction] = []
-        for position in ids.compactMap(tags.position).filter({ !tags[$0].isConnected }) {
-            for token in pendingCommands.waiting(for: tags[position].entry.id, .connected) {
+        for command in pendingCommands.removeAnswered(in: change.refused) {
+            guard case .tag(let id, let request) = command.work, let position = tags.position(of: id) else { continue }
+            for requester in command.requesters {
+                pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
+            }
+            request.failed(on: &tags[position])
+            actions += tags[position].settle(at: now)
+        }
+        var refused = change.refused
+        for position in change.connected.compactMap(tags.position).filter({ !tags[$0].isConnected }) {
+            let id = tags[position].entry.id
+            for token in pendingCommands.waiting(for: id, .connected) {
                 guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else {
                     continue
                 }
-                let offline = command.isOnlyHere ? tags[position].offlineFailure(at: now) : nil
+                let refusal = command.requesters.first.flatMap { refused.firstIndex(of: RefusedCommand($0, of: id)) }
+                if let refusal { refused.remove(at: refusal) }
+                let isOnlyHere = command.isOnlyHere || command.isUnknown(to: bridge) || refusal != nil
+                let offline = isOnlyHere ? tags[position].offlineFailure(at: now) : nil
                 if let failure = offline ?? failureElsewhere(of: command) {
                     actions += failed(command, failure, at: now)
                     continue
@@ -272,6 +318,12 @@ extension BridgeState {
             }
         }
         return actions
+    }
+
+    /// The commands that have failed here, and that another bridge may still have; nil if there are none.
+    var refusedCommands: [RefusedCommand]? {
+        pendingCommands.refused.listed { tag in TagID(tag).flatMap(tags.position).map { tags[$0].isConnected } ?? false
+        }
     }
 
     /// Returns the index of a tag.

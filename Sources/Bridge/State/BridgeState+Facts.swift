@@ -163,7 +163,7 @@ extension BridgeState {
                 node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
                 connected: tags.filter(\.isConnected).map(\.entry.id.text), elsewhere: tagsElsewhere,
-                groups: groups.document, watch: watch == nil ? nil : true))
+                refused: refusedCommands, groups: groups.document, watch: watch == nil ? nil : true))
     }
 
     var adapterFact: Publication { .fact(topics.adapter, (stack.adapters ?? []).map(AdapterDocument.init)) }

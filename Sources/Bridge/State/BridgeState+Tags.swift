@@ -29,6 +29,7 @@ extension BridgeState {
         switch event {
         case .connection:
             let isChanged = tags[position].isConnected != wasConnected
+            if wasConnected, isChanged { pendingCommands.refused.remove(id) }
             let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
             let counts = isChanged ? listsChanged(at: now) : []
             return scope.narrowing + publish(publications + health + counts) + scope.widening

@@ -35,6 +35,8 @@ struct FactScopes: Sendable {
     private var incomplete: Set<TagID> = []
     /// Until when retained messages of other bridges may be on their way.
     private var collectsUntil: Instant?
+    /// The same, whether or not this bridge's own `online` has arrived: an earlier one may be retained, too.
+    private var storedUntil: Instant?
     /// When the other bridges must have published something.
     private var proofDue: Instant?
     /// The tags whose facts are to be published again.
@@ -57,10 +59,13 @@ struct FactScopes: Sendable {
 
     /// Handles a connection to the broker.
     mutating func brokerConnected(unconnected tags: [TagID], at now: Instant) {
-        (collectsUntil, proofDue) = (now + Self.patience, nil)
+        (collectsUntil, storedUntil, proofDue) = (now + Self.patience, now + Self.patience, nil)
         (authoredElsewhere, corrections) = ([], [])
         scopes = Dictionary(tags.map { ($0, .undecided) }) { first, _ in first }
     }
+
+    /// Returns whether a message may be a retained one from before the connection.
+    func mayBeStored(at now: Instant) -> Bool { storedUntil.map { now < $0 } ?? false }
 
     /// Notes that the latest retained `info` of a tag names another bridge.
     mutating func isAuthoredElsewhere(_ tag: TagID) {

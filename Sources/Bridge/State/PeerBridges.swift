@@ -23,7 +23,15 @@ struct PeerBridges: Sendable {
         var isConfirmed = true
         /// Whether it should have by now: it may have died while the broker was away.
         var isDoubted = false
-        /// Total size of the ids and groups in bytes.
+        /// Whether its retained document may come again after a connection to the broker.
+        var mayRepeatInfo = false
+        /// The same of its state.
+        var mayRepeatState = false
+        /// Identifies its process; nil if its document names none.
+        var boot: ExactText?
+        /// The commands that have failed there.
+        var refused: [RefusedCommand] = []
+        /// Total size of the ids, groups and commands in bytes.
         var size = 0
 
         /// Whether its beats are expected.
@@ -35,7 +43,9 @@ struct PeerBridges: Sendable {
         /// Whether it is connected to a tag.
         func claims(_ tag: ExactText) -> Bool { isOnline && !isDoubted && connected.contains(tag) }
 
-        mutating func forgetTags() { (tags, connected, elsewhere, members, size) = ([], [], [], [], 0) }
+        mutating func forgetTags() {
+            (tags, connected, elsewhere, members, refused, size) = ([], [], [], [], [], 0)
+        }
 
         mutating func confirm() { (isConfirmed, isDoubted) = (true, false) }
     }
@@ -50,6 +60,10 @@ struct PeerBridges: Sendable {
         var yielded: [TagID] = []
         /// The tags that it no longer knows.
         var removed: [TagID] = []
+        /// The commands that have failed there, if it is online.
+        var refused: [RefusedCommand] = []
+        /// Whether its process is a new one, which has received no earlier commands.
+        var isRestarted = false
         /// Whether it has gone offline.
         var isGone = false
     }
@@ -58,6 +72,8 @@ struct PeerBridges: Sendable {
     private var peers: [ExactText: Peer] = [:]
     /// Whether the broker has sent this bridge's own `online` last.
     private var isOwnStateOnline = false
+    /// The tags that this bridge is connected to according to its own document, as every subscriber receives it.
+    private var claimedHere: Set<ExactText> = []
     private var tagCount = 0
     private var byteCount = 0
     /// Whether the bridges of the ring have changed since the last call of ``takeRingChange()``.
@@ -71,6 +87,8 @@ struct PeerBridges: Sendable {
     static let maxBytes = 256 << 10
     /// Maximum size of a document in bytes; longer ones are ignored.
     static let longestInfo = 65_536
+    /// Maximum size of `boot` in bytes; longer ones are ignored.
+    private static let longestBoot = 64
 
     init(instance: String) {
         self.instance = ExactText(instance)
@@ -80,12 +98,20 @@ struct PeerBridges: Sendable {
     var isEmpty: Bool { peers.isEmpty }
 
     /// Handles the document of a bridge; an empty or invalid one removes its tags.
-    mutating func received(info: [UInt8], of name: String) -> Change {
+    ///
+    /// - Parameters:
+    ///   - info: the document.
+    ///   - name: the instance name of the bridge.
+    ///   - isStored: whether the first message since the connection may be the retained one, which a bridge has published that
+    ///     may have died since.
+    /// - Returns: the effects.
+    mutating func received(info: [UInt8], of name: String, isStored: Bool = false) -> Change {
         let name = ExactText(name)
         guard name != instance, info.count <= Self.longestInfo else { return Change() }
         let old = peers[name]
         var peer = old ?? Peer()
-        peer.confirm()
+        if !isStored || !peer.mayRepeatInfo { peer.confirm() }
+        peer.mayRepeatInfo = false
         peer.forgetTags()
         let document = JSONValue(parsing: info)
         peer.sendsBeats = document?["watch"]?.flag == true
@@ -94,16 +120,39 @@ struct PeerBridges: Sendable {
             peer.connected = Set(Self.ids(document["connected"]) ?? []).intersection(peer.tags)
             peer.elsewhere = Set(Self.ids(document["elsewhere"]) ?? []).intersection(peer.tags)
             peer.members = GroupMember.all(in: document["groups"])
-            peer.size = tags.reduce(0) { $0 + $1.text.utf8.count } + peer.members.reduce(0) { $0 + $1.size }
+            peer.refused = RefusedCommand.all(in: document["refused"])
+            peer.size =
+                tags.reduce(0) { $0 + $1.text.utf8.count } + peer.members.reduce(0) { $0 + $1.size }
+                + peer.refused.reduce(0) { $0 + $1.size }
         }
+        if let boot = document?["boot"]?.string, boot.utf8.count <= Self.longestBoot { peer.boot = ExactText(boot) }
         keep(peer, name)
-        return change(of: name, since: old)
+        var change = change(of: name, since: old)
+        change.isRestarted = peer.boot != nil && peer.boot != old?.boot
+        return change
     }
+
+    /// Handles the document of this bridge, as every subscriber receives it: in the same order as commands.
+    mutating func received(ownInfo info: [UInt8]) {
+        // A single bridge needs not read its documents.
+        guard !peers.isEmpty, info.count <= Self.longestInfo else { return claimedHere = [] }
+        claimedHere = Set(Self.ids(JSONValue(parsing: info)?["connected"]) ?? [])
+    }
+
+    /// Returns whether other bridges regard this one as connected to a tag.
+    func ownClaims(_ tag: String) -> Bool { !claimedHere.isEmpty && claimedHere.contains(ExactText(tag)) }
 
     /// The broker sends the stored messages again on a connection.
     mutating func brokerConnected() {
         isOwnStateOnline = false
-        for name in peers.keys { peers[name]?.elsewhere = [] }
+        claimedHere = []
+        for name in peers.keys {
+            peers[name]?.elsewhere = []
+            // A proof that was due while the broker was away could not arrive.
+            peers[name]?.confirm()
+            peers[name]?.mayRepeatInfo = true
+            peers[name]?.mayRepeatState = true
+        }
     }
 
     /// Handles that the facts of a tag are left to the bridges that are connected to it: each of them publishes its
@@ -137,14 +186,23 @@ struct PeerBridges: Sendable {
     /// Handles the state of another bridge.
     ///
     /// A bridge publishes its document after each `online`: the one of its earlier run says nothing about its tags.
-    mutating func received(state: [UInt8], of name: String) -> Change {
+    ///
+    /// - Parameters:
+    ///   - state: the state.
+    ///   - name: the instance name of the bridge.
+    ///   - isStored: as for a document.
+    /// - Returns: the effects.
+    mutating func received(state: [UInt8], of name: String, isStored: Bool = false) -> Change {
         let name = ExactText(name)
         guard name != instance else { return Change() }
         let old = peers[name]
         var peer = old ?? Peer()
-        peer.confirm()
+        if !isStored || !peer.mayRepeatState { peer.confirm() }
+        peer.mayRepeatState = false
         peer.isOnline = state.elementsEqual("online".utf8)
         if !peer.isOnline { peer.connected = [] }
+        // Its next document requires a response, also if it equals the one from before its connection.
+        peer.elsewhere = []
         keep(peer, name)
         return change(of: name, since: old)
     }
@@ -157,7 +215,7 @@ struct PeerBridges: Sendable {
         return Change(
             tags: ids(old.tags.union(new.tags)), connected: new.isOnline ? ids(new.connected) : [],
             yielded: ids(new.elsewhere.subtracting(old.elsewhere)), removed: ids(old.tags.subtracting(new.tags)),
-            isGone: old.isOnline && !new.isOnline)
+            refused: new.isOnline ? new.refused : [], isGone: old.isOnline && !new.isOnline)
     }
 
     /// Returns whether another bridge is connected to a tag.

@@ -1,5 +1,7 @@
+import JSON
 import JacquardProtocol
 import Testing
+import Time
 
 @testable import Bridge
 
@@ -154,6 +156,133 @@ struct PeerBridgesTests {
         scene.fail(.notConnected)
         scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         #expect(scene.results.map(\.error?.code) == ["tag_offline"])
+    }
+
+    @Test("responds to a command when its tag goes to another bridge, which names it as refused")
+    func refusedElsewhere() {
+        var scene = shared("zoo")
+        for id in [#","id":"a""#, #","id":"b""#, "", ""] { scene.send("tag/003R/led/set", #"{"state":"ON"\#(id)}"#) }
+        let refused = [#""id":"b","#, ""].map { #"{\#($0)"tag":"003R","topic":"jacquard/tag/003R/led/result"}"# }
+        let info = #"{"tags":["003R"],"connected":["003R"],"refused":[\#(refused.joined(separator: ","))]}"#
+        scene.send("bridge/zoo/info", info)
+        #expect(scene.results.map(\.error?.code) == ["tag_offline", "tag_offline"])
+        #expect(scene.results.map(\.id) == ["b", nil])
+        #expect(scene.state.pendingCommands.isBusy(with: .tag003R) == false)
+    }
+
+    @Test("responds to a command when its tag goes to another bridge that has started since")
+    func startedElsewhere() {
+        var scene = Scene()
+        let info = #"{"tags":["003R"],"connected":[],"boot":"1"}"#
+        scene.send("bridge/zoo/info", info)
+        scene.send("bridge/zoo/state", "online")
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"a"}"#)
+        scene.send("bridge/zoo/info", info.replacing(#""1""#, with: #""2""#))
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"b"}"#)
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"boot":"2"}"#)
+        #expect(scene.results.map(\.error?.code) == ["tag_offline"])
+        #expect(scene.results.map(\.id) == ["a"])
+    }
+
+    @Test("names the commands that it has refused while another bridge responds, while it is connected to their tag")
+    func refusedHere() {
+        var scene = shared("aaa")
+        func info() -> String? { scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text }
+        scene.send("tag/003R/connection/set", "disconnect")
+        scene.send("tag/003R/led/set", Self.led)
+        scene.send("tag/003R/led/set", "{")
+        #expect(scene.results == [])
+        scene.send("tag/003R/connection/set", "connect")
+        scene.connect()
+        let refused = #""refused":[{"id":"a","tag":"003R","topic":"jacquard/tag/003R/led/result"}]"#
+        #expect(info()?.contains(refused) == true)
+        scene.disconnect()
+        #expect(info()?.contains("refused") == false)
+        scene.connect()
+        #expect(info()?.contains("refused") == false)
+    }
+
+    @Test("names the commands that it has rejected and another bridge may have, and drops those that the other names")
+    func answered() {
+        var here = shared("zoo")
+        here.send("tag/003R/connection/set", "disconnect")
+        here.send("tag/003R/led/set", Self.led)
+        let refused = #""refused":[{"answered":true,"id":"a","tag":"003R","topic":"jacquard/tag/003R/led/result"}]"#
+        #expect(here.publications.last { $0.topic.hasSuffix("attic/info") }?.text.contains(refused) == true)
+        var there = shared("aaa")
+        there.send("tag/003R/led/set", Self.led)
+        there.send("tag/003R/led/set", #"{"state":"ON","id":"b"}"#)
+        there.send("bridge/aaa/info", #"{"tags":["003R"],"connected":[],\#(refused)}"#)
+        there.connect()
+        there.answer()
+        #expect(there.results.map(\.id) == ["b"])
+    }
+
+    @Test("responds to a command that the broker has received before it knew that the tag is disconnected")
+    func crossesDisconnection() {
+        var scene = shared("aaa", isConnected: true)
+        scene.send("bridge/attic/info", #"{"tags":["003R"],"connected":["003R"]}"#)
+        scene.disconnect()
+        scene.send("tag/003R/led/set", Self.led)
+        scene.send("bridge/attic/info", #"{"tags":["003R"],"connected":[]}"#)
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"b"}"#)
+        scene.wait(.seconds(11))
+        #expect(scene.results.filter(\.final).map(\.id) == ["a"])
+    }
+
+    @Test("names at most 32 refused commands, for a minute")
+    func mostRefused() {
+        var failures = RefusedCommands()
+        func count(_ id: String) -> Int? { failures.listed { $0 == "003R" }?.count { $0.id == id } }
+        let now = Instant(sinceBoot: .seconds(1))
+        for number in 0...32 {
+            let text = #"{"id":"\#(number)","tag":"003R","topic":"t"}"#
+            guard let command = JSONValue(parsing: Array(text.utf8)).flatMap(RefusedCommand.init) else { continue }
+            failures.add(command, at: now + .seconds(Int64(number)))
+        }
+        #expect(failures.listed { _ in true }?.count == 32)
+        #expect(failures.listed { _ in false } == nil)
+        #expect((count("0"), count("1")) == (0, 1))
+        let last = failures.listed { _ in true }?.last
+        if let last { failures.add(last, at: now + .seconds(90)) }
+        #expect((count("30"), count("31")) == (0, 1))
+        failures.remove(.tag003R)
+        #expect(failures.listed { _ in true } == nil)
+    }
+
+    @Test(
+        "publishes that a tag is offline if the bridge with it has died with the broker, which has its retained messages",
+        arguments: [true, false])
+    func diedWithBroker(isAlive: Bool) {
+        let info = #"{"tags":["003R"],"connected":["003R"]}"#
+        var scene = shared("zoo", connected: #""003R""#)
+        scene.handle(.brokerDisconnected)
+        scene.handle(.brokerConnected)
+        // The broker has published no will, so this bridge's earlier state is retained, too.
+        scene.send("bridge/attic/state", "online")
+        scene.send("bridge/zoo/info", info)
+        scene.send("bridge/zoo/state", "online")
+        if isAlive { scene.send("bridge/zoo/info", info) }
+        _ = scene.takeActions()
+        scene.wait(.seconds(3))
+        let isPublished = scene.takeActions().contains { action in
+            if case .republish(let topics) = action { topics.contains("jacquard/tag/003R/availability") } else { false }
+        }
+        #expect(isPublished == !isAlive)
+    }
+
+    @Test("leaves a tag to another bridge that could not prove that it lives while the broker was away")
+    func unprovenWhileAway() {
+        var scene = shared("zoo", connected: #""003R""#)
+        scene.connect()
+        scene.handle(.brokerDisconnected)
+        scene.disconnect()
+        scene.wait(.seconds(3))
+        scene.handle(.brokerConnected)
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"]}"#)
+        scene.send("bridge/zoo/state", "online")
+        scene.send("bridge/attic/state", "online")
+        #expect(scene.state.tagsElsewhere == ["003R"])
     }
 
     @Test("does not repeat the response of another bridge to a connect command", arguments: ["aaa", "zoo"])

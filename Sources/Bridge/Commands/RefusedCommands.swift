@@ -1,0 +1,66 @@
+import JSON
+import JacquardProtocol
+import Time
+
+/// A command that a bridge has ended, and that another bridge may still have. An element of `refused` in `G/info`.
+struct RefusedCommand: Hashable, Sendable, Encodable {
+    /// Whether the bridge has published the result; omitted if another bridge publishes it.
+    let answered: Bool?
+    /// The `id` of the command; omitted if it has none.
+    let id: String?
+    let tag: String
+    /// The result topic.
+    let topic: String
+
+    init(_ requester: Requester, of tag: TagID, isAnswered: Bool = false) {
+        (id, self.tag, topic) = (requester.id, tag.text, requester.resultTopic)
+        answered = isAnswered ? true : nil
+    }
+
+    /// Reads an element; nil for anything else.
+    init?(_ value: JSONValue) {
+        guard let tag = value["tag"]?.string, let topic = value["topic"]?.string else { return nil }
+        (id, self.tag, self.topic) = (value["id"]?.string, tag, topic)
+        answered = value["answered"]?.flag == true ? true : nil
+    }
+
+    /// Reads the elements of an array; none from anything else.
+    static func all(in value: JSONValue?) -> [RefusedCommand] {
+        value?.elements?.prefix(RefusedCommands.mostCount).compactMap(RefusedCommand.init) ?? []
+    }
+
+    /// Size in bytes.
+    var size: Int { (id?.utf8.count ?? 0) + tag.utf8.count + topic.utf8.count }
+}
+
+/// The commands that have failed here in the last minute, and that another bridge may still have.
+///
+/// A bridge whose result is not published here keeps a command until a bridge is connected to its tag, and leaves it to that
+/// one. If this is the one, it no longer has the command: the other bridge must publish a result. If this bridge has
+/// published the result, the others must not execute the command.
+struct RefusedCommands: Sendable {
+    /// The longest time from the delivery of a command to one bridge to its delivery to another one, and its lifetime.
+    static let lifetime = Duration.seconds(60)
+    /// Maximum number of commands. The oldest is removed first.
+    static let mostCount = 32
+
+    private var commands: [(command: RefusedCommand, until: Instant)] = []
+
+    mutating func add(_ command: RefusedCommand, at now: Instant) {
+        commands.removeAll { $0.until <= now }
+        if commands.count >= Self.mostCount { commands.removeFirst() }
+        commands.append((command, now + Self.lifetime))
+    }
+
+    /// Forgets the commands to a tag that this bridge was connected to: other bridges have read the list.
+    mutating func remove(_ tag: TagID) {
+        if !commands.isEmpty { commands.removeAll { $0.command.tag == tag.text } }
+    }
+
+    /// Returns the answered commands, and those to the tags that this bridge is connected to; nil if there are none.
+    func listed(isConnected: (String) -> Bool) -> [RefusedCommand]? {
+        guard !commands.isEmpty else { return nil }
+        let listed = commands.map(\.command).filter { $0.answered == true || isConnected($0.tag) }
+        return listed.isEmpty ? nil : listed
+    }
+}
