@@ -21,6 +21,13 @@ final class AirTag {
     private(set) var link: RadioLink?
     /// When something has happened last that its facts follow.
     var lastDisturbance = Instant(sinceBoot: .zero)
+    /// When its facts have last been compared with the truth; nothing has changed since if this is after
+    /// ``lastDisturbance``.
+    var checkedAt = Instant(sinceBoot: .zero)
+    /// When its link has begun.
+    private(set) var linkedAt = Instant(sinceBoot: .zero)
+    /// When a bridge has last published that it does not know the effect of a new name.
+    var nameLostAt = Instant(sinceBoot: .zero)
     /// Until when bridges may wait for its responses.
     var troubledUntil = Instant(sinceBoot: .zero)
     /// The hosts that it has a bond with.
@@ -59,6 +66,7 @@ final class AirTag {
 
     func connected(_ link: RadioLink, mtu: Int) {
         self.link = link
+        linkedAt = world.now
         perform(firmware.connected(mtu: mtu, at: world.now), mark: nil)
     }
 
@@ -92,6 +100,12 @@ final class AirTag {
         guard isOn, let actions = try? firmware.execute(action) else { return }
         world.trace("\(serial) \(action)")
         perform(actions, mark: nil)
+        world.tagChanged(self)
+    }
+
+    /// Ends the fault of its answers, also while it has no power.
+    func endFault() {
+        _ = try? firmware.execute(.fault(nil, isOnce: false))
         world.tagChanged(self)
     }
 

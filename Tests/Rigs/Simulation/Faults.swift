@@ -119,7 +119,7 @@ final class Faults {
             note("\(tag.serial) answers: \(fault)")
             tag.execute(.fault(fault, isOnce: world.chance(0.5)))
             tag.troubledUntil = world.now + wait + Self.recovery
-            ends(after: wait) { tag.execute(.fault(nil, isOnce: false)) }
+            ends(after: wait) { tag.endFault() }
         case 17:
             note("reload \(host.instance)")
             host.reload()

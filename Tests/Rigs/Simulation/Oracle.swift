@@ -26,6 +26,10 @@ final class Oracle {
     /// Since when a tag that advertises waits to be connected.
     private var waitingSince: [String: Instant] = [:]
     private(set) var checks = 0
+    /// Whether a bridge has published something about itself since its facts have last been compared.
+    private var changedTopics = true
+    /// When the facts of all bridges have last been compared with the truth.
+    private var hostsCheckedAt = Instant(sinceBoot: .zero)
 
     /// After this time without an event, all facts are true.
     static let calm = Duration.seconds(10)
@@ -94,9 +98,11 @@ final class Oracle {
         } else if topic.hasSuffix("/result") || topic.contains("/response/") {
             result(message, identifier)
         } else if message.isRetained {
-            world.trace("\(identifier) \(topic) \(String(decoding: message.payload.prefix(160), as: UTF8.self))")
-            if !topic.hasSuffix("/stats"), !topic.hasSuffix("/rssi"), let tag = world.tag(of: topic) {
-                world.disturbed(tag)
+            world.trace("\(identifier) \(topic) \(String(decoding: message.payload.prefix(900), as: UTF8.self))")
+            if let tag = world.tag(of: topic) {
+                if !topic.hasSuffix("/rssi") { world.disturbed(tag) }
+            } else {
+                changedTopics = true
             }
         }
     }
@@ -105,6 +111,12 @@ final class Oracle {
         guard let document = JSONValue(parsing: message.payload), let id = document["id"]?.string else { return }
         world.trace("\(identifier) \(message.topic) \(String(decoding: message.payload.prefix(200), as: UTF8.self))")
         guard document["final"]?.flag == true, let command = commands[id] else { return }
+        // The effect of such a command is unknown until the tag is connected again.
+        if message.topic.hasSuffix("/name/result"), let code = document["error"]?["code"]?.string,
+            ["timeout", "link_lost"].contains(code)
+        {
+            world.tag(of: message.topic)?.nameLostAt = world.now
+        }
         commands[id]?.results += 1
         guard command.results > 0 else { return }
         // After a lost connection, a result whose acknowledgement was lost is sent again. After a crash, another bridge
@@ -125,13 +137,28 @@ final class Oracle {
             !world.isNetworkCut
         else { return }
         checks += 1
-        for host in world.hosts { check(host) }
+        checkHosts()
         // Without a bridge, the facts of tags stay as they were.
         if world.hosts.contains(where: { isServing($0) }) {
-            for tag in world.tags where world.now - tag.lastDisturbance >= Self.calm { check(tag) }
+            for tag in world.tags where world.now - tag.lastDisturbance >= Self.calm {
+                let latest = max(tag.lastDisturbance, world.lastDisturbance)
+                if tag.checkedAt <= latest, check(tag) { tag.checkedAt = world.now }
+            }
         }
         let most = 60 + 40 * world.options.tags * world.options.bridges
         if world.scheduled > most { violated("\(world.scheduled) timers and events are scheduled") }
+    }
+
+    /// Compares what the bridges publish about themselves, unless all is as it was.
+    private func checkHosts() {
+        for host in world.hosts where isServing(host) {
+            host.process?.oracle.check { host.radio.client?.isLinked($0) ?? false }
+        }
+        let latest = world.tags.reduce(world.lastDisturbance) { max($0, $1.lastDisturbance) }
+        let isDue = [Self.calm, Self.healthDelay].contains { hostsCheckedAt < latest + $0 && latest + $0 < world.now }
+        guard changedTopics || isDue else { return }
+        for host in world.hosts { check(host) }
+        (hostsCheckedAt, changedTopics) = (world.now, false)
     }
 
     private func checkCommands() {
@@ -155,10 +182,12 @@ final class Oracle {
 
     private func checkConnections() {
         for tag in world.tags {
-            let isReceived = world.hosts.contains {
-                tag.isReceivable(by: $0.radio) && $0.radio.state == .poweredOn && $0.process?.isRunning == true
-            }
-            guard tag.isAdvertising, isReceived, !world.faults.isActive else {
+            let isReceived =
+                tag.link == nil && tag.isAdvertising
+                && world.hosts.contains {
+                    tag.isReceivable(by: $0.radio) && $0.radio.state == .poweredOn && $0.process?.isRunning == true
+                }
+            guard isReceived, !world.faults.isActive else {
                 waitingSince[tag.serial] = nil
                 continue
             }
@@ -189,7 +218,7 @@ final class Oracle {
     private func check(_ host: BridgeHost) {
         let topic = "bridge/\(host.instance)/"
         // After a crash during an outage of the broker, nothing corrects the state before the next start.
-        guard isServing(host), let process = host.process else { return }
+        guard isServing(host) else { return }
         expect(topic + "state", text(topic + "state"), "online")
         let tags = world.tags.filter { host.radio.client?.isLinked($0) ?? false }
         if host.radio.state == .poweredOn,
@@ -204,7 +233,6 @@ final class Oracle {
         case .poweredOff: expect(topic + "adapter", states.first, "powered_off")
         default: break
         }
-        process.oracle.check { host.radio.client?.isLinked($0) ?? false }
         checkHealth(host)
     }
 
@@ -229,22 +257,27 @@ final class Oracle {
             }
     }
 
-    private func check(_ tag: AirTag) {
+    /// Compares the facts of a tag with the truth.
+    ///
+    /// - Returns: whether they could be compared.
+    private func check(_ tag: AirTag) -> Bool {
         let topic = "tag/\(tag.serial)/"
         // A link that a killed process has left is none.
         let owner = world.hosts.first { $0.radio.client?.isLinked(tag) ?? false }
-        guard !isTroubled(tag) else { return }
+        guard !isTroubled(tag) else { return false }
         guard let owner, isServing(owner) else {
             expect(topic + "availability", text(topic + "availability"), "offline")
             let state = fact(topic + "connection")?["state"]?.string
             if state == "connected" { violated("\(topic)connection is connected without a link") }
-            return
+            return true
         }
         expect(topic + "availability", text(topic + "availability"), "online")
         expect(topic + "connection", fact(topic + "connection")?["state"]?.string, "connected")
         expect(topic + "info.bridge", fact(topic + "info")?["bridge"]?.string, owner.instance)
         let name = owner.configuredName(of: Int(tag.serial) ?? 0) ?? tag.firmware.name
-        expect(topic + "info.name", fact(topic + "info")?["name"]?.string, name)
+        if tag.nameLostAt < tag.linkedAt {
+            expect(topic + "info.name", fact(topic + "info")?["name"]?.string, name)
+        }
         expect(topic + "battery/level", text(topic + "battery/level"), "\(tag.firmware.battery.level)")
         let gear = tag.firmware.gear
         expect(topic + "gear.attached", fact(topic + "gear")?["attached"]?.flag.map { "\($0)" }, "\(gear != nil)")
@@ -254,6 +287,7 @@ final class Oracle {
             let mode = gear.touchMode == .gesture ? "gesture" : "continuous"
             expect(topic + "touch_mode", text(topic + "touch_mode"), mode)
         }
+        return true
     }
 }
 
@@ -267,6 +301,8 @@ final class ProcessOracle {
     private var last: [String: Int64] = [:]
     /// When the latest gesture of each tag was received.
     private var latest: [String: Instant] = [:]
+    /// The tags with gestures since the last comparison.
+    private var unchecked: Set<String> = []
 
     init(_ world: World, bridge: String) {
         self.world = world
@@ -278,20 +314,21 @@ final class ProcessOracle {
 
     func published(statistics message: MQTTMessage) {
         guard let number = JSONValue(parsing: message.payload)?["expired"]?.integer else { return }
-        expired[String(message.topic.split(separator: "/")[2])] = number
+        expired[World.serial(of: message.topic) ?? ""] = number
     }
 
     /// The radio passes a gesture on.
     func passedOn(_ mark: GestureMark) {
         passed[mark.tag, default: []].append(mark.gesture)
         latest[mark.tag] = world.now
+        unchecked.insert(mark.tag)
     }
 
     func published(gesture message: MQTTMessage) {
         guard let document = JSONValue(parsing: message.payload), let number = document["seq"]?.integer,
             let type = document["event_type"]?.string
         else { return world.fail("a gesture cannot be read") }
-        let tag = String(message.topic.split(separator: "/")[2])
+        let tag = World.serial(of: message.topic) ?? ""
         world.trace("\(bridge) gesture \(tag) \(type) \(number)")
         let all = passed[tag] ?? []
         guard number >= 1, number <= all.count else {
@@ -308,9 +345,13 @@ final class ProcessOracle {
     ///
     /// - Parameter isConnected: whether the bridge is connected to a tag.
     func check(isConnected: (AirTag) -> Bool) {
-        for tag in passed.keys.sorted() where latest[tag].map({ world.now - $0 >= Oracle.calm }) ?? true {
+        guard !unchecked.isEmpty else { return }
+        for tag in unchecked.sorted() where latest[tag].map({ world.now - $0 >= Oracle.calm }) ?? true {
             // A bridge that has left a tag to another one publishes no statistics of it.
-            guard let air = world.tags.first(where: { $0.serial == tag }), isConnected(air) else { continue }
+            guard let air = world.tags.first(where: { $0.serial == tag }), isConnected(air),
+                world.now - air.lastDisturbance >= Oracle.calm
+            else { continue }
+            unchecked.remove(tag)
             let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0)
             guard missing > 0 else { continue }
             let counted = expired[tag] ?? 0

@@ -23,10 +23,14 @@ enum SimulateProgram {
         let isGood = play(options, VirtualTime(seed: options.seed), ".")
         fflush(nil)
         try? FileManager.default.removeItem(atPath: folder)
-        _exit(isGood ? 0 : 1)
+        if let isGood { _exit(isGood ? 0 : 1) }
+        execv("/proc/self/exe", (CommandLine.arguments + ["--history"]).map { strdup($0) } + [nil])
     }
 
-    private static func play(_ options: SimulationOptions, _ time: VirtualTime, _ folder: String) -> Bool {
+    /// Plays once.
+    ///
+    /// - Returns: whether nothing was violated; nil if the run has to be repeated with its history.
+    private static func play(_ options: SimulationOptions, _ time: VirtualTime, _ folder: String) -> Bool? {
         let result = Outcome()
         EventLoop.shared.begin {
             let world = World(options, time, folder: folder)
@@ -34,7 +38,10 @@ enum SimulateProgram {
             world.begin()
         }
         EventLoop.shared.run(in: time)
-        return LoopActor.assumeIsolated(result) { $0.world?.report() ?? false }
+        return LoopActor.assumeIsolated(result) { result in
+            guard let world = result.world else { return false }
+            return world.needsHistory ? nil : world.report()
+        }
     }
 }
 

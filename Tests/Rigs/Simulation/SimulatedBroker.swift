@@ -45,6 +45,9 @@ final class SimulatedBroker {
     private static let mostInFlight = 10
     private static let mostQueued = 1_000
 
+    /// The subscribers of each topic, in order, until a subscription changes.
+    private var subscribers: [String: [(identifier: String, qos: MQTTQoS)]] = [:]
+
     init(_ world: World) {
         self.world = world
     }
@@ -151,6 +154,7 @@ final class SimulatedBroker {
             }
             send(identifier)
         case .subscribe(let number, let filters, let qos):
+            subscribers = [:]
             for filter in filters {
                 sessions[identifier]?.subscriptions.removeAll { $0.filter == filter }
                 sessions[identifier]?.subscriptions.append((filter, qos))
@@ -160,7 +164,9 @@ final class SimulatedBroker {
                 if let message = retained[topic] { enqueue(message, to: identifier, at: qos) }
             }
             send(identifier)
-        case .unsubscribe(let filter): sessions[identifier]?.subscriptions.removeAll { $0.filter == filter }
+        case .unsubscribe(let filter):
+            subscribers = [:]
+            sessions[identifier]?.subscriptions.removeAll { $0.filter == filter }
         case .ping: pipe.deliver(.pong)
         case .disconnect:
             pipes[ObjectIdentifier(pipe)] = nil
@@ -184,6 +190,7 @@ final class SimulatedBroker {
             pipes[ObjectIdentifier(old)] = nil
             leave(identifier, publishesWill: true)
         }
+        if hello.isCleanStart || sessions[identifier] == nil { subscribers = [:] }
         if hello.isCleanStart { sessions[identifier] = nil }
         let isPresent = sessions[identifier] != nil
         var session = sessions[identifier] ?? Session(pipe: nil, hello: hello, lastHeard: world.now)
@@ -254,19 +261,27 @@ final class SimulatedBroker {
             world.trace("\(identifier) \(message.topic)")
         }
         if message.isRetained { retained[message.topic] = message.payload.isEmpty ? nil : message }
-        for receiver in sessions.keys.sorted() {
-            guard let session = sessions[receiver],
-                let subscription = session.subscriptions.first(where: { $0.filter.matches(message.topic) })
-            else { continue }
+        for (receiver, qos) in receivers(of: message.topic) {
+            guard let session = sessions[receiver] else { continue }
             var copy = message
             // Retain as published; 3.1.1 has no such option.
             if session.hello.version == .v311 { copy.isRetained = false }
             if session.hello.version == .v311 {
                 (copy.responseTopic, copy.correlationData, copy.messageExpirySeconds) = (nil, nil, nil)
             }
-            enqueue(copy, to: receiver, at: subscription.qos)
+            enqueue(copy, to: receiver, at: qos)
             send(receiver)
         }
+    }
+
+    private func receivers(of topic: String) -> [(identifier: String, qos: MQTTQoS)] {
+        if let known = subscribers[topic] { return known }
+        let found = sessions.keys.sorted().compactMap { identifier -> (identifier: String, qos: MQTTQoS)? in
+            let subscription = sessions[identifier]?.subscriptions.first { $0.filter.matches(topic) }
+            return subscription.map { (identifier, $0.qos) }
+        }
+        subscribers[topic] = found
+        return found
     }
 
     private func enqueue(_ message: MQTTMessage, to identifier: String, at qos: MQTTQoS) {

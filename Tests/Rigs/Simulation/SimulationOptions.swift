@@ -9,6 +9,8 @@ struct SimulationOptions {
     var bridges = 1
     var tags = 8
     var isTracing = false
+    /// Whether the events before a violation are kept. It takes half of the time of a run.
+    var keepsHistory = false
     /// Whether faults happen.
     var hasFaults = true
     /// The mean time between two gestures of a tag.
@@ -21,9 +23,10 @@ struct SimulationOptions {
 
     static let usage = """
         usage: simulate [--seed N] [--minutes N] [--days N] [--bridges N] [--tags N] [--no-faults] [--trace]
-                        [--log-level LEVEL]
+                        [--history] [--log-level LEVEL]
           --minutes N   so much simulated time, with as many events as possible (default: 30)
           --days N      so many days with 200 gestures of each tag and 240 commands
+          --history     keeps the latest events from the start: by default a run that violates something is repeated
         """
 
     /// Reads the arguments after the program's name; nil if they are wrong.
@@ -32,6 +35,7 @@ struct SimulationOptions {
         while let option = rest.popFirst() {
             switch option {
             case "--trace": isTracing = true
+            case "--history": keepsHistory = true
             case "--no-faults": hasFaults = false
             default:
                 guard let value = rest.popFirst(), take(option, value) else { return nil }

@@ -19,6 +19,7 @@ final class World {
     private(set) var tags: [AirTag] = []
     private(set) var hosts: [BridgeHost] = []
     private var tagsByAddress: [BluetoothAddress: AirTag] = [:]
+    private var tagsBySerial: [String: AirTag] = [:]
     /// Whether packets between the bridges and the broker get lost.
     private(set) var isNetworkCut = false
     /// Whether names are not resolved.
@@ -77,9 +78,16 @@ final class World {
 
     /// Returns the tag that a topic names.
     func tag(of topic: String) -> AirTag? {
-        let levels = topic.split(separator: "/")
-        guard levels.count > 2, levels[1] == "tag" else { return nil }
-        return tags.first { $0.serial == levels[2] }
+        guard topic.hasPrefix(Self.tagTopics), let serial = Self.serial(of: topic) else { return nil }
+        return tagsBySerial[serial]
+    }
+
+    private static let tagTopics = "jacquard/tag/"
+
+    /// Returns the level of a tag's topic that names the tag; nil for a shorter topic.
+    static func serial(of topic: String) -> String? {
+        let bytes = topic.utf8.dropFirst(tagTopics.utf8.count)
+        return bytes.firstIndex(of: UInt8(ascii: "/")).flatMap { String(bytes[..<$0]) }
     }
 
     func tag(at address: BluetoothAddress) -> AirTag? { tagsByAddress[address] }
@@ -128,6 +136,7 @@ final class World {
 
     /// Notes an event.
     func trace(_ event: @autoclosure () -> String) {
+        guard options.isTracing || options.keepsHistory else { return }
         let line = "\(timeText) \(event())"
         if options.isTracing { print(line) }
         history.append(line)
@@ -158,6 +167,7 @@ final class World {
             let tag = AirTag(self, number: number, address: address, serial: serial, place: place)
             tags.append(tag)
             tagsByAddress[address] = tag
+            tagsBySerial[tag.serial] = tag
         }
         for host in hosts { host.start() }
         people.begin()
@@ -167,6 +177,9 @@ final class World {
     }
 
     private static let letters = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
+
+    /// Whether something was violated, and the run has to be repeated to print what came before.
+    var needsHistory: Bool { violation != nil && !options.keepsHistory }
 
     /// Prints the result.
     ///
