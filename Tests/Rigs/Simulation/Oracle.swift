@@ -15,6 +15,8 @@ final class Oracle {
         /// The processes that have acknowledged it, by the number of their bridge.
         var acknowledged: [(process: BridgeProcess, at: Instant)] = []
         var results = 0
+        /// The client that has published the first result.
+        var responder: String?
     }
 
     private let world: World
@@ -118,13 +120,17 @@ final class Oracle {
             world.tag(of: message.topic)?.nameLostAt = world.now
         }
         commands[id]?.results += 1
-        guard command.results > 0 else { return }
+        guard command.results > 0 else {
+            commands[id]?.responder = identifier
+            return
+        }
         // After a lost connection, a result whose acknowledgement was lost is sent again. After a crash, another bridge
-        // may answer.
+        // may answer. A bridge cannot know that another one is connected to the tag while messages are delayed.
         let isRepeatable =
             command.acknowledged.contains { $0.process.isDead || $0.process.isStopping }
             || (connectionChanges[identifier].map { $0 > command.sentAt } ?? false)
-            || world.faults.lastChange.map { world.now - $0 < .seconds(60) } ?? false
+            || (command.responder != identifier
+                && world.faults.lastChange.map { world.now - $0 < .seconds(60) } ?? false)
         if !isRepeatable { violated("command \(id) has another result") }
     }
 
