@@ -91,6 +91,10 @@ final class People {
     func isHeld(_ tag: AirTag) -> Bool { held.contains(tag.serial) }
 
     private func want(_ tag: AirTag) {
+        // A request that a bridge without a session does not receive is lost.
+        guard world.hosts.allSatisfy({ world.broker.isConnected("jacquard-\($0.instance)") }) else {
+            return world.after(.seconds(20)) { [self] in want(tag) }
+        }
         send("jacquard/tag/\(tag.serial)/connection/set", "connect", id: nil)
         // Without a broker the request is lost, and comes again after the faults.
         if !world.faults.isActive { world.after(.seconds(15)) { [self] in held.remove(tag.serial) } }
