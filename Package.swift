@@ -45,15 +45,48 @@ func linking(order: String) -> [LinkerSetting] {
     ]
 }
 
-/// A module of `Sources`; its dependency list is the arrows that the build enforces.
+/// The families of `Sources` with their modules.
+let families = [
+    "Programs": ["Daemon", "jacquard2mqtt", "jacquard2mqtt-web", "jacquard-simulator"],
+    "Bridge": ["Bridge", "HomeAssistant", "Configuration"],
+    "Tag": ["JacquardProtocol", "Jacquard", "GATTRecording", "ProtobufWire"],
+    "Radio": ["Bluetooth", "BlueZ", "DBus"],
+    "Broker": ["MQTT", "BrokerAccess"],
+    "CommandLine": ["CommandLine", "Terminal", "BridgeClient", "Doctor"],
+    "Web": ["Web", "HTTPServer", "PasswordHash"],
+    "Simulator": ["Simulator", "FakeBlueZ", "TagFirmware"],
+    "Basics": ["EventLoop", "Logging", "Time", "JSON", "Text"],
+    "Libraries": ["CSystemd", "CDBus", "CMosquitto", "CYAML", "CMicroHTTPD", "CCrypt", "CResolver"],
+]
+
+/// The folder of a module.
+func folder(of module: String) -> String {
+    let family = families.first { $0.value.contains(module) }?.key ?? ""
+    return "Sources/\(family)/\(module)"
+}
+
+/// A C library; Debian's package has its header files.
+func library(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: folder(of: name), pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
+}
+
+/// A program.
+func program(_ name: String, _ dependencies: Target.Dependency..., linking: [LinkerSetting] = []) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: settings,
+        linkerSettings: linking)
+}
+
+/// A module; its dependency list is the arrows that the build enforces.
 func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: settings)
 }
 
 /// A module that runs at startup or for a user's command only: a release build optimizes it for size, not for speed.
 func coldModule(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(
-        name: name, dependencies: dependencies,
+        name: name, dependencies: dependencies, path: folder(of: name),
         swiftSettings: settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))])
 }
 
@@ -76,14 +109,14 @@ let package = Package(
         .executable(name: "jacquard-simulator", targets: ["jacquard-simulator"]),
     ],
     targets: [
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
-        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-        .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
+        library("CSystemd", pkgConfig: "libsystemd", package: "libsystemd-dev"),
+        library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
+        library("CMosquitto", pkgConfig: "libmosquitto", package: "libmosquitto-dev"),
+        library("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
+        library("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+        library("CCrypt", pkgConfig: "libcrypt", package: "libcrypt-dev"),
         // The resolver is part of glibc.
-        .systemLibrary(name: "CResolver"),
+        library("CResolver"),
 
         module("Time"),
         module("EventLoop", "CSystemd", "Time"),
@@ -133,16 +166,13 @@ let package = Package(
                 "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "EventLoop", "HTTPServer", "JSON",
                 "Logging", "MQTT",
                 "PasswordHash", "Terminal", "Text", "Time",
-            ], resources: [.embedInCode("Page")], swiftSettings: settings),
+            ], path: folder(of: "Web"), resources: [.embedInCode("Page")], swiftSettings: settings),
 
-        .executableTarget(
-            name: "jacquard2mqtt", dependencies: ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
-            swiftSettings: settings, linkerSettings: linking(order: "functions.order")),
-        .executableTarget(
-            name: "jacquard2mqtt-web", dependencies: ["Terminal", "Web"], swiftSettings: settings,
-            linkerSettings: linking(order: "web-functions.order")),
-        .executableTarget(
-            name: "jacquard-simulator", dependencies: ["Simulator", "Terminal"], swiftSettings: settings),
+        program(
+            "jacquard2mqtt", "BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal",
+            linking: linking(order: "functions.order")),
+        program("jacquard2mqtt-web", "Terminal", "Web", linking: linking(order: "web-functions.order")),
+        program("jacquard-simulator", "Simulator", "Terminal"),
 
         .target(
             name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/Support/TestSupport", swiftSettings: settings

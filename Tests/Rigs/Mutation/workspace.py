@@ -60,7 +60,7 @@ class Workspace:
             parsed[name] = SwiftSource(self.sources[name])
         chosen = {}
         for module in modules:
-            own = {name: source for name, source in parsed.items() if name.startswith(f"Sources/{module}/")}
+            own = {name: source for name, source in parsed.items() if name.split("/")[2] == module}
             others = [source for name, source in parsed.items() if name not in own]
             # An enum of the module itself is meant more often than one of the same case elsewhere.
             enums = enum_cases(list(own.values()) + others)
@@ -76,6 +76,10 @@ class Workspace:
             end += 1
         return [mutant for mutant, is_accepted in zip(mutants[:end], accepted) if is_accepted]
 
+    def _folder(self, module: str) -> str:
+        """Of a module, such as Sources/Bridge/Bridge."""
+        return "/".join(next(name for name in self.sources if name.split("/")[2] == module).split("/")[:3])
+
     # Copying
 
     def copy(self, mutants: dict[str, list[Mutant]]) -> set[str]:
@@ -86,7 +90,7 @@ class Workspace:
             cwd=self.project, check=True, capture_output=True,
         ).stdout.decode().split("\0")
         wanted = {name for name in listed if name and (self.project / name).is_file()}
-        generated = {f"Sources/{module}/{schemata.FILE}": schemata.support(module) for module in mutants}
+        generated = {f"{self._folder(module)}/{schemata.FILE}": schemata.support(module) for module in mutants}
         by_file = {m.file: module for module, all_of_it in mutants.items() for m in all_of_it}
         for name in wanted:
             content = (self.project / name).read_bytes()

@@ -20,7 +20,7 @@ from ports import take_port
 from programs import wait_for
 from stage import PROJECT, Client, Stream, require
 
-ARTICLE = PROJECT / "Sources" / "Web" / "Documentation.docc" / "PageSecurity.md"
+ARTICLE = PROJECT / "Sources" / "Web" / "Web" / "Documentation.docc" / "PageSecurity.md"
 HEAD = "| request | answer |\n|---|---|\n"
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
           "form-action 'self'; frame-ancestors 'none'")

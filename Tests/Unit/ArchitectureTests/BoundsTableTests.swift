@@ -9,8 +9,8 @@ struct BoundsTableTests {
 
     /// The cells of each row.
     private static func rows() throws -> [[String]] {
-        let article = try String(
-            contentsOf: top.appendingPathComponent("Sources/Daemon/Documentation.docc/Bounds.md"), encoding: .utf8)
+        let path = "Sources/Programs/Daemon/Documentation.docc/Bounds.md"
+        let article = try String(contentsOf: top.appendingPathComponent(path), encoding: .utf8)
         let section = try #require(article.components(separatedBy: "\n## Bounds\n").last)
         let lines = section.components(separatedBy: "\n## ")[0].split(separator: "\n")
         return lines.filter { $0.hasPrefix("| ") }.dropFirst()

@@ -63,13 +63,9 @@ struct ImportTests {
         "jacquard-simulator": ["Simulator", "Terminal"],
     ]
 
-    private static let sources = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Sources")
-
     @Test("are those that the architecture allows", arguments: allowed.keys.sorted())
     func modules(name: String) throws {
-        let folder = Self.sources.appendingPathComponent(name)
+        let folder = try #require(try SourceFolders.modules[name])
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
             .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         #expect(!files.isEmpty)
@@ -83,9 +79,9 @@ struct ImportTests {
 
     @Test("of every module are checked")
     func completeness() throws {
-        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
+        let modules = try SourceFolders.modules
         let libraries: Set = ["CSystemd", "CDBus", "CMosquitto", "CResolver", "CYAML", "CMicroHTTPD", "CCrypt"]
-        #expect(Set(folders).subtracting(libraries) == Set(Self.allowed.keys))
+        #expect(Set(modules.keys).subtracting(libraries) == Set(Self.allowed.keys))
     }
 
     /// The module of a line such as `public import EventLoop`; nil for any other line.

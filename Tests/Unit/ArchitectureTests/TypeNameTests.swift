@@ -4,15 +4,10 @@ import Testing
 /// Names of types. A reader who searches for one finds one.
 @Suite("Type names")
 struct TypeNameTests {
-    private static let sources = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Sources")
-
     @Test("occur in one module each, except for private ones")
     func modules() throws {
         var modules: [String: Set<String>] = [:]
-        for module in try FileManager.default.contentsOfDirectory(atPath: Self.sources.path) {
-            let folder = Self.sources.appendingPathComponent(module)
+        for (module, folder) in try SourceFolders.modules {
             let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
                 .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
             for file in files ?? [] {

@@ -11,7 +11,7 @@ struct DocumentationTests {
     private let article: String
 
     init() throws {
-        let path = "../../../Sources/Bridge/Documentation.docc/MQTTTopics.md"
+        let path = "../../../Sources/Bridge/Bridge/Documentation.docc/MQTTTopics.md"
         article = try String(contentsOf: URL(filePath: path, relativeTo: URL(filePath: #filePath)), encoding: .utf8)
     }
 

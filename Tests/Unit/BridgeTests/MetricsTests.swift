@@ -95,7 +95,7 @@ struct MetricsTests {
 
     @Test(
         "are all listed in the dashboard and the article",
-        arguments: ["deploy/grafana-dashboard.json", "Sources/Daemon/Documentation.docc/Operations.md"])
+        arguments: ["deploy/grafana-dashboard.json", "Sources/Programs/Daemon/Documentation.docc/Operations.md"])
     func documents(document: String) throws {
         let path = URL(filePath: "../../../" + document, relativeTo: URL(filePath: #filePath))
         let text = try String(contentsOf: path, encoding: .utf8)

@@ -81,7 +81,7 @@ struct ExampleConfigurationTests {
 
     @Test("the Operations article lists the keys that a reload does not change")
     func reloads() throws {
-        let article = try ExampleConfiguration.file("Sources/Daemon/Documentation.docc/Operations.md")
+        let article = try ExampleConfiguration.file("Sources/Programs/Daemon/Documentation.docc/Operations.md")
         let row = try #require(article.split(separator: "\n").first { $0.contains("| none until the next start") })
         let documented = row.split(separator: "|")[0].split(separator: "`").map(String.init)
         for path in Settings.keyPaths where !path.contains("N") {

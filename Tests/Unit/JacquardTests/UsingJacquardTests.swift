@@ -13,7 +13,7 @@ struct UsingJacquardTests {
 
     @Test("lists parts of the program as they are in the file")
     func listings() throws {
-        let article = try Self.text(of: "Sources/Jacquard/Documentation.docc/UsingJacquard.md")
+        let article = try Self.text(of: "Sources/Tag/Jacquard/Documentation.docc/UsingJacquard.md")
         let program = try Self.text(of: "Tests/Support/Samples/UsingJacquard/main.swift")
         let listings = article.components(separatedBy: "```swift\n").dropFirst()
             .map { $0.components(separatedBy: "```")[0] }

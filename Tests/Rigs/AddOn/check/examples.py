@@ -136,7 +136,7 @@ def examples_work_with_a_bridge(rig):
 def alerts_use_known_metrics(rig):
     """The alerts and the dashboard of the fleet have names of metrics that the bridge, node_exporter or Telegraf writes; promtool
     accepts the files, and the alerts of the fleet fire as expected, if it is installed."""
-    documented = set(re.findall(r"jacquard_\w+", read("Sources/Daemon/Documentation.docc/Operations.md")))
+    documented = set(re.findall(r"jacquard_\w+", read("Sources/Programs/Daemon/Documentation.docc/Operations.md")))
     for name, known in ("jacquard.rules.yaml", documented), ("fleet.rules.yaml", fleet_metrics()):
         rules = [rule for group in yaml.safe_load(read(f"config/prometheus/{name}"))["groups"] for rule in group["rules"]]
         require(rules, f"{name}: no alerts")
@@ -187,7 +187,7 @@ def cluster_files_are_valid(rig):
 def compose_takes_no_rights(rig):
     """Each container of compose.yaml is read-only, has no capabilities and its own user, and mounts files that exist."""
     compose = yaml.safe_load(read("deploy/compose.yaml"))
-    article = read("Sources/Daemon/Documentation.docc/Containers.md")
+    article = read("Sources/Programs/Daemon/Documentation.docc/Containers.md")
     for name, service in compose["services"].items():
         require(service["read_only"] is True and service["cap_drop"] == ["ALL"], f"{name}: rights")
         require("no-new-privileges:true" in service["security_opt"], f"{name}: new privileges")

@@ -1,7 +1,7 @@
 """The guides for Debian, in the order in which a new owner of a tag reads them: the README on one machine, the others on another."""
 from machine import HOME, USER
 
-DAEMON = "Sources/Daemon/Documentation.docc"
+DAEMON = "Sources/Programs/Daemon/Documentation.docc"
 TREE = HOME / "jacquard2mqtt"
 DOWNLOADED = "the package was built before, and downloaded"
 
@@ -217,7 +217,7 @@ GUIDES = {
     troubleshooting: f"{DAEMON}/Troubleshooting.md",
     security: f"{DAEMON}/Security.md",
     dashboards: f"{DAEMON}/Dashboards.md",
-    web_page: "Sources/Web/Documentation.docc/WebPage.md",
+    web_page: "Sources/Web/Web/Documentation.docc/WebPage.md",
     operations: f"{DAEMON}/Operations.md",
 }
 # They install the bridge and pair a tag.

@@ -96,7 +96,7 @@ struct DiscoveryDocumentTests {
 
     @Test("are all in the article \"Home Assistant\"")
     func article() throws {
-        let path = "../../../../Sources/Bridge/Documentation.docc/HomeAssistant.md"
+        let path = "../../../../Sources/Bridge/Bridge/Documentation.docc/HomeAssistant.md"
         let text = try String(contentsOf: URL(filePath: path, relativeTo: URL(filePath: #filePath)), encoding: .utf8)
         for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first })
         where item["enabled_by_default"] == nil {
