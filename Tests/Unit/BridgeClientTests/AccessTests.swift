@@ -139,7 +139,7 @@ struct AccessTryTests {
                 differing.contains {
                     $0.hasPrefix("dashboard") && $0.contains("/haptic/set") && $0.hasSuffix("no       yes")
                 })
-            #expect(written.lines(.standardError).first?.contains("2 actions") == true)
+            #expect(written.lines(.standardError).contains { $0.contains("2 actions") })
             let machine = await place.attempt(isJSON: true).written
             #expect(machine.document["status"] == "error")
         }

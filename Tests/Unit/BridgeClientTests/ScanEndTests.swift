@@ -51,7 +51,7 @@ struct ScanEndTests {
             let code = await ClientAction.perform(ScanCommand(duration: .seconds(1)), .test(port.number, written))
             #expect(code == .noConnection)
             let errors = written.lines(.standardError)
-            #expect(errors.first?.contains("There is no connection to the broker") == true, "\(errors)")
+            #expect(errors.contains { $0.contains("There is no connection to the broker") }, "\(errors)")
             #expect(!errors.contains { $0.contains("no bridge runs") })
         }
     }
