@@ -22,7 +22,9 @@ struct LastGestureTests {
             try await until("all five") { Self.sequence(world).count == 5 }
             #expect(Self.sequence(world) == Array(1...5))
             try await world.simulate("bluez clear")
-            try await until("the bridge gives up waiting") { !world.finals(topic + "/result").isEmpty }
+            try await until("the bridge gives up waiting") {
+                !world.finals(topic + "/result").isEmpty && !world.isConnected("0001")
+            }
             try world.observer.publish(topic + "/set", "connect")
             try await world.tagReturns(after: "Disconnect never answered")
             try await world.isOfUse()
