@@ -155,12 +155,13 @@ final class BridgeProcess {
         guard let bridge, !isStopping else { return }
         isStopping = true
         let begun = world.now
+        let hadBroker = world.hasBroker(host.instance) && !world.faults.hadBrokerOutage(within: .seconds(60))
         EventLoop.shared.begin { [self] in
             bridge.refuseReloads()
             await bridge.stop()
             guard !isDead else { return }
             if world.now - begun > .seconds(5) { world.oracle.violated("a stop took \(world.now - begun)") }
-            oracle.stopped()
+            if hadBroker, world.broker.isUp, !world.broker.isStalled, !world.isNetworkCut { oracle.stopped() }
             self.bridge = nil
             next()
         }

@@ -22,6 +22,11 @@ final class Faults {
     /// Whether a fault lasts, or others follow.
     var isActive: Bool { active > 0 || !isQuiet }
 
+    /// Whether the broker was not reachable in the last time, apart from the restart that begins now.
+    func hadBrokerOutage(within limit: Duration) -> Bool {
+        brokerOutages.contains { $0.upperBound > world.now - limit && $0.lowerBound < world.now }
+    }
+
     func begin() {
         world.after(world.draw(.seconds(60), .seconds(180))) { [self] in
             isQuiet = false
@@ -53,7 +58,7 @@ final class Faults {
         let tag = world.tags[Int(world.random.next() % UInt64(world.tags.count))]
         let least: Duration = world.chance(0.5) ? .milliseconds(5) : .seconds(5)
         let wait = world.draw(least, world.chance(0.5) ? .seconds(6) : .seconds(100))
-        switch world.random.next() % 20 {
+        switch world.random.next() % 22 {
         case 0:
             note("broker stops, persistent")
             stopBroker(isPersistent: true, wait)
@@ -128,6 +133,15 @@ final class Faults {
             note("\(tag.serial) loses its link")
             tag.link?.drop(after: .zero)
             ends(after: .seconds(1)) {}
+        case 19:
+            note("another program of \(host.instance) connects \(tag.serial)")
+            let end = host.radio.connectElsewhere(tag)
+            ends(after: wait, end)
+        case 20:
+            note("broker knows MQTT 3.1.1 only")
+            world.broker.refusesVersion5 = true
+            world.broker.kick("jacquard-\(host.instance)")
+            outage(wait) { [self] in world.broker.refusesVersion5 = false }
         default:
             let change = world.draw(.seconds(1), .seconds(100_000))
             note("time of day moves by \(change)")

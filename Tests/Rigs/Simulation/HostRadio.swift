@@ -51,6 +51,21 @@ final class HostRadio {
         links.append(link)
     }
 
+    /// Another program of the host connects a tag, if it can.
+    ///
+    /// - Returns: ends the link.
+    func connectElsewhere(_ tag: AirTag) -> @LoopActor () -> Void {
+        guard state == .poweredOn, tag.link == nil, tag.isAdvertising, tag.isReceivable(by: self) else { return {} }
+        let link = RadioLink(world, self, tag)
+        takenByOthers.insert(tag.address)
+        add(link)
+        tag.connected(link, mtu: 64)
+        return { [self] in
+            takenByOthers.remove(tag.address)
+            link.end(nil)
+        }
+    }
+
     /// A link has ended.
     func ended(_ link: RadioLink, _ error: BluetoothError?) {
         links.removeAll { $0 === link }

@@ -367,6 +367,13 @@ final class ProcessOracle {
         }
     }
 
-    /// The process has stopped in order.
-    func stopped() {}
+    /// The process has stopped in order, with a broker: no gesture is lost but those that are counted. With several bridges the
+    /// counts of a tag are published by another one once it has gone there.
+    func stopped() {
+        guard world.options.bridges == 1 else { return }
+        for tag in passed.keys.sorted() {
+            let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0) - Int(expired[tag] ?? 0)
+            if missing > 0 { world.fail("\(missing) gestures of \(tag) are missing after a stop of \(bridge)") }
+        }
+    }
 }

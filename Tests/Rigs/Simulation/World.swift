@@ -115,6 +115,11 @@ final class World {
 
     // MARK: Network
 
+    /// Whether messages of a bridge reach the broker.
+    func hasBroker(_ instance: String) -> Bool {
+        broker.isUp && !broker.isStalled && !isNetworkCut && broker.isConnected("jacquard-\(instance)")
+    }
+
     func cutNetwork(_ isCut: Bool) {
         isNetworkCut = isCut
         if !isCut { broker.networkIsBack() }
