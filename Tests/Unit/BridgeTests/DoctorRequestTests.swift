@@ -206,6 +206,20 @@ struct DoctorRequestTests {
         #expect(finding?.remedies.last == "send fewer commands at once")
     }
 
+    @Test("a broker that acknowledges nothing has failed")
+    func stalledBroker() throws {
+        var scene = Self.scene()
+        let measured = BridgeEvent.measured(
+            HealthMeasurement(residentKilobytes: 1, queued: 2, dropped: 0, acknowledged: 7, brokerReconnects: 0))
+        scene.handle(measured)
+        scene.wait(.seconds(60))
+        scene.handle(measured)
+        let finding = try Self.findings(&scene)["broker"]
+        #expect(finding?.verdict == "failed")
+        #expect(finding?.found == "Messages are queued, and the broker acknowledges none")
+        #expect(finding?.remedies == ["look at the broker's log, or restart the broker"])
+    }
+
     @Test("a tag that the user or the configuration keeps away is not connected for that reason")
     func policy() throws {
         var scene = Self.scene()

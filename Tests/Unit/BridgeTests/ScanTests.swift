@@ -93,6 +93,16 @@ struct ScanTests {
         #expect(lines.last?.contains(#""data":{"scanning":false,"until":null}"#) == true)
     }
 
+    @Test("that could not be stopped runs on, and its end publishes one event")
+    func stopFailed() {
+        var scene = scene(scanning: "")
+        scene.send(topic, "stop")
+        scene.notDone(.refused(name: "x", text: "y"))
+        #expect(scene.state.scan.isScanning)
+        #expect(scene.handle(.scanEnded).count == 2)
+        #expect(!scene.state.scan.isWanted)
+    }
+
     @Test("that is stopped before it runs starts and stops")
     func stopAtOnce() {
         var scene = scene()
