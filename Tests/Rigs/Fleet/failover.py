@@ -279,10 +279,13 @@ class Rig:
             # The other nodes wait for the one that was cut off, and then end sessions that have waited.
             failed = float(result["failed_at"])
             gaps += [(failed, end) for begin, end in gaps if failed < begin < failed + WAITING]
-        unserved = [command for command in missing if any(begin <= command["at"] <= end for begin, end in gaps)]
+        # As with gestures: a result that one node has delivered was published; the other node has lost it.
+        unpublished = [command for command in missing if not command["elsewhere"]]
+        unserved = [command for command in unpublished if any(begin <= command["at"] <= end for begin, end in gaps)]
         result["missing"] = missing
         result["unserved"] = len(unserved)
-        result["without_result"] = len(missing) - len(unserved)
+        result["results_at_one_node"] = len(missing) - len(unpublished)
+        result["without_result"] = len(unpublished) - len(unserved)
         results = [self.observers[self.sent[name][0]].results.get(name, []) for name in self.names(result)]
         result["two_results"] = sum(len(set(payloads)) > 1 for payloads in results)
         result["repeated_results"] = sum(len(payloads) > len(set(payloads)) for payloads in results)
