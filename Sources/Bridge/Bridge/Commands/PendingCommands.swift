@@ -213,9 +213,13 @@ extension PendingCommands {
         pending[index].publishesResult = true
     }
 
-    /// Notes that another bridge has received none of the commands, because it has just started.
-    mutating func isUnknown(to bridge: ExactText) {
-        for index in pending.indices where pending[index].tag != nil { pending[index].unknownTo.insert(bridge) }
+    /// Handles the start of another bridge, which has received none of the commands. Each keeps as many names as there may be
+    /// bridges.
+    mutating func bridgeStarted(_ bridge: ExactText) {
+        for index in pending.indices where pending[index].tag != nil {
+            guard pending[index].unknownTo.count < PeerBridges.maxCount else { continue }
+            pending[index].unknownTo.insert(bridge)
+        }
     }
 
     /// Marks a command as sent, or a request as begun, and starts its response timeout.

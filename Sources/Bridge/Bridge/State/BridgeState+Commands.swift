@@ -31,7 +31,7 @@ extension BridgeState {
             }
             let change = peers.received(
                 info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
-            if change.isRestarted { pendingCommands.isUnknown(to: ExactText(instance)) }
+            if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + endOfTagInfo + ringChanged(at: now)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
