@@ -11,7 +11,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-private struct BridgePlay {
+private struct BridgePlay: ~Copyable {
     private var input: Input
     private var bridge: BridgeState
     private var now = Timestamp(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_800_000_000_000)

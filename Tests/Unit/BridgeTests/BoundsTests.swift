@@ -48,7 +48,7 @@ struct BoundsTests {
 
     @Test("at most 16,384 tags of other bridges are stored")
     func peers() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         for number in 0..<256 {
             let tags = (0..<4_000).map { #""\#(number)-\#($0)""# }.joined(separator: ",")
             scene.send("bridge/z\(number)/state", "online")
@@ -60,7 +60,7 @@ struct BoundsTests {
 
     @Test("commands with a long lifetime leave room for others")
     func longWaiting() {
-        var scene = Scene()
+        let scene = Scene()
         func codes(_ count: Int, ttl: Int) -> [String?] {
             let before = scene.results.count
             for _ in 0..<count { scene.send(Self.led, #"{"state":"ON","ttl_ms":\#(ttl)}"#) }
@@ -75,7 +75,7 @@ struct BoundsTests {
 
     @Test("commands with a long lifetime are all accepted while their tag is connected")
     func longButSent() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         for _ in 0..<32 { scene.send(Self.led, #"{"state":"ON","ttl_ms":86400000}"#) }
         #expect(scene.performed.count == 32)
         #expect(scene.results.isEmpty)
@@ -83,7 +83,7 @@ struct BoundsTests {
 
     @Test("a tag has at most 128 discovery topics of earlier runs")
     func leftovers() {
-        var scene = Scene.announcing(tags: [.tag003R])
+        let scene = Scene.announcing(tags: [.tag003R])
         scene.begin()
         for number in 0..<20_000 {
             scene.receive(
@@ -123,7 +123,7 @@ struct BoundsTests {
 
     @Test("restarts of Home Assistant are answered one at a time")
     func reminders() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         let before = scene.publications.count
         for _ in 0..<1_000 {
             scene.receive("homeassistant/status", "online")
@@ -215,7 +215,7 @@ struct BoundsTests {
     @Test("at most 1,000 tags are known by pairing; known tags can be paired again")
     func pairedTags() {
         let tags = (0..<1_000).map { TagEntry(id: .known("\($0)"), serial: "\($0)") }
-        var scene = Scene(tags: tags)
+        let scene = Scene(tags: tags)
         scene.powerOn()
         _ = scene.takeActions()
         scene.send("bridge/attic/request/pair", "9999")

@@ -37,7 +37,7 @@ struct BridgeEventTests {
 
     @Test("except commands have no effect after the bridge has stopped", arguments: events)
     func stopped(event: BridgeEvent) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.stopping)
         let actions = scene.state.handle(event, at: scene.now)
         if case .message = event { #expect(actions.count == 1) } else { #expect(actions == []) }
@@ -46,7 +46,7 @@ struct BridgeEventTests {
 
     @Test("leave no deadline after 90 s", arguments: events)
     func deadline(event: BridgeEvent) {
-        var scene = Scene(tags: [.tag003R, TagEntry(id: .known("0002"), serial: "0002", connect: .onDemand)])
+        let scene = Scene(tags: [.tag003R, TagEntry(id: .known("0002"), serial: "0002", connect: .onDemand)])
         scene.send("tag/0002/led/set", #"{"state":"ON","ttl_ms":300}"#)
         _ = scene.state.handle(event, at: scene.now)
         scene.wait(.seconds(90))

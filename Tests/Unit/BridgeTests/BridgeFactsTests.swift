@@ -43,7 +43,7 @@ struct BridgeFactsTests {
 
     @Test("publishes the versions of BlueZ and MQTT")
     func versions() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.bluezVersion("5.66"))
         #expect(
             scene.handle(.brokerProtocol(5)) == [
@@ -54,7 +54,7 @@ struct BridgeFactsTests {
 
     @Test("reports the node of a broker with several nodes")
     func node() {
-        var scene = Scene()
+        let scene = Scene()
         #expect(
             scene.handle(.brokerProtocol(4, node: "[::1]:1883")) == [
                 #"jacquard/bridge/attic/info {"bluez":null,"boot":"9f3c","connected":[],"contract":1,"instance":"attic","#
@@ -65,7 +65,7 @@ struct BridgeFactsTests {
 
     @Test("publishes the adapters, sorted")
     func adapters() {
-        var scene = Scene()
+        let scene = Scene()
         let list = [
             AdapterFacts(id: "hci1", address: nil, state: .poweredOn, isDiscovering: true),
             AdapterFacts(id: "hci0", address: "F0:00:00:00:00:01", state: .poweredOn, connectedCount: 2),
@@ -90,7 +90,7 @@ struct BridgeFactsTests {
 
     @Test("has the status failed without a ready adapter, and ok with one")
     func failed() {
-        var scene = Scene()
+        let scene = Scene()
         let off = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
         let health = #"""
             jacquard/bridge/attic/health {"broker_reconnects":0,"dropped":0,"problems":[\#
@@ -110,7 +110,7 @@ struct BridgeFactsTests {
     func badFirmware() throws {
         var component = Component.tag
         component.version = FirmwareVersion(1, 1, 0)
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let lines = scene.report(.information(component))
         let health = #"""
             jacquard/bridge/attic/health {"broker_reconnects":0,"dropped":0,"problems":[\#
@@ -124,7 +124,7 @@ struct BridgeFactsTests {
 
     @Test("publishes the measurements of the process")
     func measurement() {
-        var scene = Scene()
+        let scene = Scene()
         scene.now = scene.now + .seconds(12)
         let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 1, dropped: 2, brokerReconnects: 3)
         #expect(

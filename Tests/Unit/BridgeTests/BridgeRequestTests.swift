@@ -9,7 +9,7 @@ struct BridgeRequestTests {
 
     @Test("tags lists known and seen tags")
     func tags() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: "", rssi: nil, isConnected: true)
         scene.handle(.advertisement(seen))
         scene.report(.gear(.jacket))
@@ -26,7 +26,7 @@ struct BridgeRequestTests {
 
     @Test("tags has equal facts about a tag in both lists")
     func agreement() {
-        var scene = Scene()
+        let scene = Scene()
         let heard = TagAdvertisement(address: "F0:01", serial: "003R", name: "old", rssi: -70)
         scene.handle(.advertisement(heard))
         scene.wait(.seconds(5))
@@ -41,7 +41,7 @@ struct BridgeRequestTests {
 
     @Test("seen tags are removed when Bluetooth is off")
     func noDevices() {
-        var scene = Scene()
+        let scene = Scene()
         let seen = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: nil)
         scene.handle(.advertisement(seen))
         scene.handle(.bluetooth(.poweredOff))
@@ -62,7 +62,7 @@ struct BridgeRequestTests {
 
     @Test("health measures the process and publishes the result")
     func health() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("bridge/attic/request/health", "")
         #expect(scene.takeActions().last == .measure(token: 1))
         scene.wait(.milliseconds(250))
@@ -77,7 +77,7 @@ struct BridgeRequestTests {
     @Test("log_level accepts the names of the configuration", arguments: LogThreshold.allCases)
     func logLevel(level: LogThreshold) {
         for payload in [level.rawValue, #"{"level":"\#(level.rawValue)","id":"l"}"#] {
-            var scene = Scene()
+            let scene = Scene()
             scene.send("bridge/attic/request/log_level", payload)
             #expect(scene.takeActions() == [.setLogLevel(level)])
             #expect(scene.results.last?.status == "ok")
@@ -98,7 +98,7 @@ struct BridgeRequestTests {
             ("log_level", #"{"level":3}"#, #""level" is 3; it may be error, warning, notice, info, debug, trace"#),
         ])
     func wrongValues(verb: String, payload: String, text: String) {
-        var scene = Scene()
+        let scene = Scene()
         scene.send("bridge/attic/request/" + verb, payload)
         #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
@@ -106,7 +106,7 @@ struct BridgeRequestTests {
     @Test("follow the rules of all commands: retained, too large, repeated, busy")
     func pendingCommands() {
         let topic = "jacquard/bridge/attic/request/log_level"
-        var scene = Scene(commandsPerTag: 1)
+        let scene = Scene(commandsPerTag: 1)
         scene.receive(IncomingMessage(topic: topic, payload: Array("debug".utf8), isRetained: true))
         #expect(scene.lastError?.code == "retained_rejected")
         scene.receive(IncomingMessage(topic: topic, payload: [UInt8](repeating: 32, count: 4_097)))

@@ -15,7 +15,7 @@ struct ChordTests {
 
     /// A bridge with two tags and chords, whose statistics were published.
     private static func scene(_ chords: Chord...) -> Scene {
-        var scene = Scene(tags: [.tag003R, other], chords: chords)
+        let scene = Scene(tags: [.tag003R, other], chords: chords)
         scene.connect()
         return scene
     }
@@ -35,7 +35,7 @@ struct ChordTests {
 
     @Test("have a document of their own, with the lifetime of gestures")
     func document() throws {
-        var scene = Self.scene(Self.chord())
+        let scene = Self.scene(Self.chord())
         #expect(
             Self.events(scene.report(.gesture(.doubleTap))) == [Self.gesture("003R", "double_tap", 1, 1, "02.114")])
         scene.wait(.milliseconds(800))
@@ -50,7 +50,7 @@ struct ChordTests {
 
     @Test("are counted in the statistics with the gestures")
     func statistics() throws {
-        var scene = Self.scene(Self.chord())
+        let scene = Self.scene(Self.chord())
         scene.report(.gesture(.doubleTap))
         scene.report(.gesture(.brushIn))
         scene.wait(.seconds(2))
@@ -60,7 +60,7 @@ struct ChordTests {
 
     @Test("of two tags don't affect each other")
     func twoTags() {
-        var scene = Self.scene(Self.chord())
+        let scene = Self.scene(Self.chord())
         scene.report(.gesture(.doubleTap))
         #expect(Self.events(scene.report(.gesture(.brushIn), of: Self.other.id)).count == 1)
         scene.report(.gesture(.doubleTap), of: Self.other.id)
@@ -73,7 +73,7 @@ struct ChordTests {
 
     @Test("apply to the listed tags only")
     func listedTags() {
-        var scene = Self.scene(Self.chord(tags: ["0001"]))
+        let scene = Self.scene(Self.chord(tags: ["0001"]))
         for id in [TagID.tag003R, Self.other.id] {
             scene.report(.gesture(.doubleTap), of: id)
             #expect(Self.events(scene.report(.gesture(.brushIn), of: id)).count == (id == .tag003R ? 1 : 2))
@@ -82,7 +82,7 @@ struct ChordTests {
 
     @Test("that are exclusive publish a gesture a millisecond after their time, with its own time")
     func exclusive() {
-        var scene = Self.scene(Self.chord(isExclusive: true))
+        let scene = Self.scene(Self.chord(isExclusive: true))
         #expect(Self.events(scene.report(.gesture(.doubleTap))) == [])
         #expect(Self.events(scene.wait(.milliseconds(800))) == [])
         #expect(Self.events(scene.wait(.milliseconds(1))) == [Self.gesture("003R", "double_tap", 1, 1, "02.114")])
@@ -92,7 +92,7 @@ struct ChordTests {
 
     @Test("that are exclusive replace their gestures, which still count")
     func absorbed() throws {
-        var scene = Self.scene(Self.chord(isExclusive: true))
+        let scene = Self.scene(Self.chord(isExclusive: true))
         scene.report(.gesture(.doubleTap))
         #expect(Self.events(scene.report(.gesture(.brushIn))) == [Self.chord("003R", of: "1,2", 3, "02.114")])
         #expect(Self.events(scene.wait(.seconds(5))) == [])
@@ -105,7 +105,7 @@ struct ChordTests {
         let changed = BridgeEvent.configurationChanged(
             Scene.configuration(tags: [.tag003R, Self.other]), isBrokerConnected: true)
         for event in [.stopping, .tagRemoved(.tag003R), changed] {
-            var scene = Self.scene(Self.chord(isExclusive: true))
+            let scene = Self.scene(Self.chord(isExclusive: true))
             scene.report(.gesture(.doubleTap))
             #expect(scene.handle(event).first == Self.gesture("003R", "double_tap", 1, 1, "02.114"), "\(event)")
         }
@@ -114,7 +114,7 @@ struct ChordTests {
     @Test("are listed in the info of the tags that can make them, also after a reload")
     func listed() throws {
         let own = Chord(name: "own", of: [.doubleTap, .brushIn], within: .seconds(1), tags: [.tag003R])
-        var scene = Scene(tags: [.tag003R, Self.other], chords: [Self.chord(), own])
+        let scene = Scene(tags: [.tag003R, Self.other], chords: [Self.chord(), own])
         func lists(_ publications: [Publication]) -> [String] {
             publications.filter { $0.topic.hasSuffix("/info") && $0.topic.contains("/tag/") }.map { publication in
                 let list = publication.text.firstMatch(of: #/"chords":\[(.*?)\]/#)?.1 ?? "none"
@@ -136,7 +136,7 @@ struct ChordTests {
     @Test("go on through a reload that leaves them as they are, and begin again with changed ones")
     func reload() {
         for (chords, isComplete) in [([Self.chord()], true), ([Self.chord(), Self.chord(isExclusive: true)], false)] {
-            var scene = Self.scene(Self.chord())
+            let scene = Self.scene(Self.chord())
             scene.report(.gesture(.doubleTap))
             let new = Scene.configuration(tags: [.tag003R, Self.other], ledOn: .seconds(3), chords: chords)
             scene.handle(.configurationChanged(new, isBrokerConnected: true))

@@ -45,7 +45,7 @@ struct CommandFormTests {
             ("battery/get", #"{"id":"x","ttl_ms":0}"#, .batteryStatus),
         ])
     func command(command: String, payload: String, expected: TagCommand) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/" + command, payload)
         #expect(scene.performed == [expected])
     }
@@ -71,7 +71,7 @@ struct CommandFormTests {
             ("battery/get", "now", #""payload" is "now"; it may be empty, or an object with id and ttl_ms"#),
         ])
     func wrongValues(command: String, payload: String, text: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/" + command, payload)
         #expect(scene.performed == [])
         #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
@@ -79,7 +79,7 @@ struct CommandFormTests {
 
     @Test("name keys that the command does not have in the data of the final result")
     func ignoredKeys() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", #"{"color":"red","patern":"breathing","x":1,"id":"a","transition":2,"y":null}"#)
         scene.answer()
         let keys =
@@ -115,7 +115,7 @@ struct CommandFormTests {
             + BridgeRequestTable.rows.map { ("bridge/attic/request/", $0.name, $0.keys) }
         for (prefix, name, keys) in requests {
             for key in keys where !unread.contains(key) {
-                var scene = Scene.connected()
+                let scene = Scene.connected()
                 scene.powerOn()
                 scene.send(prefix + name, #"{"\#(key)":[{}],\#(others)}"#)
                 #expect(scene.lastError?.text.isEmpty == false, "\(name): \(key)")
@@ -125,7 +125,7 @@ struct CommandFormTests {
 
     @Test("publish the new state when the tag has responded")
     func answers() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/touch_mode/set", "continuous")
         #expect(scene.answer().last == "jacquard/tag/003R/touch_mode continuous")
         scene.send("tag/003R/haptic/set", "short")

@@ -9,7 +9,7 @@ struct CommandTests {
 
     @Test("get one result, on their own topic, when the tag has responded")
     func result() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(scene.send(led, #"{"state":"ON","id":"abc-1"}"#) == [])
         scene.now = scene.now + .milliseconds(41)
         #expect(
@@ -22,7 +22,7 @@ struct CommandTests {
 
     @Test("get a result with the error")
     func error() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(
             scene.send(led, #"{"state":"x","id":"abc-1"}"#) == [
                 #"jacquard/tag/003R/led/result {"bridge":"attic","data":{},"error":{"code":"invalid_argument","#
@@ -44,7 +44,7 @@ struct CommandTests {
             (.malformedResponse, "tag_error", false), (.invalidParameter, "invalid_argument", false),
         ] as [(TagCommandError, String, Bool)])
     func failures(error: TagCommandError, code: String, isRetryable: Bool) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, "on")
         #expect(scene.fail(error).count == 1)
         #expect(scene.lastError?.code == code)
@@ -53,7 +53,7 @@ struct CommandTests {
 
     @Test("show the status name of a refusal")
     func status() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, "on")
         scene.fail(.status(.badParameter))
         #expect(scene.lastError?.text == "The tag refused: ERROR_BADPARAM")
@@ -61,7 +61,7 @@ struct CommandTests {
 
     @Test("that are unknown get an error with the existing names")
     func unknownCommand() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let names =
             "battery/get, config/get, config/set, connection/set, haptic/set, info/get, led/set, name/set, rssi/get, "
             + "sleep/set, touch_mode/set"
@@ -84,7 +84,7 @@ struct CommandTests {
 
     @Test("for an unknown tag get a result on that tag's topic")
     func unknownTag() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/9999/led/set", "on")
         #expect(scene.publications.last?.topic == "jacquard/tag/9999/led/result")
         #expect(
@@ -95,7 +95,7 @@ struct CommandTests {
 
     @Test("with the retain flag are rejected; the same command without it is executed")
     func retained() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let payload = Array(#"{"state":"ON","id":"r"}"#.utf8)
         scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: payload, isRetained: true))
         #expect(scene.lastError?.code == "retained_rejected")
@@ -107,7 +107,7 @@ struct CommandTests {
 
     @Test("have at most 4 KiB")
     func length() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let longest = #"{"state":"ON"}"# + String(repeating: " ", count: 4_096 - 14)
         scene.send(led, longest)
         #expect(scene.performed.count == 1)
@@ -129,7 +129,7 @@ struct CommandTests {
             [UInt8](repeating: UInt8(ascii: "["), count: 4_096), Array(#"{"a":"#.utf8) + [0xED, 0xA0, 0x80],
         ] as [[UInt8]])
     func invalidJSON(payload: [UInt8]) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: payload))
         #expect(scene.lastError?.code == "invalid_json")
         #expect(scene.performed == [])
@@ -142,21 +142,21 @@ struct CommandTests {
             #"{"state":{}}"#, "-",
         ])
     func oddJSON(payload: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, payload)
         #expect(scene.lastError?.code == "invalid_argument")
     }
 
     @Test("quote an invalid payload, shortened")
     func longQuotes() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, #"{"state":"\#(String(repeating: "a", count: 1_000))"}"#)
         #expect(scene.lastError?.text == #""state" is "\#(String(repeating: "a", count: 40))…"; it may be ON, OFF"#)
     }
 
     @Test("to a tag that is disabled are not permitted")
     func policy() {
-        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .never)])
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .never)])
         scene.send(led, "on")
         #expect(scene.lastError?.code == "not_permitted")
         #expect(scene.state.deadline == nil)
@@ -165,7 +165,7 @@ struct CommandTests {
     @Test("are rejected as busy when 32 of the tag are pending")
     func busy() {
         let other = TagEntry(id: .known("0001"), serial: "0001")
-        var scene = Scene.connected(tags: [.tag003R, other])
+        let scene = Scene.connected(tags: [.tag003R, other])
         for _ in 0..<32 { scene.send(led, "on") }
         #expect(scene.results == [])
         scene.send(led, "on")
@@ -181,7 +181,7 @@ struct CommandTests {
 
     @Test("that the session never completes get an internal error")
     func defect() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, "on")
         scene.wait(.seconds(600))
         #expect(
@@ -195,14 +195,14 @@ struct CommandTests {
         "on other topics are ignored",
         arguments: ["tag/003R/led", "tag/003R/led/set/x", "tag//set", "bridge/b/request/scan", "x"])
     func otherTopics(topic: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(scene.send(topic, "on") == [])
         #expect(scene.performed == [])
     }
 
     @Test("get a result and have no effect while the bridge stops, because the broker counts them as delivered")
     func whileStopping() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.state.groups = GroupTable(["all": [.tag003R]])
         scene.handle(.stopping)
         scene.send(led, #"{"state":"ON","id":"late"}"#)
@@ -218,7 +218,7 @@ struct CommandTests {
     @Test("while the bridge stops, another bridge with the tag executes those that it received after `offline`")
     func whileStoppingBesideAnother() {
         for (echo, number) in [(false, 1), (true, 0)] {
-            var scene = Scene.connected()
+            let scene = Scene.connected()
             scene.send("bridge/zoo/state", "online")
             scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":[]}"#)
             scene.handle(.stopping)
@@ -227,7 +227,7 @@ struct CommandTests {
             scene.send(led, #"{"state":"ON"}"#)
             #expect(scene.results.count == number)
         }
-        var scene = Scene()
+        let scene = Scene()
         scene.send("bridge/zoo/state", "online")
         scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         scene.handle(.stopping)
@@ -237,7 +237,7 @@ struct CommandTests {
 
     @Test("all get a result when the bridge stops, and the bridge's offline is published last")
     func stop() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, #"{"state":"ON","id":"sent"}"#)
         scene.disconnect()
         scene.send(led, #"{"state":"ON","id":"waiting"}"#)

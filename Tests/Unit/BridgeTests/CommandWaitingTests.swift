@@ -10,7 +10,7 @@ struct CommandWaitingTests {
 
     @Test("is sent when the tag becomes available, in order")
     func waiting() {
-        var scene = Scene()
+        let scene = Scene()
         scene.send(led, #"{"state":"ON","id":"1"}"#)
         scene.send("tag/003R/haptic/set", "short")
         #expect(scene.performed == [])
@@ -27,7 +27,7 @@ struct CommandWaitingTests {
     @Test(
         "expires after ten seconds, or after its own lifetime", arguments: [("", 10_000), (#","ttl_ms":1500"#, 1_500)])
     func expiry(key: String, milliseconds: Int) {
-        var scene = Scene()
+        let scene = Scene()
         scene.send(led, #"{"state":"ON"\#(key)}"#)
         scene.wait(.milliseconds(milliseconds - 1))
         #expect(scene.lastError == nil)
@@ -46,7 +46,7 @@ struct CommandWaitingTests {
 
     @Test("that waits for a tag of another program expires with that error", arguments: [0, 1_500])
     func inUse(milliseconds: Int) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let error = TagConnectionError(.inUse, "another program on this host uses the device")
         scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1, error: error)))
         scene.send(led, #"{"state":"ON","ttl_ms":\#(milliseconds)}"#)
@@ -58,7 +58,7 @@ struct CommandWaitingTests {
 
     @Test("with a lifetime of 0 fails at once, and the error says when the tag was last seen")
     func noWaiting() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.disconnect()
         for (seconds, hint) in [
             (0, "last seen 0 s ago"), (119, "last seen 119 s ago"), (601, "last seen 12 min ago"),
@@ -74,7 +74,7 @@ struct CommandWaitingTests {
 
     @Test("fails when the tag refuses the connection, and does not wait in vain")
     func refused() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let error = TagConnectionError(.peerRemovedPairingInfo, "the tag has lost its bond")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
         scene.send(led, "on")
@@ -93,7 +93,7 @@ struct CommandWaitingTests {
 
     @Test("waits for Bluetooth while it is off")
     func bluetoothOff() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, "on")
         let error = TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
@@ -104,7 +104,7 @@ struct CommandWaitingTests {
 
     @Test("does not expire after it was sent")
     func sent() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
         scene.wait(.seconds(8))
         scene.answer()
@@ -113,7 +113,7 @@ struct CommandWaitingTests {
 
     @Test("waits again when the tag was disconnected before it was sent")
     func gone() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, "on")
         scene.disconnect()
         #expect(scene.fail(.notConnected) == [])
@@ -125,7 +125,7 @@ struct CommandWaitingTests {
 
     @Test("is retried after a pause when a connected tag did not accept it")
     func back() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, "on")
         scene.disconnect()
         scene.connect()
@@ -140,7 +140,7 @@ struct CommandWaitingTests {
 
     @Test("expires when it was never sent")
     func neverSent() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, #"{"state":"ON","ttl_ms":250}"#)
         for _ in 0..<3 {
             scene.fail(.notConnected)
@@ -154,7 +154,7 @@ struct CommandWaitingTests {
 
     @Test("says in the accepted result what it waits for, and in the final one why it expired")
     func obstacles() {
-        var scene = Scene()
+        let scene = Scene()
         scene.powerOn()
         scene.send(led, #"{"state":"ON"}"#)
         #expect(
@@ -178,7 +178,7 @@ struct CommandWaitingTests {
 
     @Test("gets one accepted result when the response takes longer than 250 ms")
     func accepted() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, #"{"state":"ON","id":"a"}"#)
         #expect(scene.wait(.milliseconds(249)) == [])
         #expect(
@@ -195,7 +195,7 @@ struct CommandWaitingTests {
         "gets an error for an invalid ttl_ms",
         arguments: [("-1", "-1"), ("86400001", "86400001"), (#""1 s""#, #""1 s""#)])
     func wrongTime(value: String, shown: String) {
-        var scene = Scene()
+        let scene = Scene()
         scene.send(led, #"{"state":"ON","id":"a","ttl_ms":\#(value)}"#)
         #expect(scene.lastError?.text == #""ttl_ms" is \#(shown); it may be 0 to 86400000"#)
         #expect(scene.results.last?.id == "a")
@@ -203,7 +203,7 @@ struct CommandWaitingTests {
 
     @Test("has no pause left when it is sent before its end")
     func sentWithinPause() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, "on")
         scene.fail(.notConnected)
         scene.wait(.milliseconds(50))
@@ -226,7 +226,7 @@ struct MQTT5Tests {
 
     @Test("gets the result on the response topic too, with the correlation data")
     func response() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.receive(message(response: "me/answers"))
         scene.wait(.seconds(1))
         scene.answer()
@@ -247,7 +247,7 @@ struct MQTT5Tests {
             (#"{"state":"ON","ttl_ms":5000}"#, 3, 3_000), ("on", UInt32.max, 86_400_000),
         ] as [(String, UInt32, Int)])
     func expiry(payload: String, seconds: UInt32, milliseconds: Int) {
-        var scene = Scene()
+        let scene = Scene()
         scene.receive(message(payload, expiry: seconds))
         scene.wait(.milliseconds(milliseconds - 1))
         #expect(scene.lastError?.code == (milliseconds == 0 ? "tag_offline" : nil))

@@ -19,7 +19,7 @@ struct ConnectionPolicyTests {
         for (policy, expected) in [
             (.always, [.connect(.tag003R)]), (.onDemand, []), (.never, []),
         ] as [(TagEntry.ConnectPolicy, [BridgeAction])] {
-            var scene = Scene(tags: [.tag003R(policy)])
+            let scene = Scene(tags: [.tag003R(policy)])
             #expect(scene.state.handle(.started, at: scene.now).contains(.connect(.tag003R)) == false)
             scene.powerOn()
             #expect(scene.takeActions() == expected)
@@ -28,7 +28,7 @@ struct ConnectionPolicyTests {
 
     @Test("connections are requested again at every change of Bluetooth")
     func again() {
-        var scene = Scene()
+        let scene = Scene()
         for state in [AdapterFacts.State.unknown, .poweredOn, .poweredOff, .poweredOn] {
             scene.handle(.bluetooth(state))
             #expect(scene.takeActions() == [.connect(.tag003R)])
@@ -42,7 +42,7 @@ struct ConnectionPolicyTests {
         let isOver = state == .disconnected
         let error = isOver ? TagConnectionError(.peerRemovedPairingInfo, "the tag has lost its bond") : nil
         for (topic, payload) in [("connection/set", "connect"), ("led/set", "on")] {
-            var scene = Scene()
+            let scene = Scene()
             scene.powerOn()
             scene.report(.connection(TagConnection(state: state, attempt: 1, error: error)))
             _ = scene.takeActions()
@@ -58,7 +58,7 @@ struct ConnectionPolicyTests {
 
     /// A connected tag that was sent to sleep.
     private func sleepy(_ payload: String = #"{"timeout_s":5}"#) -> Scene {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.powerOn()
         scene.send("tag/003R/sleep/set", payload)
         scene.answer()
@@ -68,7 +68,7 @@ struct ConnectionPolicyTests {
 
     @Test("a tag that was sent to sleep is left alone for 70 s from the end of its link")
     func sleep() {
-        var scene = sleepy()
+        let scene = sleepy()
         scene.wait(.seconds(5))
         scene.report(lost)
         #expect(scene.takeActions() == [.disconnect(.tag003R)])
@@ -83,7 +83,7 @@ struct ConnectionPolicyTests {
         "a tag that was sent to sleep is connected for a command, or by the user",
         arguments: ["led/set", "connection/set"])
     func wake(topic: String) {
-        var scene = sleepy()
+        let scene = sleepy()
         scene.report(lost)
         scene.report(gone)
         _ = scene.takeActions()
@@ -93,10 +93,10 @@ struct ConnectionPolicyTests {
 
     @Test("a tag that wakes on motion, or whose link ends much later, is not left alone")
     func noSleep() {
-        var moving = sleepy(#"{"timeout_s":5,"wake_on_motion":true}"#)
+        let moving = sleepy(#"{"timeout_s":5,"wake_on_motion":true}"#)
         moving.report(lost)
         #expect(moving.takeActions() == [])
-        var late = sleepy()
+        let late = sleepy()
         late.wait(.seconds(16))
         late.report(lost)
         #expect(late.takeActions() == [])
@@ -104,7 +104,7 @@ struct ConnectionPolicyTests {
 
     @Test("the user: after disconnect, commands are not permitted until connect")
     func hold() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.powerOn()
         _ = scene.takeActions()
         #expect(scene.send(connection, "disconnect") == [])
@@ -134,7 +134,7 @@ struct ConnectionPolicyTests {
     @Test("a tag that the user has disconnected stays so across restarts")
     func restart() {
         let record = TagRecord(id: .tag003R, serial: "003R", address: "F0", name: "Sleeve", isHeld: true)
-        var scene = Scene(records: [record])
+        let scene = Scene(records: [record])
         let lines = scene.handle(.started)
         #expect(lines.contains { $0.contains(#""state":"disconnected""#) })
         #expect(lines.contains { $0.contains(#""address":"F0""#) && $0.contains(#""tag_name":"Sleeve""#) })
@@ -146,7 +146,7 @@ struct ConnectionPolicyTests {
 
     @Test("queued commands fail at a disconnect command, and a queued disconnect at a connect command")
     func vain() {
-        var scene = Scene()
+        let scene = Scene()
         scene.powerOn()
         scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"led"}"#)
@@ -161,14 +161,14 @@ struct ConnectionPolicyTests {
 
     @Test("a tag whose connection was never requested is disconnected at once")
     func beforeBluetooth() {
-        var scene = Scene()
+        let scene = Scene()
         #expect(scene.send(connection, "disconnect").last?.contains(#""status":"ok""#) == true)
         #expect(scene.publications.contains { $0.text.contains(#""state":"disconnected""#) })
     }
 
     @Test("connect succeeds for a connected tag; for an absent one it expires, and the search continues")
     func connect() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(scene.send(connection, "connect").count == 1)
         scene.disconnect()
         scene.send(connection, "connect")
@@ -179,7 +179,7 @@ struct ConnectionPolicyTests {
 
     @Test("a disconnect that takes too long fails with timeout, and stays in force")
     func slowDisconnect() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(connection, "disconnect")
         scene.wait(.seconds(10))
         #expect(scene.lastError?.code == "timeout")
@@ -190,7 +190,7 @@ struct ConnectionPolicyTests {
 
     @Test("connect requests a tag again whose last attempt has failed finally")
     func lostBond() {
-        var scene = Scene()
+        let scene = Scene()
         scene.powerOn()
         let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
@@ -207,14 +207,14 @@ struct ConnectionPolicyTests {
             (#"{"connection":true}"#, #""connection" is true; it may be connect, disconnect"#),
         ])
     func words(payload: String, text: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(connection, payload)
         #expect(scene.lastError?.text == text)
     }
 
     @Test("the policy never takes precedence over commands")
     func never() {
-        var scene = Scene(tags: [.tag003R(.never)])
+        let scene = Scene(tags: [.tag003R(.never)])
         scene.send(connection, "connect")
         #expect(scene.lastError?.code == "not_permitted")
         scene.send(connection, "disconnect")
@@ -223,7 +223,7 @@ struct ConnectionPolicyTests {
 
     @Test("a command with a lifetime of 0 is not permitted while the user has disconnected the tag")
     func heldWithoutWaiting() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(connection, "disconnect")
         scene.report(gone)
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)
@@ -232,7 +232,7 @@ struct ConnectionPolicyTests {
 
     @Test("a disconnected tag keeps its time when the bridge stops")
     func sinceAtStop() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(connection, "disconnect")
         scene.wait(.seconds(5))
         let lost = scene.now.text

@@ -26,7 +26,7 @@ struct ConnectionTests {
 
     @Test("makes the tag available only while it is connected")
     func availability() {
-        var scene = Scene()
+        let scene = Scene()
         #expect(
             scene.report(event(.connecting(step: 0))) == [
                 "jacquard/tag/003R/availability offline", line("connecting", step: "0", of: "14"),
@@ -51,7 +51,7 @@ struct ConnectionTests {
             (.connected, "connected", "null"), (.disconnected, "disconnected", "null"),
         ] as [(TagConnection.State, String, String)])
     func states(state: TagConnection.State, word: String, step: String) {
-        var scene = Scene()
+        let scene = Scene()
         scene.report(event(state == .preparingToConnect ? .connected : .preparingToConnect))
         scene.now = scene.now + .seconds(1)
         scene.report(event(state))
@@ -61,7 +61,7 @@ struct ConnectionTests {
 
     @Test("reports progress ten times a second, and always the last step")
     func coalescing() {
-        var scene = Scene()
+        let scene = Scene()
         scene.report(event(.connecting(step: 0)))
         for step in 1...4 {
             #expect(scene.report(event(.connecting(step: step))) == [])
@@ -73,7 +73,7 @@ struct ConnectionTests {
 
     @Test("publishes a new state at once, and drops a held-back step of the old one")
     func stateChange() {
-        var scene = Scene()
+        let scene = Scene()
         scene.report(event(.connecting(step: 0)))
         #expect(scene.report(event(.connecting(step: 1))) == [])
         #expect(scene.report(event(.initializing(step: 5))).last == line("initializing", step: "5", of: "14"))
@@ -82,7 +82,7 @@ struct ConnectionTests {
 
     @Test("publishes the error, a hint and the time of the next attempt")
     func failure() {
-        var scene = Scene()
+        let scene = Scene()
         let error = TagConnectionError(
             .peerRemovedPairingInfo, "No bond", stackName: "org.bluez.Error.AuthenticationFailed")
         let connection = TagConnection(
@@ -105,7 +105,7 @@ struct ConnectionTests {
 
     @Test("counts reconnects")
     func reconnects() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.disconnect()
         scene.now = scene.now + .seconds(5)
         scene.connect()

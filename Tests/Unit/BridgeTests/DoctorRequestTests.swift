@@ -18,7 +18,7 @@ struct DoctorRequestTests {
     private static func scene(
         _ entry: TagEntry = .tag003R, received: Bool = true, address: String? = "F0:01"
     ) -> Scene {
-        var scene = Scene(tags: [entry])
+        let scene = Scene(tags: [entry])
         scene.powerOn()
         scene.handle(.adapters([AdapterFacts(id: "hci0", address: "F0", state: .poweredOn, isDiscovering: true)]))
         if received { scene.handle(.sighting(entry.id, TagSighting(address: address, rssi: -61))) }
@@ -27,7 +27,7 @@ struct DoctorRequestTests {
 
     /// The verdicts by the names of the checks, the chain, and its broken link.
     private static func findings(
-        _ scene: inout Scene, _ report: HostReport = report, payload: String = "003R"
+        _ scene: Scene, _ report: HostReport = report, payload: String = "003R"
     ) throws -> Document {
         scene.send("bridge/attic/request/doctor", payload)
         let line = try #require(scene.done(.examined(report)).last)
@@ -37,7 +37,7 @@ struct DoctorRequestTests {
 
     @Test("returns the findings of the driver and of the bridge, and the chain to the tag, as documented")
     func document() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.handle(.brokerProtocol(5))
         scene.connect()
         scene.send("bridge/attic/request/doctor", #"{"tag":"003R","id":"d1"}"#)
@@ -72,7 +72,7 @@ struct DoctorRequestTests {
 
     @Test("of several requests at once, one examines the host and all are answered")
     func shared() {
-        var scene = Self.scene()
+        let scene = Self.scene()
         for _ in 0..<3 { scene.send("bridge/attic/request/doctor", "") }
         scene.send("bridge/attic/request/doctor", "003R")
         #expect(scene.takeActions().filter { $0 == .examine(token: 1) }.count == 1)
@@ -89,7 +89,7 @@ struct DoctorRequestTests {
 
     @Test("a driver that never answers fails each request within five seconds, and a later request examines again")
     func silentDriver() {
-        var scene = Self.scene()
+        let scene = Self.scene()
         for _ in 0..<2 { scene.send("bridge/attic/request/doctor", "") }
         scene.wait(.seconds(5))
         #expect(scene.results.filter(\.final).map { $0.error?.code } == ["internal", "internal"])
@@ -105,7 +105,7 @@ struct DoctorRequestTests {
             ("{", "invalid_json"), ("a b", "invalid_json"),
         ])
     func refused(payload: String, code: String) {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.send("bridge/attic/request/doctor", payload)
         #expect(scene.results.last?.error?.code == code)
         #expect(!scene.takeActions().contains(.examine(token: 1)))
@@ -114,7 +114,7 @@ struct DoctorRequestTests {
     @Test("a tag that is not received is the broken link, with what wakes it up")
     func notReceived() throws {
         var scene = Self.scene(received: false)
-        var document = try Self.findings(&scene)
+        var document = try Self.findings(scene)
         #expect(document.broken == "received" && document.status == "failed")
         #expect(document["received"]?.found == "not received since the bridge started")
         #expect(document["received"]?.remedies.first == "touch or move the tag: it stops advertising after 60 seconds")
@@ -122,11 +122,11 @@ struct DoctorRequestTests {
         scene = Self.scene()
         scene.report(.battery(BatteryStatus(level: 42, isCharging: false)))
         scene.wait(.seconds(60))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document["received"]?.verdict == "ok" && document.broken == "link")
         #expect(document["received"]?.found == "received 60 s ago at -61 dBm")
         scene.wait(.seconds(661))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document.broken == "received")
         #expect(document["received"]?.found == "last received 12 min ago")
         #expect(document["received"]?.remedies.last == "charge it; at the last report its battery was at 42 %")
@@ -142,14 +142,14 @@ struct DoctorRequestTests {
         var scene = Self.scene(received: false)
         scene.handle(
             .advertisement(TagAdvertisement(address: "F0:00:00:00:00:77", serial: serial, name: nil, rssi: -60)))
-        #expect(try Self.findings(&scene)["received"]?.remedies.first == remedy)
+        #expect(try Self.findings(scene)["received"]?.remedies.first == remedy)
         // A tag that was received once has the right serial.
         scene = Self.scene()
         scene.handle(
             .advertisement(TagAdvertisement(address: "F0:00:00:00:00:77", serial: serial, name: nil, rssi: -60)))
         scene.wait(.seconds(661))
         #expect(
-            try Self.findings(&scene)["received"]?.remedies.first
+            try Self.findings(scene)["received"]?.remedies.first
                 == "touch or move the tag: it stops advertising after 60 seconds")
     }
 
@@ -158,7 +158,7 @@ struct DoctorRequestTests {
         let entry = TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)
         var scene = Self.scene(entry, received: false)
         scene.handle(.adapters([AdapterFacts(id: "hci0", address: "F0", state: .poweredOn)]))
-        var document = try Self.findings(&scene)
+        var document = try Self.findings(scene)
         #expect(document.broken == nil && document.status == "ok")
         #expect(document["received"]?.verdict == "skipped")
         #expect(
@@ -166,33 +166,33 @@ struct DoctorRequestTests {
                 == "not received since the bridge started: the bridge does not wait for it now")
         scene = Self.scene(entry)
         scene.wait(.seconds(81))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document.broken == nil && document["link"]?.verdict == "ok")
         #expect(document["received"]?.found == "last received 81 s ago: the bridge does not wait for it now")
         #expect(document["received"]?.remedies == [])
         // A command searches for the tag, and then could not reach it.
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":90000}"#)
-        #expect(try Self.findings(&scene).broken == "received")
+        #expect(try Self.findings(scene).broken == "received")
         scene.wait(.seconds(200))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document.broken == "received" && document["link"]?.verdict == "ok")
         #expect(document["received"]?.remedies.first == "touch or move the tag: it stops advertising after 60 seconds")
     }
 
     @Test("a tag that is held is not searched for: only the policy is broken")
     func held() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.send("tag/003R/connection/set", "disconnect")
         scene.wait(.seconds(700))
-        let document = try Self.findings(&scene)
+        let document = try Self.findings(scene)
         #expect(document.broken == "connection_policy" && document["received"]?.verdict == "skipped")
     }
 
     @Test("lost events have a remedy of their own")
     func lostEvents() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.handle(.messagesLost(.init(events: ["x": 2])))
-        var finding = try Self.findings(&scene)["broker"]
+        var finding = try Self.findings(scene)["broker"]
         #expect(finding?.found == "2 events were lost since the start: the broker was disconnected too long")
         #expect(
             finding?.remedies == [
@@ -201,20 +201,20 @@ struct DoctorRequestTests {
             ])
         scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
         scene.handle(.messagesLost(.init(commands: 7)))
-        finding = try Self.findings(&scene)["broker"]
+        finding = try Self.findings(scene)["broker"]
         #expect(finding?.remedies.first == "run jacquard2mqtt doctor as the bridge's user: it tries each topic")
         #expect(finding?.remedies.last == "send fewer commands at once")
     }
 
     @Test("a broker that acknowledges nothing has failed")
     func stalledBroker() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         let measured = BridgeEvent.measured(
             HealthMeasurement(residentKilobytes: 1, queued: 2, dropped: 0, acknowledged: 7, brokerReconnects: 0))
         scene.handle(measured)
         scene.wait(.seconds(60))
         scene.handle(measured)
-        let finding = try Self.findings(&scene)["broker"]
+        let finding = try Self.findings(scene)["broker"]
         #expect(finding?.verdict == "failed")
         #expect(finding?.found == "Messages are queued, and the broker acknowledges none")
         #expect(finding?.remedies == ["look at the broker's log, or restart the broker"])
@@ -224,15 +224,15 @@ struct DoctorRequestTests {
     func policy() throws {
         var scene = Self.scene()
         scene.send("tag/003R/connection/set", "disconnect")
-        var document = try Self.findings(&scene)
+        var document = try Self.findings(scene)
         #expect(document.broken == "connection_policy")
         #expect(document["connection_policy"]?.remedies == ["jacquard2mqtt connection 003R connect"])
         #expect(document["link"]?.verdict == "skipped")
         scene = Self.scene(TagEntry(id: .tag003R, serial: "003R", connect: .never))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document["connection_policy"]?.found == "disabled in the configuration")
         scene = Self.scene(TagEntry(id: .tag003R, serial: "003R", connect: .onDemand))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document.broken == nil && document.status == "ok")
         #expect(document["link"]?.found == "not connected, because no command is waiting")
     }
@@ -240,25 +240,25 @@ struct DoctorRequestTests {
     @Test("a lost bond, a missing one and an unknown one are different findings")
     func bonds() throws {
         var scene = Self.scene(address: "F0:02")
-        var document = try Self.findings(&scene)
+        var document = try Self.findings(scene)
         #expect(document["bond"]?.verdict == "warning" && document.broken == "link")
         #expect(document["bond"]?.remedies == ["jacquard2mqtt pair 003R, and hold the tag's button for three seconds"])
         scene = Self.scene(address: "F0:03")
-        #expect(try Self.findings(&scene)["bond"]?.verdict == "warning")
+        #expect(try Self.findings(scene)["bond"]?.verdict == "warning")
         // BlueZ did not answer, and the bridge does not know.
-        #expect(try Self.findings(&scene, HostReport(findings: []))["bond"]?.verdict == "skipped")
+        #expect(try Self.findings(scene, HostReport(findings: []))["bond"]?.verdict == "skipped")
         let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document.broken == "bond" && document["bond"]?.found == "the tag has removed its bond with this host")
     }
 
     @Test("the last error has its age, the name of BlueZ and the time of the next attempt")
     func lastError() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         let error = TagConnectionError(.connectionTimeout, "No link within 60 s", stackName: "org.bluez.Error.Failed")
         scene.report(.connection(TagConnection(state: .connecting(step: 3), attempt: 1)))
-        var document = try Self.findings(&scene)
+        var document = try Self.findings(scene)
         #expect(document["link"]?.found == "connecting 3/14, attempt 1" && document["link"]?.verdict == "warning")
         scene.report(
             .connection(
@@ -266,25 +266,25 @@ struct DoctorRequestTests {
                     state: .preparingToConnect, attempt: 2, error: error, retryAt: scene.now.instant + .seconds(150))))
         scene.wait(.seconds(130))
         scene.handle(.sighting(.tag003R, Self.sighting))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(
             document["last_error"]?.found
                 == "connection_timeout, 2 min ago: No link within 60 s (org.bluez.Error.Failed); next attempt in 20 s")
         #expect(document.broken == "link" && document["link"]?.found == "not connected: No link within 60 s")
         scene.connect()
-        #expect(try Self.findings(&scene)["last_error"]?.verdict == "ok")
+        #expect(try Self.findings(scene)["last_error"]?.verdict == "ok")
     }
 
     @Test("a failed check of the host joins the chain")
     func host() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.handle(.bluetooth(.poweredOff))
         let report = HostReport(
             findings: [
                 Finding(.radioSwitch, .failed, "hci0 is blocked", remedies: ["sudo rfkill unblock bluetooth"]),
                 Finding(.adapter, .failed, "hci0 is switched off"),
             ])
-        let document = try Self.findings(&scene, report)
+        let document = try Self.findings(scene, report)
         #expect(document.broken == "rfkill")
         #expect(
             document.chain == [
@@ -300,7 +300,7 @@ struct DoctorRequestTests {
         scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: .known("T0"))
         let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)), of: .known("T1"))
-        let document = try Self.findings(&scene, payload: "")
+        let document = try Self.findings(scene, payload: "")
         #expect(document.chain == [] && document.broken == nil && document.tag == nil)
         #expect(document["tags"]?.found.hasPrefix("24 of 25 are not connected: T1, T2, ") == true)
         #expect(document["tags"]?.found.hasSuffix(" and 4 more") == true)
@@ -309,12 +309,12 @@ struct DoctorRequestTests {
         #expect(document["last_error"]?.found.hasPrefix("T1: peer_removed_pairing_info") == true)
         scene = Scene(tags: [])
         scene.powerOn()
-        #expect(try Self.findings(&scene, payload: "")["tags"]?.found == "the bridge has no tag")
+        #expect(try Self.findings(scene, payload: "")["tags"]?.found == "the bridge has no tag")
     }
 
     @Test("problems of the broker, the files and the radio are findings")
     func problems() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.handle(.brokerConnected)
         scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
         scene.handle(.duplicateSerial("003R", addresses: ["F0", "F1"]))
@@ -323,37 +323,37 @@ struct DoctorRequestTests {
             .measured(
                 HealthMeasurement(
                     residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 2, unwritable: [file])))
-        var document = try Self.findings(&scene)
+        var document = try Self.findings(scene)
         #expect(document["broker"]?.verdict == "warning")
         #expect(document["bridge"]?.found.contains("No space left on device") == true)
         #expect(document["duplicate_serials"]?.verdict == "warning")
         scene.handle(.brokerConnected)
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document["broker"]?.found.hasSuffix("2 reconnects since the start") == true)
         scene.handle(.adapters([AdapterFacts(id: "hci0", address: "F0", state: .poweredOn, isDiscovering: true)]))
-        #expect(try Self.findings(&scene)["discovery"]?.verdict == "ok")
+        #expect(try Self.findings(scene)["discovery"]?.verdict == "ok")
         scene.handle(.adapters([AdapterFacts(id: "hci0", address: "F0", state: .poweredOn)]))
-        #expect(try Self.findings(&scene)["discovery"]?.verdict == "warning")
+        #expect(try Self.findings(scene)["discovery"]?.verdict == "warning")
         scene.connect()
-        #expect(try Self.findings(&scene)["discovery"]?.verdict == "ok")
+        #expect(try Self.findings(scene)["discovery"]?.verdict == "ok")
     }
 
     @Test("a tag that another bridge is connected to is no problem")
     func elsewhere() throws {
-        var scene = Self.scene(received: false)
+        let scene = Self.scene(received: false)
         let info = #"{"tags":["003R"],"connected":["003R"]}"#
         scene.receive(
             IncomingMessage(topic: "jacquard/bridge/hall/info", payload: Array(info.utf8), isRetained: true))
         scene.receive(
             IncomingMessage(topic: "jacquard/bridge/hall/state", payload: Array("online".utf8), isRetained: true))
-        let document = try Self.findings(&scene)
+        let document = try Self.findings(scene)
         #expect(document["link"]?.found == "connected to another bridge" && document.broken == nil)
-        #expect(try Self.findings(&scene, payload: "")["tags"]?.verdict == "ok")
+        #expect(try Self.findings(scene, payload: "")["tags"]?.verdict == "ok")
     }
 
     @Test("a tag that is forgotten meanwhile is a finding")
     func forgotten() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.send("bridge/attic/request/doctor", "003R")
         scene.handle(.tagRemoved(.tag003R))
         let line = try #require(scene.done(.examined(Self.report)).last)

@@ -28,7 +28,7 @@ struct DocumentationTests {
                 second: UInt32(Scene.beginning.unixMilliseconds / 1_000) - 28_000 * UInt32(13 - step),
                 level: UInt8(100 - step), load: .gesture)
         }
-        var scene = Scene(
+        let scene = Scene(
             tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")],
             records: [TagRecord(id: .tag003R, serial: "003R", history: BatteryHistory(points: levels))])
         let measurement = HealthMeasurement(residentKilobytes: 9_120, queued: 0, dropped: 0, brokerReconnects: 0)
@@ -93,7 +93,7 @@ struct DocumentationTests {
 
     /// A life of the facts that are published while discovery is on.
     private func lifeWithDiscovery() -> Scene {
-        var scene = Scene.announcing()
+        let scene = Scene.announcing()
         scene.handle(.started)
         scene.powerOn()
         scene.connect()
@@ -116,7 +116,7 @@ struct DocumentationTests {
     private func lifeWithChords() throws -> Scene {
         let chord = Chord(
             name: "double_tap_then_brush_in", of: [.doubleTap, .brushIn], within: .milliseconds(800))
-        var scene = Scene(
+        let scene = Scene(
             chords: [chord], reflexes: [Reflex(on: .event("double_tap"), request: try ReflexRequest("led flash"))])
         scene.connect()
         scene.handle(.brokerConnected)
@@ -128,7 +128,7 @@ struct DocumentationTests {
 
     /// A command to a group with a tag that no bridge has.
     private func lifeWithGroup() -> Scene {
-        var scene = Scene(groups: ["hall": [.tag003R, "sleeve"]])
+        let scene = Scene(groups: ["hall": [.tag003R, "sleeve"]])
         scene.connect()
         scene.send("group/hall/battery/get", #"{"id":"abc-2"}"#)
         scene.answer(.battery(BatteryStatus(level: 87, isCharging: false)))
@@ -137,7 +137,7 @@ struct DocumentationTests {
 
     /// A life with `fleet.watch`.
     private func lifeInFleet() -> Scene {
-        var scene = Scene()
+        let scene = Scene()
         let configuration = BridgeConfiguration(
             instance: "attic", version: "0.1.0", tags: [.tag003R], watchesFleet: true)
         scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: scene.now)
@@ -178,7 +178,7 @@ struct DocumentationTests {
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))
-            var scene = Scene(groups: ["hall": [.tag003R]])
+            let scene = Scene(groups: ["hall": [.tag003R]])
             scene.connect()
             scene.powerOn()
             scene.handle(.sighting(.tag003R, TagSighting(rssi: -61)))

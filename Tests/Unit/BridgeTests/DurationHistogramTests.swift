@@ -113,7 +113,7 @@ struct DurationHistogramTests {
 
     @Test("have the times of commands to tags until their final result, by its status")
     func commands() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", "flash")
         scene.wait(.milliseconds(40))
         scene.answer()
@@ -133,7 +133,7 @@ struct DurationHistogramTests {
 
     @Test("don't count requests to the bridge and commands that another bridge executes as commands to tags")
     func otherCommands() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("bridge/attic/request/tags", "")
         scene.send("tag/9999/led/set", "flash")
         let lines = samples(scene, "jacquard_bridge_command_seconds")
@@ -144,7 +144,7 @@ struct DurationHistogramTests {
 
     @Test("have the time until a tag is connected, with all attempts and the wait for the tag")
     func connects() {
-        var scene = Scene()
+        let scene = Scene()
         func report(_ state: TagConnection.State, attempt: Int, after wait: Duration) {
             scene.wait(wait)
             scene.report(.connection(TagConnection(state: state, attempt: attempt)))
@@ -169,7 +169,7 @@ struct DurationHistogramTests {
 
     @Test("don't count the time in which a tag is not to be connected")
     func disconnected() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/connection/set", "disconnect")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1)))
         scene.wait(.seconds(3_000))

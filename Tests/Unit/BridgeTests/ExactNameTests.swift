@@ -12,7 +12,7 @@ struct ExactNameTests {
     func tags() {
         let tags = [Self.composed, Self.decomposed].map { TagEntry(id: .known($0), serial: "0001") }
         #expect(tags[0].id != tags[1].id)
-        var scene = Scene(tags: tags)
+        let scene = Scene(tags: tags)
         #expect(scene.state.knownTags.count == 2)
         scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: tags[1].id)
         scene.send("tag/\(Self.composed)/led/set", #"{"state":"ON","ttl_ms":0}"#)
@@ -25,7 +25,7 @@ struct ExactNameTests {
 
     @Test("are two command ids")
     func ids() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         for id in [Self.composed, Self.decomposed] { scene.send("tag/003R/led/set", #"{"state":"ON","id":"\#(id)"}"#) }
         #expect(scene.performed.count == 2)
         scene.answer()
@@ -46,7 +46,7 @@ struct ExactNameTests {
 
     @Test("are two tags of other bridges")
     func peers() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("bridge/zoo/state", "online")
         scene.send("bridge/zoo/info", #"{"tags":["\#(Self.composed)"]}"#)
         #expect(scene.send("tag/\(Self.composed)/led/set", "on") == [])
@@ -62,7 +62,7 @@ struct ExactNameTests {
             ("bridge/attic/request/\u{301}scan", "jacquard/bridge/attic/response/\u{301}scan", "unknown_command"),
         ])
     func slash(topic: String, result: String, code: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(topic, "on")
         #expect(scene.results.map(\.error?.code) == [code])
         #expect(scene.publications.last.map { Array($0.topic.utf8) } == Array(result.utf8))
@@ -70,7 +70,7 @@ struct ExactNameTests {
 
     @Test("a verb or a base topic with a combining character is not the bridge's")
     func others() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         for topic in ["tag/003R/led/\u{301}set", "tag/003R/led/set\u{301}", "\u{301}tag/003R/led/set"] {
             #expect(scene.send(topic, "on") == [])
         }
@@ -78,7 +78,7 @@ struct ExactNameTests {
 
     @Test("a combining character behind the slash of a discovery topic makes it another topic")
     func discovery() {
-        var scene = Scene.announcing(tags: [.tag003R])
+        let scene = Scene.announcing(tags: [.tag003R])
         scene.begin()
         let topics = ["homeassistant/sensor/jacquard_tag_003R/battery/\u{301}config", "homeassistant/\u{301}status"]
         for topic in topics { scene.receive(topic, #"{"migrate_discovery":true}"#, isRetained: true) }

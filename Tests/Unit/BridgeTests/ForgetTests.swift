@@ -13,7 +13,7 @@ struct ForgetTests {
     ]
 
     private func scene() -> Scene {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.powerOn()
         _ = scene.takeActions()
         return scene
@@ -21,7 +21,7 @@ struct ForgetTests {
 
     @Test("removes the bond, then discovery, and a second later every retained topic; then publishes the result")
     func order() {
-        var scene = scene()
+        let scene = scene()
         #expect(scene.send(topic, #"{"id":"003R"}"#) == [])
         #expect(scene.takeActions() == [.forget(.tag003R, token: 1)])
         let lines = scene.done()
@@ -48,7 +48,7 @@ struct ForgetTests {
 
     @Test("ignores the tag afterwards: no publications, and commands for it are unknown")
     func alone() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "003R")
         scene.done()
         _ = scene.takeActions()
@@ -61,7 +61,7 @@ struct ForgetTests {
 
     @Test("ends the tag's commands, each with one result")
     func commands() {
-        var scene = scene()
+        let scene = scene()
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"sent"}"#)
         scene.disconnect()
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"waiting"}"#)
@@ -76,7 +76,7 @@ struct ForgetTests {
 
     @Test("changes nothing when the bond cannot be removed")
     func failure() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "003R")
         scene.notDone(.refused(name: "org.bluez.Error.Failed", text: "no"))
         #expect(scene.lastError?.code == "tag_error")
@@ -87,7 +87,7 @@ struct ForgetTests {
 
     @Test("gets a result when a reload removes the tag meanwhile", arguments: [0, 5])
     func released(seconds: Int) {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "003R")
         scene.handle(.tagRemoved(.tag003R))
         scene.wait(.seconds(seconds))
@@ -101,7 +101,7 @@ struct ForgetTests {
 
     @Test("does not affect another tag that has the id now")
     func replaced() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "003R")
         scene.handle(.tagRemoved(.tag003R))
         scene.handle(.tagAdded(TagEntry(id: .tag003R, serial: "0099")))
@@ -112,7 +112,7 @@ struct ForgetTests {
 
     @Test("is completed at once when the bridge stops")
     func stop() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "003R")
         scene.done()
         let lines = scene.handle(.stopping)
@@ -122,7 +122,7 @@ struct ForgetTests {
 
     @Test("and paired again within the second: the old topics are cleared before the new facts")
     func pairedAgain() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "003R")
         scene.done()
         scene.send("bridge/attic/request/pair", "003R")
@@ -142,7 +142,7 @@ struct ForgetTests {
             (#"{"id":"#, "invalid_json", #"The payload "{"id":" is not JSON"#),
         ])
     func wrongValues(payload: String, code: String, text: String) {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, payload)
         #expect(scene.lastError?.code == code)
         #expect(scene.lastError?.text == text)
@@ -151,7 +151,7 @@ struct ForgetTests {
 
     @Test("of a tag that is being forgotten is rejected as busy")
     func twice() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "003R")
         scene.send(topic, "003R")
         #expect(scene.lastError?.code == "busy")
@@ -159,7 +159,7 @@ struct ForgetTests {
 
     @Test("is executed again for the same tag within a minute, but not for the same request")
     func again() {
-        var scene = scene()
+        let scene = scene()
         for (payload, isAgain) in [
             (#"{"id":"003R"}"#, true), (#"{"tag":"003R","id":"f"}"#, true), (#"{"tag":"003R","id":"f"}"#, false),
         ] {

@@ -12,7 +12,7 @@ struct FormerTopicsTests {
     }
 
     private func scene(_ earlier: EarlierRuns = EarlierRuns(), hasDiscovery: Bool = true) -> Scene {
-        var scene = Scene()
+        let scene = Scene()
         let configuration = BridgeConfiguration(
             instance: "attic", version: "0.1.0", tags: [.tag003R],
             homeAssistant: hasDiscovery ? HomeAssistantConfiguration() : nil)
@@ -31,7 +31,7 @@ struct FormerTopicsTests {
         "of a tag that is no longer known are cleared: discovery first, everything else a second later",
         arguments: [true, false])
     func tag(hasDiscovery: Bool) {
-        var scene = scene(hasDiscovery: hasDiscovery)
+        let scene = scene(hasDiscovery: hasDiscovery)
         scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         #expect(cleared(scene.wait(.milliseconds(999))) == [])
         let discovery = cleared(scene.wait(.milliseconds(1)))
@@ -45,7 +45,7 @@ struct FormerTopicsTests {
 
     @Test("of a known tag, and of tags of other bridges, are kept", arguments: 0..<6)
     func others(number: Int) {
-        var scene = scene(EarlierRuns(areTagsKnown: number != 5))
+        let scene = scene(EarlierRuns(areTagsKnown: number != 5))
         switch number {
         case 0: scene.receive("jacquard/tag/003R/info", Self.info(), isRetained: true)
         case 1: scene.receive("jacquard/tag/0001/info", Self.info("zoo"), isRetained: true)
@@ -62,7 +62,7 @@ struct FormerTopicsTests {
 
     @Test("of a tag that only an offline bridge knows are cleared")
     func offlineOwner() {
-        var scene = scene()
+        let scene = scene()
         scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         scene.send("bridge/zoo/info", #"{"tags":["0001"]}"#)
         scene.send("bridge/zoo/state", "offline")
@@ -71,7 +71,7 @@ struct FormerTopicsTests {
 
     @Test("of a tag that is added meanwhile are published again after the clearing")
     func added() {
-        var scene = scene()
+        let scene = scene()
         scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         scene.wait(.milliseconds(1_500))
         let lines = scene.handle(.tagAdded(TagEntry(id: .known("0001"), serial: "0001")))
@@ -82,7 +82,7 @@ struct FormerTopicsTests {
 
     @Test("are collected on each connection for one second")
     func connections() {
-        var scene = scene()
+        let scene = scene()
         scene.wait(.seconds(2))
         scene.receive("jacquard/tag/0001/info", Self.info(), isRetained: true)
         #expect(cleared(scene.wait(.seconds(5))) == [])
@@ -95,7 +95,7 @@ struct FormerTopicsTests {
 
     @Test("of a former name are cleared, with its tags that are not known", arguments: ["aaaa", "bbbb"])
     func instance(boot: String) {
-        var scene = scene(Self.runs)
+        let scene = scene(Self.runs)
         scene.receive("jacquard/bridge/old/state", "online", isRetained: true)
         scene.receive("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
         scene.receive("jacquard/tag/0001/info", Self.info("old"), isRetained: true)
@@ -116,7 +116,7 @@ struct FormerTopicsTests {
 
     @Test("of a former name that another bridge uses now are kept", arguments: ["cccc", nil])
     func takenName(boot: String?) {
-        var scene = scene(Self.runs)
+        let scene = scene(Self.runs)
         if let boot {
             scene.receive("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
         }
@@ -127,13 +127,13 @@ struct FormerTopicsTests {
 
     @Test("are read up to 1 MiB and 256 tags on one connection")
     func bounds() {
-        var scene = scene()
+        let scene = scene()
         for number in 0..<1_000 {
             scene.receive("jacquard/tag/t\(number)/info", Self.info(), isRetained: true)
         }
         let devices = cleared(scene.wait(.seconds(1))).filter { $0.hasPrefix("homeassistant/device/") }
         #expect(devices.count == FormerTopics.maxCount)
-        var large = self.scene()
+        let large = self.scene()
         let padding = String(repeating: " ", count: 500_000)
         for number in 0..<10 {
             large.receive("jacquard/tag/t\(number)/info", Self.info() + padding, isRetained: true)

@@ -14,7 +14,7 @@ struct GestureTests {
             (0, "unknown"), (4, "unknown"), (UInt32.max, "unknown"),
         ] as [(UInt32, String)])
     func names(number: UInt32, name: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(
             scene.report(.gesture(Gesture(rawValue: number))).first
                 == #"jacquard/tag/003R/gesture {"boot":"9f3c","bridge":"attic","event_type":"\#(name)","#
@@ -23,7 +23,7 @@ struct GestureTests {
 
     @Test("are events of QoS 1 with a lifetime of five seconds")
     func kind() throws {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.report(.gesture(.doubleTap))
         let gesture = try #require(scene.publications.first { $0.topic == "jacquard/tag/003R/gesture" })
         #expect(gesture.kind == .event(lifetime: .seconds(5)))
@@ -35,7 +35,7 @@ struct GestureTests {
     @Test("are counted per tag")
     func sequence() {
         let other = TagEntry(id: .known("0001"), serial: "0001")
-        var scene = Scene(tags: [.tag003R, other])
+        let scene = Scene(tags: [.tag003R, other])
         scene.report(.gesture(.brushIn))
         scene.report(.gesture(.brushIn))
         #expect(scene.report(.gesture(.brushIn), of: other.id).first?.contains(#""seq":1,"#) == true)
@@ -44,7 +44,7 @@ struct GestureTests {
 
     @Test("are summarized at most once a second, the first time at once")
     func stats() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         func stats(_ gestures: String, last: Int, time: String) -> String {
             #"jacquard/tag/003R/stats {"boot":"9f3c","expired":0,"gestures":{\#(gestures)},"last_seq":\#(last),"#
                 + #""lost_fragments":0,"reconnects":0,"time":"2026-11-20T10:15:\#(time)Z"}"#
@@ -59,7 +59,7 @@ struct GestureTests {
     @Test("of several tags are summarized in the same moment, a tenth of a second later at most")
     func sharedStats() {
         let others = ["0001", "0002", "0003"].map { TagEntry(id: .known($0), serial: $0) }
-        var scene = Scene(tags: others)
+        let scene = Scene(tags: others)
         for (index, tag) in others.enumerated() {
             scene.report(.gesture(.brushIn), of: tag.id)
             scene.report(.gesture(.brushIn), of: tag.id)
@@ -77,7 +77,7 @@ struct GestureTests {
 
     @Test("that expired, and lost fragments, are in the statistics")
     func losses() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.messagesLost(.init(events: ["jacquard/tag/003R/gesture": 4, "other": 9])))
         #expect(scene.publications.first { $0.topic.hasSuffix("stats") }?.text.contains(#""expired":4,"#) == true)
         scene.report(.fragmentsLost)

@@ -9,7 +9,7 @@ struct GroupTests {
 
     /// The bridge `attic` with two connected tags and the group `hall`.
     private func scene(_ hall: [TagID] = [.tag003R, "0001"], peer: String? = nil) -> Scene {
-        var scene = Scene(tags: [.tag003R, TagEntry(id: "0001", serial: "0001")], groups: ["hall": hall])
+        let scene = Scene(tags: [.tag003R, TagEntry(id: "0001", serial: "0001")], groups: ["hall": hall])
         for tag in [TagID.tag003R, "0001"] {
             scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: tag)
         }
@@ -32,7 +32,7 @@ struct GroupTests {
 
     @Test("are executed by each tag of the group, with a result on the topic of each that names the tag")
     func execution() {
-        var scene = scene()
+        let scene = scene()
         #expect(scene.send("group/hall/led/set", Self.red) == [])
         #expect(scene.performed.count == 2)
         let tokens = scene.tokens.suffix(2)
@@ -53,7 +53,7 @@ struct GroupTests {
             ("name/set", "Left", "unknown_command"),
         ])
     func refusals(command: String, payload: String, code: String) {
-        var scene = scene()
+        let scene = scene()
         let topic = command.split(separator: "/")[0]
         #expect(
             results(scene.send("group/hall/" + command, payload))
@@ -63,7 +63,7 @@ struct GroupTests {
 
     @Test("that are retained are rejected for each tag")
     func retained() {
-        var scene = scene()
+        let scene = scene()
         let message = IncomingMessage(
             topic: "jacquard/group/hall/led/set", payload: Array("flash".utf8), isRetained: true)
         #expect(
@@ -73,7 +73,7 @@ struct GroupTests {
 
     @Test("go to the response topic once for each tag")
     func responseTopic() {
-        var scene = scene()
+        let scene = scene()
         var message = IncomingMessage(topic: "jacquard/group/hall/led/set", payload: Array("flash".utf8))
         message.responseTopic = "answers/a"
         message.correlationData = [7]
@@ -84,18 +84,18 @@ struct GroupTests {
 
     @Test("of other names, and of other bridges, are ignored", arguments: ["zoo", "Hall", "+", "", "all"])
     func others(name: String) {
-        var scene = scene()
+        let scene = scene()
         #expect(scene.send("group/\(name)/led/set", "flash") == [])
         #expect(scene.performed.isEmpty)
     }
 
     @Test("for a tag that no bridge knows have the result unknown_tag from one bridge")
     func unknownTag() {
-        var alone = scene(["9999"])
+        let alone = scene(["9999"])
         #expect(results(alone.send("group/hall/led/set", "flash")) == ["9999/led/result unknown_tag"])
-        var both = scene(["9999"], peer: #"{"tags":["0002"],"groups":{"hall":["9999"]}}"#)
+        let both = scene(["9999"], peer: #"{"tags":["0002"],"groups":{"hall":["9999"]}}"#)
         #expect(results(both.send("group/hall/led/set", "flash")) == ["9999/led/result unknown_tag"])
-        var second = scene(["9999"])
+        let second = scene(["9999"])
         second.send("bridge/aaa/info", #"{"tags":["0002"],"groups":{"hall":["9999"]}}"#)
         second.send("bridge/aaa/state", "online")
         #expect(second.send("group/hall/led/set", "flash") == [])
@@ -103,11 +103,11 @@ struct GroupTests {
 
     @Test("for a tag of another bridge are left to it if it has the group, and explained otherwise")
     func otherBridge() {
-        var served = scene(["0002"], peer: #"{"tags":["0002"],"groups":{"hall":["0002"]}}"#)
+        let served = scene(["0002"], peer: #"{"tags":["0002"],"groups":{"hall":["0002"]}}"#)
         #expect(served.send("group/hall/led/set", "flash") == [])
         for groups in ["", #","groups":{"zoo":["0002"],"hall":["0003"]}"#, #","groups":7"#, #","groups":{"hall":[7]}"#]
         {
-            var scene = scene(["0002"], peer: #"{"tags":["0002"]\#(groups)}"#)
+            let scene = scene(["0002"], peer: #"{"tags":["0002"]\#(groups)}"#)
             let lines = scene.send("group/hall/led/set", "flash")
             #expect(results(lines) == ["0002/led/result unknown_tag"])
             #expect(scene.lastError?.text.contains(#"belongs to the bridge "cellar""#) == true)
@@ -119,7 +119,7 @@ struct GroupTests {
     )
     func sharedTag() {
         for (groups, count) in [(#","groups":{"hall":["003R"]}"#, 0), ("", 1)] {
-            var scene = Scene(groups: ["hall": [.tag003R]])
+            let scene = Scene(groups: ["hall": [.tag003R]])
             scene.send("bridge/cellar/info", #"{"tags":["003R"],"connected":["003R"]\#(groups)}"#)
             scene.send("bridge/cellar/state", "online")
             #expect(results(scene.send("group/hall/led/set", "flash")).count == count)
@@ -131,7 +131,7 @@ struct GroupTests {
         "that wait for a tag which another bridge connects are left to it if it has the group, and explained otherwise")
     func connectedMeanwhile() {
         for (groups, expected) in [(#","groups":{"hall":["003R"]}"#, []), ("", ["003R/led/result unknown_tag"])] {
-            var scene = Scene(groups: ["hall": [.tag003R]])
+            let scene = Scene(groups: ["hall": [.tag003R]])
             scene.send("bridge/cellar/info", #"{"tags":["003R"]\#(groups)}"#)
             scene.send("bridge/cellar/state", "online")
             #expect(results(scene.send("group/hall/led/set", #"{"flash":1,"ttl_ms":60000}"#)) == [])
@@ -143,7 +143,7 @@ struct GroupTests {
 
     @Test("are subscribed to while there are groups, also after a reload, and groups are in info")
     func subscriptions() throws {
-        var scene = Scene()
+        let scene = Scene()
         let filters = ["jacquard/group/+/+/set", "jacquard/group/+/+/get"]
         #expect(!scene.state.subscriptions.contains { $0.filter.contains("group") })
         let before = scene.handle(.started).first { $0.contains("attic/info") }

@@ -15,7 +15,7 @@ struct HealthTests {
 
     @Test("publishes an event when an adapter is lost and when it is back, and none for the first list")
     func adapters() {
-        var scene = Scene()
+        let scene = Scene()
         #expect(scene.handle(.adapters([adapter(.poweredOn)])).count == 1)
         let off = scene.handle(.adapters([adapter(.poweredOff)]))
         #expect(off[1].contains(#""text":"Bluetooth adapter hci0 is powered off""#))
@@ -32,7 +32,7 @@ struct HealthTests {
             DamagedState.Record(name: "tag\($0)", serial: "000\($0)", reason: "held is missing")
         }
         let damage = DamagedState(keptAs: "/state/tags.json.damaged", records: records)
-        var scene = Scene(earlier: EarlierRuns(areTagsKnown: false, damage: damage))
+        let scene = Scene(earlier: EarlierRuns(areTagsKnown: false, damage: damage))
         scene.handle(.started)
         #expect(health(scene).ranges(of: #""code":"state_damaged""#).count == 8)
         let text = "The record of tag tag1 was damaged (held is missing): pair the tag again. "
@@ -46,14 +46,14 @@ struct HealthTests {
     @Test("a state file without any valid record is a problem")
     func damagedFile() {
         let damage = DamagedState(keptAs: "/state/tags.json.damaged", records: [])
-        var scene = Scene(earlier: EarlierRuns(areTagsKnown: false, damage: damage))
+        let scene = Scene(earlier: EarlierRuns(areTagsKnown: false, damage: damage))
         scene.handle(.started)
         #expect(health(scene).contains("The file of known tags was damaged: pair again tags that are missing"))
     }
 
     @Test("a refused subscription is no problem any more when it is granted")
     func granted() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
         #expect(health(scene).contains(#""status":"degraded""#))
         scene.handle(.subscriptionGranted(filter: "jacquard/tag/+/+/set"))
@@ -62,7 +62,7 @@ struct HealthTests {
 
     @Test("a refused subscription or message is a problem until the next connection")
     func refusals() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.subscriptionRefused(filter: "jacquard/tag/+/+/set"))
         #expect(health(scene).contains(#""code":"broker_refuses""#))
         #expect(health(scene).contains("the subscription jacquard/tag/+/+/set"))
@@ -73,7 +73,7 @@ struct HealthTests {
 
     @Test("a refused subscription is a problem for the whole connection, also when messages are refused")
     func deafness() {
-        var scene = Scene()
+        let scene = Scene()
         for number in 0..<20 {
             scene.handle(.messageRefused(topic: "\(number)", reason: "not_authorized"))
         }
@@ -87,7 +87,7 @@ struct HealthTests {
 
     @Test("a refused message is a problem until ten minutes after the last refusal")
     func refusedMessages() {
-        var scene = Scene()
+        let scene = Scene()
         for number in 10..<40 {
             scene.handle(.messageRefused(topic: "\(number)", reason: "not_authorized"))
         }
@@ -130,7 +130,7 @@ struct HealthTests {
             ),
         ])
     func stalled(second: HealthMeasurement, isStalled: Bool) {
-        var scene = Scene()
+        let scene = Scene()
         let first = HealthMeasurement(
             residentKilobytes: 1, queued: 2, dropped: 0, acknowledged: 7, brokerReconnects: 0)
         scene.handle(.measured(first))
@@ -148,7 +148,7 @@ struct HealthTests {
 
     @Test("a denied Bluetooth service is the only problem, has a remedy, and sets the status to failed")
     func unauthorized() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.adapters([adapter(.unauthorized)]))
         #expect(health(scene).contains(#""status":"failed""#))
         #expect(health(scene).contains(#""code":"not_permitted""#))
@@ -168,7 +168,7 @@ struct HealthTests {
         ]
         let own: [TagConnectionError.Code] = [.peerRemovedPairingInfo, .inUse, .subscriptionStuck]
         let word = own.contains(code) ? code.word : unusable.contains(code) ? "tag_unusable" : nil
-        var scene = Scene()
+        let scene = Scene()
         let error = TagConnectionError(code, "Broken")
         scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 2, error: error)))
         #expect(health(scene).contains(#""status":"degraded""#) == (word != nil))
@@ -182,7 +182,7 @@ struct HealthTests {
 
     @Test("files that cannot be written and a duplicate serial are a problem each, in the order of their begin")
     func codes() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:02"]))
         scene.wait(.seconds(1))
         let files = [UnwritableFile(.state, "/s", reason: "full"), UnwritableFile(.metrics, "/m", reason: "full")]
@@ -196,7 +196,7 @@ struct HealthTests {
 
     @Test("lost results and rejected commands are one problem each")
     func lostResults() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.messagesLost(.init(results: 2, commands: 7)))
         #expect(health(scene).contains("2 results were lost since the start"))
         #expect(health(scene).contains("7 commands were rejected since the start"))
@@ -205,7 +205,7 @@ struct HealthTests {
 
     @Test("a message that closes connections is a problem for ten minutes, also on the next connection")
     func closingMessage() {
-        var scene = Scene()
+        let scene = Scene()
         let topic = String(repeating: "a/", count: 5_000)
         scene.handle(.messagesLost(.init(refused: 1, closing: [topic])))
         scene.handle(.brokerConnected)
@@ -220,7 +220,7 @@ struct HealthTests {
 
     @Test("the number of dropped messages is that of the loss, not of the last measurement")
     func dropsSinceMeasurement() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 3, brokerReconnects: 1)))
         scene.handle(.messagesLost(.init(events: ["x": 2, "y": 1], totalDropped: 9)))
         #expect(health(scene).contains(#""broker_reconnects":1,"dropped":9,"#))
@@ -228,7 +228,7 @@ struct HealthTests {
 
     @Test("lost events are counted, and are a problem for ten minutes with a constant start time")
     func drops() {
-        var scene = Scene()
+        let scene = Scene()
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 5, brokerReconnects: 0)
         scene.handle(.messagesLost(.init(events: ["x": 2])))
         scene.wait(.seconds(60))

@@ -37,7 +37,7 @@ struct InvariantTests {
     func oneResult(seed: Int) {
         var generator = SplitMix(seed: UInt64(seed))
         let policy = Self.policies.randomElement(using: &generator) ?? .always
-        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: policy)], commandsPerTag: 4)
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: policy)], commandsPerTag: 4)
         var commands = 0
         var open: [UInt64] = []
         for _ in 0..<300 {
@@ -48,12 +48,12 @@ struct InvariantTests {
                 scene.send(
                     Self.topics.randomElement(using: &generator) ?? "",
                     Self.payloads.randomElement(using: &generator) ?? "")
-            case 5: happen(&scene, using: &generator)
+            case 5: happen(scene, using: &generator)
             case 6: scene.report(.connection(Self.connection(using: &generator)), of: Self.tag(using: &generator))
             case 7: scene.wait(.milliseconds(Int.random(in: 0..<4_000, using: &generator)))
             default:
                 guard let index = open.indices.randomElement(using: &generator) else { break }
-                answer(open.remove(at: index), in: &scene, using: &generator)
+                answer(open.remove(at: index), in: scene, using: &generator)
             }
             open += scene.tokens[known...]
         }
@@ -63,7 +63,7 @@ struct InvariantTests {
     }
 
     /// An event without a preceding request.
-    private func happen(_ scene: inout Scene, using generator: inout SplitMix) {
+    private func happen(_ scene: Scene, using generator: inout SplitMix) {
         switch Int.random(in: 0..<5, using: &generator) {
         case 4: scene.handle(.duplicateSerial("003R", addresses: ["F0", "F1"]))
         case 0:
@@ -79,7 +79,7 @@ struct InvariantTests {
     }
 
     /// Answers every token, possibly with an unexpected answer, and then an unknown token.
-    private func answer(_ token: UInt64, in scene: inout Scene, using generator: inout SplitMix) {
+    private func answer(_ token: UInt64, in scene: Scene, using generator: inout SplitMix) {
         let end = Self.ends.randomElement(using: &generator) ?? .success(.done)
         for tag in Self.tags { scene.report(.commandEnded(token: token, end), of: tag) }
         let answer = Self.answers.randomElement(using: &generator) ?? .success(.done)
@@ -103,7 +103,7 @@ struct InvariantTests {
     @Test("invalid bytes are rejected", arguments: 0..<200)
     func noise(seed: Int) {
         var generator = SplitMix(seed: UInt64(seed))
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let alphabet = Array(#"{}[]":,\/u0019aeE+-. tfn"#.utf8) + [0, 0x80, 0xC3, 0xE2, 0xF0, 0xFF]
         for _ in 0..<20 {
             let length = Int.random(in: 0..<64, using: &generator)

@@ -7,7 +7,7 @@ import Testing
 struct LEDCommandTests {
     @Test("accepts all documented forms", arguments: LEDForm.all)
     func pattern(of form: LEDForm) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", form.payload)
         #expect(scene.performed == [.playLEDPattern(form.pattern, on: form.target)])
         #expect(scene.answer().first?.contains(#""status":"ok""#) == true)
@@ -21,7 +21,7 @@ struct LEDCommandTests {
             ("pulse", .pulsing), ("blink", .singleBlink),
         ] as [(String, LEDPattern.Kind)], ["pattern", "effect"])
     func patterns(word: (String, LEDPattern.Kind), key: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", #"{"\#(key)":"\#(word.0)","duration_ms":7}"#)
         #expect(
             scene.performed
@@ -111,7 +111,7 @@ struct LEDCommandTests {
             ("17", #""payload" is "17"; it may be on, off, flash, a colour such as red or #ff8000, or a JSON object"#),
         ])
     func wrongValues(payload: String, text: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", payload)
         #expect(scene.performed == [])
         #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
@@ -121,7 +121,7 @@ struct LEDCommandTests {
     func longestPattern() {
         let frame = ##"{"color":"#ffffff","duration_ms":86400000}"##
         let frames = Array(repeating: frame, count: 50).joined(separator: ",")
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", #"{"frames":[\#(frames)]}"#)
         guard case .playLEDPattern(let pattern, on: .tag)? = scene.performed.first else {
             Issue.record("no pattern")

@@ -13,30 +13,30 @@ struct LightTests {
     }
 
     /// Sends a command, completes it, and returns the published state of the light.
-    private func published(_ payload: String, in scene: inout Scene) -> String? {
+    private func published(_ payload: String, in scene: Scene) -> String? {
         scene.send("tag/003R/led/set", payload)
         return scene.answer().first { $0.hasPrefix("jacquard/tag/003R/led ") }
     }
 
     @Test("shows the last command, with the sender's names")
     func words() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(
-            published(#"{"state":"ON","color":{"r":10,"g":20,"b":30},"brightness":77,"effect":"blink"}"#, in: &scene)
+            published(#"{"state":"ON","color":{"r":10,"g":20,"b":30},"brightness":77,"effect":"blink"}"#, in: scene)
                 == light("ON", (10, 20, 30), brightness: 77, effect: "blink"))
         #expect(
-            published(##"{"color":"#ff0000","pattern":"breathing","duration_ms":2000}"##, in: &scene)
+            published(##"{"color":"#ff0000","pattern":"breathing","duration_ms":2000}"##, in: scene)
                 == light("ON", (255, 0, 0), effect: "breathing"))
         #expect(
-            published(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
+            published(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: scene)
                 == light("ON", (0, 255, 0), effect: "custom"))
-        #expect(published("off", in: &scene) == light("OFF", (0, 255, 0), effect: "custom"))
+        #expect(published("off", in: scene) == light("OFF", (0, 255, 0), effect: "custom"))
     }
 
     @Test("turns off when the pattern has ended")
     func darkness() {
-        var scene = Scene.connected()
-        #expect(published(#"{"state":"ON","flash":1}"#, in: &scene) == light("ON"))
+        let scene = Scene.connected()
+        #expect(published(#"{"state":"ON","flash":1}"#, in: scene) == light("ON"))
         #expect(scene.wait(.milliseconds(999)) == [])
         #expect(scene.wait(.milliseconds(1)) == [light("OFF")])
         #expect(scene.state.deadline == nil)
@@ -44,22 +44,22 @@ struct LightTests {
 
     @Test("plays for the duration of the last command")
     func restart() {
-        var scene = Scene.connected()
-        _ = published(#"{"state":"ON"}"#, in: &scene)
+        let scene = Scene.connected()
+        _ = published(#"{"state":"ON"}"#, in: scene)
         scene.wait(.seconds(9))
-        _ = published(#"{"state":"ON"}"#, in: &scene)
+        _ = published(#"{"state":"ON"}"#, in: scene)
         #expect(scene.wait(.seconds(9)) == [])
         #expect(scene.wait(.seconds(1)) == [light("OFF")])
     }
 
     @Test("uses the last colour, brightness and effect for an \"on\" without keys")
     func memory() {
-        var scene = Scene.connected()
-        _ = published(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":100,"effect":"pulse"}"#, in: &scene)
-        _ = published("off", in: &scene)
-        #expect(published("on", in: &scene) == light("ON", (255, 0, 0), brightness: 100, effect: "pulse"))
+        let scene = Scene.connected()
+        _ = published(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":100,"effect":"pulse"}"#, in: scene)
+        _ = published("off", in: scene)
+        #expect(published("on", in: scene) == light("ON", (255, 0, 0), brightness: 100, effect: "pulse"))
         #expect(
-            published(#"{"state":"ON","brightness":50}"#, in: &scene)
+            published(#"{"state":"ON","brightness":50}"#, in: scene)
                 == light("ON", (255, 0, 0), brightness: 50, effect: "pulse"))
         #expect(
             scene.performed.last
@@ -70,21 +70,21 @@ struct LightTests {
 
     @Test("is white, full and solid for a flash without keys")
     func flash() {
-        var scene = Scene.connected()
-        _ = published(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"effect":"pulse"}"#, in: &scene)
-        #expect(published("flash", in: &scene) == light("ON"))
+        let scene = Scene.connected()
+        _ = published(#"{"state":"ON","color":{"r":255,"g":0,"b":0},"effect":"pulse"}"#, in: scene)
+        #expect(published("flash", in: scene) == light("ON"))
     }
 
     @Test("is solid when it is turned on again after frames")
     func afterFrames() {
-        var scene = Scene.connected()
-        _ = published(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: &scene)
-        #expect(published("on", in: &scene) == light("ON", (0, 255, 0)))
+        let scene = Scene.connected()
+        _ = published(##"{"frames":[{"color":"#00ff00","duration_ms":100}]}"##, in: scene)
+        #expect(published("on", in: scene) == light("ON", (0, 255, 0)))
     }
 
     @Test("uses the values of a pending command")
     func underWay() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", #"{"state":"ON","color":{"r":255,"g":0,"b":0}}"#)
         scene.send("tag/003R/led/set", #"{"state":"ON","brightness":51}"#)
         #expect(
@@ -96,41 +96,41 @@ struct LightTests {
 
     @Test("keeps its state when a command fails")
     func failure() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", ##"{"color":"#ff0000"}"##)
         #expect(scene.fail(.timeout).filter { $0.hasPrefix("jacquard/tag/003R/led ") } == [])
-        #expect(published("on", in: &scene) == light("ON"))
+        #expect(published("on", in: scene) == light("ON"))
     }
 
     @Test("stops when a running pattern is toggled, and starts again when a stopped one is")
     func toggle() {
         let payload = ##"{"color":"#ff0000","pattern":"solid","duration_ms":1000,"play":"toggle"}"##
-        var scene = Scene.connected()
-        #expect(published(payload, in: &scene) == light("ON", (255, 0, 0)))
-        #expect(published(payload, in: &scene) == light("OFF", (255, 0, 0)))
-        #expect(published(payload, in: &scene) == light("ON", (255, 0, 0)))
+        let scene = Scene.connected()
+        #expect(published(payload, in: scene) == light("ON", (255, 0, 0)))
+        #expect(published(payload, in: scene) == light("OFF", (255, 0, 0)))
+        #expect(published(payload, in: scene) == light("ON", (255, 0, 0)))
         scene.wait(.seconds(1))
-        #expect(published(payload, in: &scene) == light("ON", (255, 0, 0)))
+        #expect(published(payload, in: scene) == light("ON", (255, 0, 0)))
         #expect(
-            published(##"{"color":"#0000ff","pattern":"solid","duration_ms":1000,"play":"toggle"}"##, in: &scene)
+            published(##"{"color":"#0000ff","pattern":"solid","duration_ms":1000,"play":"toggle"}"##, in: scene)
                 == light("ON", (0, 0, 255)))
     }
 
     @Test("is not published again for a repeated command")
     func repeated() {
-        var scene = Scene.connected()
-        #expect(published("#ff0000", in: &scene) == light("ON", (255, 0, 0)))
-        #expect(published("#ff0000", in: &scene) == nil)
-        #expect(published("off", in: &scene) == light("OFF", (255, 0, 0)))
-        #expect(published("off", in: &scene) == nil)
+        let scene = Scene.connected()
+        #expect(published("#ff0000", in: scene) == light("ON", (255, 0, 0)))
+        #expect(published("#ff0000", in: scene) == nil)
+        #expect(published("off", in: scene) == light("OFF", (255, 0, 0)))
+        #expect(published("off", in: scene) == nil)
     }
 
     @Test("is the tag's own: the LED of gear has a separate state that is not published")
     func gear() {
-        var scene = Scene.connected()
-        #expect(published(##"{"color":"#ff0000","component":"gear"}"##, in: &scene) == nil)
-        #expect(published(#"{"state":"ON"}"#, in: &scene) == light("ON"))
-        _ = published(#"{"state":"ON","component":"gear"}"#, in: &scene)
+        let scene = Scene.connected()
+        #expect(published(##"{"color":"#ff0000","component":"gear"}"##, in: scene) == nil)
+        #expect(published(#"{"state":"ON"}"#, in: scene) == light("ON"))
+        _ = published(#"{"state":"ON","component":"gear"}"#, in: scene)
         #expect(
             scene.performed.last
                 == .playLEDPattern(
@@ -140,8 +140,8 @@ struct LightTests {
 
     @Test("turns off in time although another tag is added meanwhile")
     func addedTag() {
-        var scene = Scene.connected()
-        _ = published(#"{"state":"ON","flash":1}"#, in: &scene)
+        let scene = Scene.connected()
+        _ = published(#"{"state":"ON","flash":1}"#, in: scene)
         scene.handle(.tagAdded(TagEntry(id: .known("0004"), serial: "0004")))
         #expect(scene.wait(.seconds(1)).contains(light("OFF")))
     }

@@ -14,14 +14,14 @@ struct LogStreamTests {
         at: time, level: .info, label: "tag", message: "lost", fields: [.init("tag", "0001")])
 
     private static func scene(_ payload: String = "") -> Scene {
-        var scene = Scene()
+        let scene = Scene()
         scene.send("bridge/attic/request/log", payload)
         return scene
     }
 
     @Test("publishes records for its duration, as documented")
     func published() {
-        var scene = Self.scene()
+        let scene = Self.scene()
         #expect(scene.takeActions() == [.followLog(.info)])
         let result =
             #"{"level":"info","since":"2026-11-20T10:15:02.114Z","tag":null,"until":"2026-11-20T10:20:02.114Z"}"#
@@ -42,7 +42,7 @@ struct LogStreamTests {
 
     @Test("takes a level, a tag and a duration", arguments: LogThreshold.allCases)
     func keys(level: LogThreshold) {
-        var scene = Self.scene(#"{"level":"\#(level.rawValue)","tag":"003R","duration_s":3600,"id":"l"}"#)
+        let scene = Self.scene(#"{"level":"\#(level.rawValue)","tag":"003R","duration_s":3600,"id":"l"}"#)
         #expect(scene.takeActions() == [.followLog(level)])
         #expect(scene.state.logStream?.tag == .tag003R)
         #expect(scene.state.logStream?.until == Scene.beginning + .seconds(3_600))
@@ -58,7 +58,7 @@ struct LogStreamTests {
             (#"{"tag":1}"#, "invalid_argument"), ("info", "invalid_argument"), ("{", "invalid_json"),
         ])
     func refused(payload: String, code: String) {
-        var scene = Self.scene(payload)
+        let scene = Self.scene(payload)
         #expect(scene.results.last?.error?.code == code)
         #expect(scene.takeActions().isEmpty && scene.state.logStream == nil)
     }
@@ -66,7 +66,7 @@ struct LogStreamTests {
     @Test("ends with duration 0, at a disconnect, and when the broker refuses the topic")
     func ends() {
         for end in 0..<3 {
-            var scene = Self.scene()
+            let scene = Self.scene()
             _ = scene.takeActions()
             switch end {
             case 0:
@@ -78,7 +78,7 @@ struct LogStreamTests {
             #expect(scene.takeActions() == [.followLog(nil)])
             #expect(scene.handle(.logged([Self.connected], omitted: 0)).isEmpty)
         }
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.brokerDisconnected)
         scene.send("bridge/attic/request/log", #"{"duration_s":0}"#)
         #expect(scene.takeActions().isEmpty)
@@ -86,7 +86,7 @@ struct LogStreamTests {
 
     @Test("publishes records of the past before the result, and the later ones after it")
     func past() {
-        var scene = Scene()
+        let scene = Scene()
         #expect(scene.send("bridge/attic/request/log", #"{"past_s":600,"level":"debug"}"#).isEmpty)
         #expect(scene.takeActions() == [.recallLog(.debug, .seconds(600), token: scene.tokens.last ?? 0)])
         #expect(scene.state.logStream == nil)
@@ -110,7 +110,7 @@ struct LogStreamTests {
 
     @Test("publishes records of the past of one tag, and none to end the publication")
     func pastOfTag() {
-        var scene = Self.scene(#"{"past_s":60,"tag":"003R"}"#)
+        let scene = Self.scene(#"{"past_s":60,"tag":"003R"}"#)
         let lines = scene.done(.recalled(RecalledLog([Self.other, Self.connected], since: Self.time)))
         #expect(lines.count == 2 && lines.first?.contains(#""tag":"003R""#) == true)
         _ = scene.takeActions()
@@ -120,7 +120,7 @@ struct LogStreamTests {
 
     @Test("a new request replaces the last one")
     func replaced() {
-        var scene = Self.scene(#"{"tag":"003R","duration_s":1}"#)
+        let scene = Self.scene(#"{"tag":"003R","duration_s":1}"#)
         scene.send("bridge/attic/request/log", #"{"level":"debug","duration_s":10}"#)
         #expect(scene.takeActions() == [.followLog(.info), .followLog(.debug)])
         scene.wait(.seconds(5))
@@ -129,7 +129,7 @@ struct LogStreamTests {
 
     @Test("publishes at most 50 messages a second, with the number of omitted records")
     func rate() {
-        var scene = Self.scene()
+        let scene = Self.scene()
         let flood = Array(repeating: Self.connected, count: 80)
         #expect(scene.handle(.logged(flood, omitted: 5)).count == 50)
         #expect(scene.publications.last(where: { $0.topic.hasSuffix("/log") })?.text.contains(#""omitted":0"#) == true)
@@ -142,7 +142,7 @@ struct LogStreamTests {
         // A record after a quiet second has no count.
         #expect(scene.handle(.logged([Self.connected], omitted: 0)).first?.contains(#""omitted":0"#) == true)
         // Over any time: at most 51 messages for each second.
-        var scene2 = Self.scene()
+        let scene2 = Self.scene()
         var published = 0
         for _ in 0..<100 {
             published += scene2.handle(.logged(flood, omitted: 0)).count
@@ -153,7 +153,7 @@ struct LogStreamTests {
 
     @Test("counts what the driver omitted with the next record")
     func omittedByDriver() {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.handle(.logged([], omitted: 7))
         let lines = scene.handle(.logged([Self.connected], omitted: 0))
         #expect(lines.first?.contains(#""omitted":7"#) == true)
@@ -161,7 +161,7 @@ struct LogStreamTests {
 
     @Test("records about its own topic are not published")
     func ownTopic() {
-        var scene = Self.scene(#"{"level":"trace"}"#)
+        let scene = Self.scene(#"{"level":"trace"}"#)
         let own = LogEntry(
             at: Self.time, level: .warning, label: "daemon", message: "the broker refuses a message",
             fields: [.init("topic", "jacquard/bridge/attic/log")])
@@ -170,7 +170,7 @@ struct LogStreamTests {
 
     @Test("records with the address of the tag belong to it")
     func address() {
-        var scene = Self.scene(#"{"tag":"003R"}"#)
+        let scene = Self.scene(#"{"tag":"003R"}"#)
         let entry = LogEntry(
             at: Self.time, level: .info, label: "bluez", message: "linked", fields: [.init("address", "F0:01")])
         #expect(scene.handle(.logged([entry], omitted: 0)).isEmpty)
@@ -180,7 +180,7 @@ struct LogStreamTests {
 
     @Test("a long value is cut")
     func long() {
-        var scene = Self.scene()
+        let scene = Self.scene()
         let entry = LogEntry(
             at: Self.time, level: .info, label: "a", message: "b",
             fields: [.init("error", String(repeating: "x", count: 1_000))])

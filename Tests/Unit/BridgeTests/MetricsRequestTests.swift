@@ -11,7 +11,7 @@ struct MetricsRequestTests {
         residentKilobytes: 9_120, queued: 3, dropped: 2, brokerReconnects: 4)
 
     /// Sends the request, and answers with a measurement.
-    private func data(_ scene: inout Scene, after tag: String? = nil) throws -> JSONValue {
+    private func data(_ scene: Scene, after tag: String? = nil) throws -> JSONValue {
         scene.send(Self.request, tag.map { #"{"after":"\#($0)"}"# } ?? "")
         #expect(scene.takeActions().contains { if case .measure = $0 { true } else { false } })
         let result = try #require(
@@ -26,8 +26,8 @@ struct MetricsRequestTests {
 
     @Test("answers with the text of the metrics file")
     func text() throws {
-        var scene = Scene.connected()
-        let data = try data(&scene)
+        let scene = Scene.connected()
+        let data = try data(scene)
         #expect(data["text"]?.string == scene.state.metrics(Self.measurement, at: scene.now))
         #expect(data["next"] == .null)
     }
@@ -39,14 +39,14 @@ struct MetricsRequestTests {
             (#"{"after":"\#(String(repeating: "x", count: 65))"}"#, "invalid_argument"),
         ])
     func refusal(payload: String, code: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(Self.request, payload)
         #expect(scene.lastError?.code == code)
     }
 
     @Test("is executed again with the same id, so that its results don't replace the stored ones of commands")
     func notStored() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         for _ in 0..<2 {
             scene.send(Self.request, #"{"id":"a"}"#)
             #expect(scene.takeActions().contains { if case .measure = $0 { true } else { false } })
@@ -57,7 +57,7 @@ struct MetricsRequestTests {
 
     @Test("answers in parts of at most 64 KiB, which together are the text of the file")
     func parts() throws {
-        var scene = Scene(tags: (0..<1_000).map(Self.entry))
+        let scene = Scene(tags: (0..<1_000).map(Self.entry))
         for number in 0..<1_000 {
             scene.connect(Self.entry(number).id)
             scene.report(.gesture(.brushIn), of: Self.entry(number).id)
@@ -66,7 +66,7 @@ struct MetricsRequestTests {
         var tag: String?
         var (count, longest) = (0, 0)
         repeat {
-            let data = try data(&scene, after: tag)
+            let data = try data(scene, after: tag)
             let part = try #require(data["text"]?.string)
             longest = max(longest, part.utf8.count)
             text.append(part)
@@ -80,8 +80,8 @@ struct MetricsRequestTests {
 
     @Test("has each tag once, whatever is added and removed between two parts")
     func changes() throws {
-        var scene = Scene(tags: (0..<300).map { Self.entry(2 * $0) })
-        let first = try data(&scene)
+        let scene = Scene(tags: (0..<300).map { Self.entry(2 * $0) })
+        let first = try data(scene)
         let last = try #require(first["next"]?.string)
         scene.handle(.tagRemoved(.known(last)))
         scene.handle(.tagAdded(Self.entry(1)))
@@ -90,7 +90,7 @@ struct MetricsRequestTests {
         text.append(try #require(first["text"]?.string))
         var next: String? = last
         while let tag = next {
-            let data = try data(&scene, after: tag)
+            let data = try data(scene, after: tag)
             text.append(try #require(data["text"]?.string))
             next = data["next"]?.string
         }

@@ -28,7 +28,7 @@ struct MetricsTests {
 
     @Test("report each tag, without samples for unknown values")
     func tags() {
-        var scene = Scene()
+        let scene = Scene()
         #expect(lines(scene).contains(#"jacquard_tag_connected{tag="003R"} 0"#))
         #expect(!lines(scene).contains { $0.hasPrefix("jacquard_tag_battery") })
         scene.connect()
@@ -47,7 +47,7 @@ struct MetricsTests {
         #expect(!lines(Scene()).contains { $0.contains("chords") || $0.contains("reflexes") })
         let chord = Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .seconds(1))
         let reflex = Reflex(on: .event("tap_in"), request: try ReflexRequest("led flash"), cooldown: .zero)
-        var scene = Scene(chords: [chord], reflexes: [reflex])
+        let scene = Scene(chords: [chord], reflexes: [reflex])
         #expect(lines(scene).contains(#"jacquard_bridge_reflexes_total{status="ok"} 0"#))
         scene.connect()
         for round in 0..<3 {
@@ -64,7 +64,7 @@ struct MetricsTests {
 
     @Test("report each problem by its code")
     func problems() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.adapters([]))
         let lines = lines(scene)
         #expect(lines.contains(#"jacquard_bridge_health{status="failed"} 1"#))
@@ -73,7 +73,7 @@ struct MetricsTests {
 
     @Test("are in the format of Prometheus: each family once, after its help and type")
     func format() throws {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.report(.gesture(.shortCover))
         var families: Set<String> = []
         var current = ""
@@ -103,7 +103,7 @@ struct MetricsTests {
             text.matches(of: #/jacquard_(?:bridge|adapter|tag)_\w+/#).map { String($0.0).withoutHistogramSuffix })
         let chord = Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .seconds(1))
         let reflex = Reflex(on: .event("tap_in"), request: try ReflexRequest("led flash"))
-        var scene = Scene(chords: [chord], reflexes: [reflex])
+        let scene = Scene(chords: [chord], reflexes: [reflex])
         scene.connect()
         scene.report(.battery(BatteryStatus(level: 87, isCharging: true)))
         scene.report(.gesture(.doubleTap))
@@ -136,7 +136,7 @@ struct MetricsTests {
 
     @Test("give each family its type")
     func types() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.adapters([]))
         #expect(lines(scene).contains("# TYPE jacquard_bridge_problems gauge"))
         scene.handle(.adapters([AdapterFacts(id: "hci0", address: nil, state: .poweredOn)]))

@@ -9,14 +9,14 @@ struct OnDemandTests {
     private let availability = "jacquard/tag/003R/availability "
 
     private func scene() -> Scene {
-        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)])
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)])
         scene.powerOn()
         return scene
     }
 
     @Test("is connected by a command, and disconnected 30 s after the last one")
     func life() {
-        var scene = scene()
+        let scene = scene()
         scene.send(led, "on")
         #expect(scene.takeActions() == [.connect(.tag003R)])
         scene.connect()
@@ -35,7 +35,7 @@ struct OnDemandTests {
 
     @Test("stays connected while a command has no response")
     func busy() {
-        var scene = scene()
+        let scene = scene()
         scene.send(led, "on")
         scene.connect()
         scene.wait(.seconds(100))
@@ -44,7 +44,7 @@ struct OnDemandTests {
 
     @Test("is not searched for 30 s after the command has expired")
     func away() {
-        var scene = scene()
+        let scene = scene()
         scene.send(led, "on")
         scene.wait(.seconds(40))
         #expect(scene.lastError?.code == "expired")
@@ -53,7 +53,7 @@ struct OnDemandTests {
 
     @Test("is available while a command would reach it: not after a failure, and not without Bluetooth")
     func whenAvailable() {
-        var scene = scene()
+        let scene = scene()
         #expect(scene.handle(.started).contains(availability + "online"))
         let timeout = TagConnectionError(.connectionTimeout, "No link")
         #expect(
@@ -76,7 +76,7 @@ struct OnDemandTests {
 
     @Test("is not available after a command has expired, until it is seen or connected", arguments: [true, false])
     func unreached(isHeard: Bool) {
-        var scene = scene()
+        let scene = scene()
         scene.send(led, "on")
         let lines = scene.wait(.seconds(10))
         #expect(scene.lastError?.code == "expired")
@@ -95,7 +95,7 @@ struct OnDemandTests {
 
     @Test("is named in the error of a command that must not wait")
     func hint() {
-        var scene = scene()
+        let scene = scene()
         scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
         #expect(
             scene.lastError

@@ -22,7 +22,7 @@ struct PageFactsTests {
 
     /// The latest facts of the tag after each event of a scene.
     private static func facts(_ policy: TagEntry.ConnectPolicy, _ events: [BridgeEvent]) throws -> Set<Facts> {
-        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: policy)])
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: policy)])
         var all: Set<Facts> = []
         scene.powerOn()
         for event in [.started] + events {

@@ -8,7 +8,7 @@ struct PairTests {
     private let topic = "bridge/attic/request/pair"
 
     private func scene(tags: [TagEntry] = [.tag003R]) -> Scene {
-        var scene = Scene(tags: tags)
+        let scene = Scene(tags: tags)
         scene.powerOn()
         _ = scene.takeActions()
         return scene
@@ -21,7 +21,7 @@ struct PairTests {
 
     @Test("publishes each stage, and ends with a tag that is known, stored and connected")
     func success() {
-        var scene = scene()
+        let scene = scene()
         #expect(
             scene.send(topic, #"{"serial":"0001","timeout_s":90,"id":"p"}"#) == [event("pair_started", id: #""0001""#)])
         #expect(scene.takeActions() == [.pair(serial: "0001", timeout: .seconds(90), token: 1)])
@@ -70,7 +70,7 @@ struct PairTests {
             (.timeout(text: "the tag was found, but did not connect"), "timeout"),
             (.bluetoothUnavailable(.poweredOff), "not_permitted"),
         ] as [(RequestError, String)] {
-            var scene = scene()
+            let scene = scene()
             scene.send(topic, "0001")
             #expect(scene.notDone(error).first?.contains(#""type":"pair_failed""#) == true)
             #expect(scene.lastError?.code == code)
@@ -82,7 +82,7 @@ struct PairTests {
 
     @Test("names a received serial that looks like the one that is searched for")
     func similarSerial() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "04px")
         let other = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: -60)
         #expect(scene.handle(.advertisement(other)) == [])
@@ -101,10 +101,10 @@ struct PairTests {
 
     @Test("accepts spaces around the serial, and says where to enter a missing one")
     func entered() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, #"{"serial":" 0001 "}"#)
         #expect(scene.takeActions() == [.pair(serial: "0001", timeout: .seconds(60), token: 1)])
-        var empty = self.scene()
+        let empty = self.scene()
         empty.send(topic, "{}")
         #expect(
             empty.lastError?.hint
@@ -115,7 +115,7 @@ struct PairTests {
     @Test("of a configured tag keeps its configuration")
     func configured() {
         let entry = TagEntry(id: .known("sleeve"), serial: "0001", name: "Left", connect: .onDemand)
-        var scene = scene(tags: [entry])
+        let scene = scene(tags: [entry])
         scene.send(topic, "0001")
         let lines = scene.done(.paired(address: "F0", name: nil))
         #expect(lines.contains { $0.hasPrefix("jacquard/tag/sleeve/info") && $0.contains(#""paired":true"#) })
@@ -124,7 +124,7 @@ struct PairTests {
 
     @Test("of a tag that has lost its bond connects it again")
     func lostBond() {
-        var scene = scene()
+        let scene = scene()
         let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
         let lines = scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
         #expect(lines.last?.contains(#""code":"peer_removed_pairing_info""#) == true)
@@ -135,7 +135,7 @@ struct PairTests {
 
     @Test("of one tag is executed once at a time")
     func twice() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "0001")
         scene.send(topic, "0001")
         #expect(scene.lastError?.code == "busy")
@@ -145,7 +145,7 @@ struct PairTests {
 
     @Test("that the driver never completes fails with an internal error")
     func defect() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, #"{"serial":"0001","timeout_s":5}"#)
         scene.wait(.seconds(35))
         #expect(scene.lastError?.code == "internal")
@@ -154,7 +154,7 @@ struct PairTests {
 
     @Test("waits until the state of Bluetooth is known")
     func waits() {
-        var scene = Scene()
+        let scene = Scene()
         for id in ["a", "b"] { scene.send(topic, #"{"serial":"0001","id":"\#(id)"}"#) }
         #expect(scene.publications.isEmpty)
         #expect(scene.powerOn().contains { $0.contains("pair_started") })
@@ -166,11 +166,11 @@ struct PairTests {
 
     @Test("is refused when Bluetooth is off, or its state stays unknown; no pairing is published")
     func bluetooth() {
-        var off = Scene()
+        let off = Scene()
         off.send(topic, "0001")
         off.handle(.bluetooth(.poweredOff))
         #expect(off.lastError?.text == "Bluetooth is powered off")
-        var silent = Scene()
+        let silent = Scene()
         silent.send(topic, #"{"serial":"0001","ttl_ms":2000}"#)
         silent.wait(.seconds(2))
         #expect(silent.results.map(\.status) == ["accepted", "error"])
@@ -195,7 +195,7 @@ struct PairTests {
             ("sleeve", #""serial" is "sleeve", which is the id of another tag"#),
         ])
     func wrongValues(payload: String, text: String) {
-        var scene = scene(tags: [.tag003R, TagEntry(id: .known("sleeve"), serial: "0009")])
+        let scene = scene(tags: [.tag003R, TagEntry(id: .known("sleeve"), serial: "0009")])
         scene.send(topic, payload)
         #expect(scene.lastError?.text == text)
         #expect(scene.takeActions() == [])
@@ -203,7 +203,7 @@ struct PairTests {
 
     @Test("a tag can be added by the configuration, once")
     func add() {
-        var scene = scene()
+        let scene = scene()
         let entry = TagEntry(id: .known("0001"), serial: "0001")
         #expect(scene.handle(.tagAdded(entry)).count == 12)
         #expect(scene.takeActions().last == .connect(entry.id))
@@ -219,7 +219,7 @@ struct PairTests {
             TagRecord(id: .tag003R, serial: "003R", address: "F0", name: "Sleeve"),
             TagRecord(id: .known("old"), serial: "003R"), TagRecord(id: .known("0001"), serial: "0001"),
         ]
-        var scene = Scene(records: records)
+        let scene = Scene(records: records)
         #expect(scene.state.knownTags.map(\.entry.id.text) == ["003R", "0001"])
         #expect(scene.state.knownTags.map(\.address) == ["F0", nil])
         scene.powerOn()

@@ -8,14 +8,14 @@ import Time
 @Suite("Several bridges on one base topic")
 struct PeerBridgesTests {
     private func scene(_ peer: String, tags: String, state: String = "online") -> Scene {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("bridge/\(peer)/info", #"{"tags":[\#(tags)],"contract":1}"#)
         scene.send("bridge/\(peer)/state", state)
         return scene
     }
 
     private func answers(_ scene: Scene, for tag: String) -> Bool {
-        var scene = scene
+        let scene = scene
         return !scene.send("tag/\(tag)/sing/set", "x").isEmpty
     }
 
@@ -28,7 +28,7 @@ struct PeerBridgesTests {
     @Test("responds for the tags of a bridge that is offline")
     func offline() {
         #expect(answers(scene("zoo", tags: #""0001""#, state: "offline"), for: "0001"))
-        var scene = scene("zoo", tags: #""0001""#)
+        let scene = scene("zoo", tags: #""0001""#)
         scene.send("bridge/zoo/state", "")
         #expect(answers(scene, for: "0001"))
     }
@@ -47,7 +47,7 @@ struct PeerBridgesTests {
     @Test(
         "publishes its own state again when a late will has overwritten it, once per will", arguments: ["offline", ""])
     func lateWill(payload: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.brokerConnected)
         // The retained will of the run before.
         #expect(scene.send("bridge/attic/state", payload) == [])
@@ -64,7 +64,7 @@ struct PeerBridgesTests {
     private static let led = #"{"state":"ON","id":"a"}"#
 
     private func shared(_ peer: String, connected: String = "", isConnected: Bool = false) -> Scene {
-        var scene = isConnected ? Scene.connected() : Scene()
+        let scene = isConnected ? Scene.connected() : Scene()
         scene.send("bridge/\(peer)/info", #"{"tags":["003R"],"connected":[\#(connected)]}"#)
         scene.send("bridge/\(peer)/state", "online")
         return scene
@@ -72,7 +72,7 @@ struct PeerBridgesTests {
 
     @Test("ignores a command for a tag that another bridge is connected to", arguments: ["aaa", "zoo"])
     func connectedElsewhere(peer: String) {
-        var scene = shared(peer, connected: #""003R""#)
+        let scene = shared(peer, connected: #""003R""#)
         for (topic, payload) in [
             ("led/set", Self.led), ("led/set", "{"), ("sing/set", "x"), ("connection/set", "connect"),
         ] {
@@ -89,7 +89,7 @@ struct PeerBridgesTests {
 
     @Test("a disconnect command applies at both bridges of a tag, and one responds")
     func disconnect() {
-        var scene = shared("zoo", connected: #""003R""#)
+        let scene = shared("zoo", connected: #""003R""#)
         scene.powerOn()
         scene.send("tag/003R/connection/set", "disconnect")
         #expect(scene.results == [])
@@ -100,7 +100,7 @@ struct PeerBridgesTests {
 
     @Test("the list of an offline bridge has no effect", arguments: ["offline", ""])
     func stale(state: String) {
-        var scene = shared("aaa", connected: #""003R""#)
+        let scene = shared("aaa", connected: #""003R""#)
         scene.send("bridge/aaa/state", state)
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0}"#)
         #expect(scene.results.map(\.error?.code) == ["tag_offline"])
@@ -108,7 +108,7 @@ struct PeerBridgesTests {
 
     @Test("the bridge that is connected to the tag responds regardless of other bridges", arguments: ["aaa", "zoo"])
     func connectedHere(peer: String) {
-        var scene = shared(peer, connected: #""003R""#, isConnected: true)
+        let scene = shared(peer, connected: #""003R""#, isConnected: true)
         scene.send("tag/003R/led/set", Self.led)
         scene.send("tag/003R/led/set", "{")
         scene.answer()
@@ -119,19 +119,19 @@ struct PeerBridgesTests {
         "while no bridge is connected, the first by name responds, and both queue the command",
         arguments: [("aaa", 0), ("zoo", 1)])
     func noneConnected(peer: String, results: Int) {
-        var expired = shared(peer)
+        let expired = shared(peer)
         expired.send("tag/003R/led/set", Self.led)
         expired.wait(.seconds(11))
         #expect(expired.results.count(where: \.final) == results)
-        var wrong = shared(peer)
+        let wrong = shared(peer)
         wrong.send("tag/003R/led/set", "{")
         #expect(wrong.results.count == results)
-        var carriedOut = shared(peer)
+        let carriedOut = shared(peer)
         carriedOut.send("tag/003R/led/set", Self.led)
         carriedOut.connect()
         carriedOut.answer()
         #expect(carriedOut.results.map(\.status) == ["ok"])
-        var stopped = shared(peer)
+        let stopped = shared(peer)
         stopped.send("tag/003R/led/set", Self.led)
         stopped.handle(.stopping)
         #expect(stopped.results.count == results)
@@ -139,7 +139,7 @@ struct PeerBridgesTests {
 
     @Test("drops a queued command when the tag connects to another bridge")
     func connectsElsewhere() {
-        var scene = shared("zoo")
+        let scene = shared("zoo")
         scene.send("tag/003R/led/set", Self.led)
         scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         // The other bridge does not answer that the tag is left to it.
@@ -150,7 +150,7 @@ struct PeerBridgesTests {
 
     @Test("responds to a command that was not sent when its tag goes to another bridge, which has ignored it")
     func goesElsewhere() {
-        var scene = shared("zoo", isConnected: true)
+        let scene = shared("zoo", isConnected: true)
         scene.send("tag/003R/led/set", Self.led)
         scene.disconnect()
         scene.fail(.notConnected)
@@ -160,7 +160,7 @@ struct PeerBridgesTests {
 
     @Test("responds to a command when its tag goes to another bridge, which names it as refused")
     func refusedElsewhere() {
-        var scene = shared("zoo")
+        let scene = shared("zoo")
         for id in [#","id":"a""#, #","id":"b""#, "", ""] { scene.send("tag/003R/led/set", #"{"state":"ON"\#(id)}"#) }
         let refused = [#""id":"b","#, ""].map { #"{\#($0)"tag":"003R","topic":"jacquard/tag/003R/led/result"}"# }
         let info = #"{"tags":["003R"],"connected":["003R"],"refused":[\#(refused.joined(separator: ","))]}"#
@@ -172,7 +172,7 @@ struct PeerBridgesTests {
 
     @Test("responds to a command when its tag goes to another bridge that has started since")
     func startedElsewhere() {
-        var scene = Scene()
+        let scene = Scene()
         let info = #"{"tags":["003R"],"connected":[],"boot":"1"}"#
         scene.send("bridge/zoo/info", info)
         scene.send("bridge/zoo/state", "online")
@@ -186,7 +186,7 @@ struct PeerBridgesTests {
 
     @Test("names the commands that it has refused while another bridge responds, while it is connected to their tag")
     func refusedHere() {
-        var scene = shared("aaa")
+        let scene = shared("aaa")
         func info() -> String? { scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text }
         scene.send("tag/003R/connection/set", "disconnect")
         scene.send("tag/003R/led/set", Self.led)
@@ -204,12 +204,12 @@ struct PeerBridgesTests {
 
     @Test("names the commands that it has rejected and another bridge may have, and drops those that the other names")
     func answered() {
-        var here = shared("zoo")
+        let here = shared("zoo")
         here.send("tag/003R/connection/set", "disconnect")
         here.send("tag/003R/led/set", Self.led)
         let refused = #""refused":[{"answered":true,"id":"a","tag":"003R","topic":"jacquard/tag/003R/led/result"}]"#
         #expect(here.publications.last { $0.topic.hasSuffix("attic/info") }?.text.contains(refused) == true)
-        var there = shared("aaa")
+        let there = shared("aaa")
         there.send("tag/003R/led/set", Self.led)
         there.send("tag/003R/led/set", #"{"state":"ON","id":"b"}"#)
         there.send("bridge/aaa/info", #"{"tags":["003R"],"connected":[],\#(refused)}"#)
@@ -220,7 +220,7 @@ struct PeerBridgesTests {
 
     @Test("responds to a command that the broker has received before it knew that the tag is disconnected")
     func crossesDisconnection() {
-        var scene = shared("aaa", isConnected: true)
+        let scene = shared("aaa", isConnected: true)
         scene.send("bridge/attic/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         scene.disconnect()
         scene.send("tag/003R/led/set", Self.led)
@@ -255,7 +255,7 @@ struct PeerBridgesTests {
         arguments: [true, false])
     func diedWithBroker(isAlive: Bool) {
         let info = #"{"tags":["003R"],"connected":["003R"]}"#
-        var scene = shared("zoo", connected: #""003R""#)
+        let scene = shared("zoo", connected: #""003R""#)
         scene.handle(.brokerDisconnected)
         scene.handle(.brokerConnected)
         // The broker has published no will, so this bridge's earlier state is retained, too.
@@ -273,7 +273,7 @@ struct PeerBridgesTests {
 
     @Test("leaves a tag to another bridge that could not prove that it lives while the broker was away")
     func unprovenWhileAway() {
-        var scene = shared("zoo", connected: #""003R""#)
+        let scene = shared("zoo", connected: #""003R""#)
         scene.connect()
         scene.handle(.brokerDisconnected)
         scene.disconnect()
@@ -287,7 +287,7 @@ struct PeerBridgesTests {
 
     @Test("does not repeat the response of another bridge to a connect command", arguments: ["aaa", "zoo"])
     func connectAnsweredElsewhere(peer: String) {
-        var scene = shared(peer, connected: #""003R""#)
+        let scene = shared(peer, connected: #""003R""#)
         scene.send("tag/003R/connection/set", "connect")
         scene.send("bridge/\(peer)/info", #"{"tags":["003R"],"connected":[]}"#)
         scene.connect()
@@ -296,7 +296,7 @@ struct PeerBridgesTests {
 
     @Test("the bridge that the tag connects to responds to a connect command", arguments: ["aaa", "zoo"])
     func connect(peer: String) {
-        var scene = shared(peer)
+        let scene = shared(peer)
         scene.send("tag/003R/connection/set", "connect")
         scene.connect()
         #expect(scene.results.map(\.status) == ["ok"])
@@ -304,7 +304,7 @@ struct PeerBridgesTests {
 
     @Test("publishes the tags that it is connected to")
     func claim() {
-        var scene = Scene()
+        let scene = Scene()
         scene.connect()
         #expect(
             scene.publications.last { $0.topic.hasSuffix("/info") }?.text.contains(#""connected":["003R"]"#) == true)
@@ -314,7 +314,7 @@ struct PeerBridgesTests {
 
     @Test("stores at most 1,024 other bridges", arguments: [1_023, 1_024])
     func most(count: Int) {
-        var scene = Scene()
+        let scene = Scene()
         for number in 0..<count { scene.send("bridge/z\(number)/state", "online") }
         scene.send("bridge/aaa/info", #"{"tags":["003R"],"connected":["003R"]}"#)
         scene.send("bridge/aaa/state", "online")
@@ -354,7 +354,7 @@ struct PeerBridgesTests {
     @Test("ignores its own documents and invalid ones")
     func nonsense() {
         #expect(answers(scene("attic", tags: #""0001""#), for: "0001"))
-        var scene = scene("zoo", tags: #""0001""#)
+        let scene = scene("zoo", tags: #""0001""#)
         scene.send("bridge/zoo/info", "{")
         #expect(answers(scene, for: "0001"))
     }

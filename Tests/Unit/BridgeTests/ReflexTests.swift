@@ -12,7 +12,7 @@ struct ReflexTests {
 
     /// A bridge with two connected tags and reflexes.
     private static func scene(_ reflexes: Reflex..., chords: [Chord] = []) -> Scene {
-        var scene = Scene(tags: [.tag003R, other], chords: chords, reflexes: reflexes)
+        let scene = Scene(tags: [.tag003R, other], chords: chords, reflexes: reflexes)
         scene.connect()
         scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: other.id)
         scene.handle(.brokerConnected)
@@ -34,7 +34,7 @@ struct ReflexTests {
 
     @Test("give their command at once, before the gesture is published, at the head of the tag's queue")
     func gesture() throws {
-        var scene = Self.scene(try Self.tap())
+        let scene = Self.scene(try Self.tap())
         let actions = scene.state.handle(.tag(.tag003R, .gesture(.doubleTap)), at: scene.now)
         #expect(Self.given(Array(actions.prefix(1))) == ["003R led first"])
         guard case .publish(let publication) = actions[1] else { return #expect(Bool(false), "no gesture") }
@@ -44,7 +44,7 @@ struct ReflexTests {
 
     @Test("have a result on a topic of their own, none without a broker, and change the light")
     func result() throws {
-        var scene = Self.scene(try Self.tap())
+        let scene = Self.scene(try Self.tap())
         scene.report(.gesture(.doubleTap))
         scene.now = scene.now + .milliseconds(4)
         let lines = scene.answer()
@@ -65,21 +65,21 @@ struct ReflexTests {
 
     @Test("of the listed tags only, to another tag, and to one that is not connected or unknown")
     func tags() throws {
-        var scene = Self.scene(try Self.tap(from: ["0001"], to: .tag003R))
+        let scene = Self.scene(try Self.tap(from: ["0001"], to: .tag003R))
         #expect(Self.given(scene.state.handle(.tag(.tag003R, .gesture(.doubleTap)), at: scene.now)) == [])
         #expect(
             Self.given(scene.state.handle(.tag("0001", .gesture(.doubleTap)), at: scene.now)) == ["003R led first"])
         scene.disconnect()
         let lines = scene.report(.gesture(.doubleTap), of: "0001")
         #expect(lines.contains { $0.hasPrefix(Self.result) && $0.contains(#""code":"tag_offline""#) })
-        var unknown = Self.scene(try Self.tap(to: "gone"))
+        let unknown = Self.scene(try Self.tap(to: "gone"))
         let refused = unknown.report(.gesture(.doubleTap))
         #expect(refused.contains { $0.hasPrefix("jacquard/tag/gone/reflex/result") && $0.contains("unknown_tag") })
     }
 
     @Test("of a tag that the user has disconnected, or that the configuration never connects, are rejected")
     func held() throws {
-        var scene = Self.scene(try Self.tap(to: .tag003R))
+        let scene = Self.scene(try Self.tap(to: .tag003R))
         scene.send("tag/003R/connection/set", "disconnect")
         let lines = scene.report(.gesture(.doubleTap), of: "0001")
         #expect(lines.contains { $0.hasPrefix(Self.result) && $0.contains(#""code":"not_permitted""#) })
@@ -87,16 +87,16 @@ struct ReflexTests {
 
     @Test("pause for their cool-down, for each tag, to the millisecond")
     func cooldown() throws {
-        var scene = Self.scene(try Self.tap(cooldown: .milliseconds(300)))
-        func count(_ scene: inout Scene, _ tag: TagID) -> Int {
+        let scene = Self.scene(try Self.tap(cooldown: .milliseconds(300)))
+        func count(_ scene: Scene, _ tag: TagID) -> Int {
             Self.given(scene.state.handle(.tag(tag, .gesture(.doubleTap)), at: scene.now)).count
         }
-        #expect(count(&scene, .tag003R) == 1)
-        #expect(count(&scene, "0001") == 1)
+        #expect(count(scene, .tag003R) == 1)
+        #expect(count(scene, "0001") == 1)
         scene.now = scene.now + .milliseconds(299)
-        #expect(count(&scene, .tag003R) == 0)
+        #expect(count(scene, .tag003R) == 0)
         scene.now = scene.now + .milliseconds(1)
-        #expect(count(&scene, .tag003R) == 1)
+        #expect(count(scene, .tag003R) == 1)
     }
 
     @Test("on a chord follow the chord, and those on a gesture in an exclusive chord follow what is published")
@@ -104,7 +104,7 @@ struct ReflexTests {
         let chord = Chord(
             name: "tap_in", of: [.doubleTap, .brushIn], within: .milliseconds(800), isExclusive: true)
         let onChord = Reflex(on: .event("tap_in"), request: try Self.request("haptic short"))
-        var scene = Self.scene(try Self.tap(), onChord, chords: [chord])
+        let scene = Self.scene(try Self.tap(), onChord, chords: [chord])
         #expect(Self.given(scene.state.handle(.tag(.tag003R, .gesture(.doubleTap)), at: scene.now)) == [])
         #expect(
             Self.given(scene.state.handle(.tag(.tag003R, .gesture(.brushIn)), at: scene.now)) == ["003R haptic first"])
@@ -115,7 +115,7 @@ struct ReflexTests {
 
     @Test("on gear follow a change, not the first report after the start and no repetition")
     func gear() throws {
-        var scene = Self.scene(
+        let scene = Self.scene(
             Reflex(on: .gear(isAttached: true), request: try Self.request("haptic short"), cooldown: .zero),
             Reflex(on: .gear(isAttached: false), request: try Self.request("led red"), cooldown: .zero))
         let reports: [(Component?, [String])] = [
@@ -129,7 +129,7 @@ struct ReflexTests {
 
     @Test("on a battery level follow each crossing once")
     func battery() throws {
-        var scene = Self.scene(
+        let scene = Self.scene(
             Reflex(on: .batteryBelow(15), request: try Self.request("led red"), cooldown: .zero))
         let reports: [(UInt32, Int)] = [
             (16, 0), (15, 0), (14, 1), (14, 0), (10, 0), (15, 0), (14, 1), (100, 0), (3, 1),
@@ -150,7 +150,7 @@ struct ReflexTests {
         let record = TagRecord(
             id: .tag003R, serial: "003R",
             battery: TagRecord.Battery(level: 14, isCharging: false, unixMilliseconds: 0))
-        var scene = Scene(
+        let scene = Scene(
             records: [record], reflexes: [Reflex(on: .batteryBelow(15), request: try Self.request("led red"))])
         scene.connect()
         let low = BatteryStatus(level: 13, isCharging: false)
@@ -163,7 +163,7 @@ struct ReflexTests {
             Reflex(on: .broker(isConnected: false), request: try Self.request("led red"), cooldown: .zero),
             Reflex(on: .broker(isConnected: true), to: "0001", request: try Self.request("led green"), cooldown: .zero),
         ]
-        var scene = Scene(tags: [.tag003R, Self.other], reflexes: reflexes)
+        let scene = Scene(tags: [.tag003R, Self.other], reflexes: reflexes)
         scene.connect()
         scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: "0001")
         let steps: [(BridgeEvent, [String])] = [
@@ -178,7 +178,7 @@ struct ReflexTests {
 
     @Test("are changed by a reload")
     func reload() throws {
-        var scene = Self.scene(try Self.tap())
+        let scene = Self.scene(try Self.tap())
         let new = Scene.configuration(tags: [.tag003R, Self.other], reflexes: [try Self.tap(to: "0001")])
         scene.handle(.configurationChanged(new, isBrokerConnected: true))
         #expect(
@@ -189,7 +189,7 @@ struct ReflexTests {
 
     @Test("take no room from the commands of users, and have room for four")
     func bounds() throws {
-        var scene = Scene(commandsPerTag: 2, reflexes: [try Self.tap()])
+        let scene = Scene(commandsPerTag: 2, reflexes: [try Self.tap()])
         scene.connect()
         scene.handle(.brokerConnected)
         for number in 1...6 {

@@ -10,7 +10,7 @@ struct ReloadTests {
     private static let bridgeDevice = "homeassistant/device/jacquard_bridge_attic/config"
 
     private func adopt(
-        _ scene: inout Scene, isConnected: Bool = true, _ change: (inout BridgeConfiguration) -> Void
+        _ scene: Scene, isConnected: Bool = true, _ change: (inout BridgeConfiguration) -> Void
     ) -> [String] {
         var configuration = scene.state.configuration
         change(&configuration)
@@ -19,7 +19,7 @@ struct ReloadTests {
 
     @Test("removes a tag: its discovery at once, its topics a second later, and not its bond")
     func release() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.powerOn()
         _ = scene.takeActions()
         let lines = scene.handle(.tagRemoved(.tag003R))
@@ -35,7 +35,7 @@ struct ReloadTests {
 
     @Test("ends the commands of a removed tag")
     func commands() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"sent"}"#)
         scene.handle(.tagRemoved(.tag003R))
         #expect(scene.lastError?.code == "link_lost")
@@ -44,7 +44,7 @@ struct ReloadTests {
 
     @Test("a removed tag that is listed again at once keeps its topics")
     func again() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.tagRemoved(.tag003R))
         _ = scene.takeActions()
         let record = TagRecord(id: .tag003R, serial: "003R", name: "Jacket", isHeld: true)
@@ -57,7 +57,7 @@ struct ReloadTests {
 
     @Test("changes a tag's name in its topics and its discovery")
     func name() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         var entry = TagEntry.sleeve
         entry.name = "Right sleeve"
         let lines = scene.handle(.tagChanged(entry))
@@ -67,7 +67,7 @@ struct ReloadTests {
 
     @Test("changes a tag's connection policy", arguments: TagEntry.ConnectPolicy.allCases)
     func policy(policy: TagEntry.ConnectPolicy) {
-        var scene = Scene()
+        let scene = Scene()
         scene.powerOn()
         scene.connect()
         _ = scene.takeActions()
@@ -82,16 +82,16 @@ struct ReloadTests {
 
     @Test("withdraws all discovery messages when discovery is switched off, and publishes them again")
     func discoveryOffAndOn() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         let settings = scene.state.configuration.homeAssistant
-        let gone = adopt(&scene) { $0.homeAssistant = nil }
+        let gone = adopt(scene) { $0.homeAssistant = nil }
         #expect(
             gone == [
                 "\(Self.bridgeDevice) ", "\(Self.device) ",
                 "jacquard/bridge/attic/pairing ",
                 "jacquard/bridge/attic/found ",
             ])
-        _ = adopt(&scene) { $0.homeAssistant = settings }
+        _ = adopt(scene) { $0.homeAssistant = settings }
         guard case .subscribe(let filters)? = scene.takeActions().last else {
             Issue.record("it does not listen")
             return
@@ -102,8 +102,8 @@ struct ReloadTests {
 
     @Test("moves discovery to another prefix")
     func prefix() {
-        var scene = Scene.announced()
-        _ = adopt(&scene) { $0.homeAssistant?.prefix = "ha" }
+        let scene = Scene.announced()
+        _ = adopt(scene) { $0.homeAssistant?.prefix = "ha" }
         let lines = scene.wait(.seconds(1))
         #expect(Set(lines.filter { $0.hasPrefix("homeassistant/") }) == ["\(Self.bridgeDevice) ", "\(Self.device) "])
         #expect(lines.discoveryTopics.suffix(2).allSatisfy { $0.hasPrefix("ha/device/") })
@@ -111,8 +111,8 @@ struct ReloadTests {
 
     @Test("moves discovery to the other form, in three steps")
     func form() {
-        var scene = Scene.announced()
-        _ = adopt(&scene) { $0.homeAssistant?.form = .single }
+        let scene = Scene.announced()
+        _ = adopt(scene) { $0.homeAssistant?.form = .single }
         let requests = scene.wait(.seconds(1))
         #expect(Set(requests.discoveryTopics) == [Self.bridgeDevice, Self.device])
         #expect(requests.allSatisfy { $0.contains("migrate_discovery") })
@@ -126,8 +126,8 @@ struct ReloadTests {
 
     @Test("publishes changed discovery when the broker is connected")
     func withoutBroker() {
-        var scene = Scene.announced()
-        _ = adopt(&scene, isConnected: false) { $0.homeAssistant?.prefix = "ha" }
+        let scene = Scene.announced()
+        _ = adopt(scene, isConnected: false) { $0.homeAssistant?.prefix = "ha" }
         #expect(scene.wait(.seconds(60)).discoveryTopics == [])
         scene.handle(.brokerConnected)
         #expect(scene.wait(.seconds(1)).discoveryTopics.count == 4)
@@ -135,8 +135,8 @@ struct ReloadTests {
 
     @Test("applies changed limits at once")
     func limits() {
-        var scene = Scene.connected()
-        #expect(adopt(&scene) { ($0.commandsPerTag, $0.gestureLifetime) = (1, .seconds(9)) } == [])
+        let scene = Scene.connected()
+        #expect(adopt(scene) { ($0.commandsPerTag, $0.gestureLifetime) = (1, .seconds(9)) } == [])
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"1"}"#)
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"2"}"#)
         #expect(scene.lastError?.code == "busy")
@@ -146,13 +146,13 @@ struct ReloadTests {
 
     @Test("is ignored after the stop, and for an unknown tag")
     func nothing() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         var other = TagEntry.sleeve
         other.id = .known("other")
         #expect(scene.state.handle(.tagChanged(other), at: scene.now) == [])
         scene.handle(.stopping)
         #expect(scene.state.handle(.tagChanged(.sleeve), at: scene.now) == [])
         #expect(scene.state.handle(.tagRemoved(.tag003R), at: scene.now) == [])
-        #expect(adopt(&scene) { $0.homeAssistant = nil } == [])
+        #expect(adopt(scene) { $0.homeAssistant = nil } == [])
     }
 }

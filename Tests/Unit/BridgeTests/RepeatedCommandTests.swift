@@ -10,7 +10,7 @@ struct RepeatedCommandTests {
 
     @Test("gets the stored result, byte for byte, for a minute")
     func stored() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, payload)
         let first = scene.answer().first
         scene.now = scene.now + .milliseconds(59_999)
@@ -23,7 +23,7 @@ struct RepeatedCommandTests {
 
     @Test("is executed once while the first is pending, and each sender gets one final result")
     func underWay() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, payload)
         scene.wait(.milliseconds(200))
         scene.receive(
@@ -39,7 +39,7 @@ struct RepeatedCommandTests {
 
     @Test("gets the stored error too")
     func error() {
-        var scene = Scene()
+        let scene = Scene()
         scene.send(led, #"{"state":"ON","id":"again","ttl_ms":0}"#)
         scene.connect()
         scene.send(led, payload)
@@ -49,7 +49,7 @@ struct RepeatedCommandTests {
 
     @Test("is another command on another topic, or without an id")
     func otherTopic() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, payload)
         scene.send("tag/003R/battery/get", #"{"id":"again"}"#)
         scene.send(led, "on")
@@ -59,7 +59,7 @@ struct RepeatedCommandTests {
 
     @Test("waits for the first although the queue is full, and takes no room in it")
     func fullQueue() {
-        var scene = Scene.connected(commandsPerTag: 2)
+        let scene = Scene.connected(commandsPerTag: 2)
         for _ in 0..<3 { scene.send(led, payload) }
         scene.send(led, "red")
         #expect(scene.results == [])
@@ -73,7 +73,7 @@ struct RepeatedCommandTests {
 
     @Test("is refused if too many repetitions are pending, which is not the result of the command")
     func bound() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         for _ in 0...PendingCommands.mostRepetitions { scene.send(led, payload) }
         #expect(scene.results == [])
         scene.send(led, payload)
@@ -86,7 +86,7 @@ struct RepeatedCommandTests {
 
     @Test("with another, invalid payload does not replace the result of the first")
     func invalidRepetition() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send(led, payload)
         scene.send(led, #"{"state":"ON","id":"again","ttl_ms":"soon"}"#)
         #expect(scene.results.map(\.error?.code) == ["invalid_argument"])
@@ -98,7 +98,7 @@ struct RepeatedCommandTests {
 
     @Test("has an id of at most 64 bytes", arguments: [(64, true), (65, false)])
     func longID(length: Int, isGood: Bool) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let id = String(repeating: "i", count: length)
         scene.send(led, #"{"state":"ON","id":"\#(id)"}"#)
         scene.answer()

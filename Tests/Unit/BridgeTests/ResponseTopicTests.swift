@@ -24,7 +24,7 @@ struct ResponseTopicTests {
             String(repeating: "/", count: 64), String(repeating: "a", count: 257), String(repeating: "é", count: 129),
         ])
     func refused(topic: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.receive(Self.message(topic))
         #expect(scene.performed == [])
         #expect(scene.results.map(\.error?.code) == ["invalid_argument"])
@@ -40,7 +40,7 @@ struct ResponseTopicTests {
             String(repeating: "/", count: 63), String(repeating: "a", count: 256), String(repeating: "é", count: 128),
         ])
     func accepted(topic: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.receive(Self.message(topic))
         scene.answer()
         #expect(scene.performed.count == 1)
@@ -51,7 +51,7 @@ struct ResponseTopicTests {
 
     @Test("that is refused does not store a result for the id")
     func repeated() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.receive(Self.message("jacquard/bridge/attic/request/forget"))
         scene.receive(Self.message("me"))
         scene.answer()
@@ -60,7 +60,7 @@ struct ResponseTopicTests {
 
     @Test("is refused for a result that is stored already, and for a request to the bridge")
     func stored() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.receive(Self.message("me"))
         scene.answer()
         scene.receive(Self.message("jacquard/bridge/attic/request/forget"))
@@ -74,7 +74,7 @@ struct ResponseTopicTests {
 
     @Test("of a retained command is not used either")
     func retained() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         var message = Self.message("jacquard/bridge/attic/request/forget")
         message.isRetained = true
         scene.receive(message)
@@ -83,7 +83,7 @@ struct ResponseTopicTests {
 
     @Test("is allowed with at most 4,096 bytes of correlation data", arguments: [(4_096, true), (4_097, false)])
     func correlation(count: Int, isGood: Bool) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.receive(Self.message("me", correlation: [UInt8](repeating: 1, count: count)))
         #expect(scene.performed.isEmpty == !isGood)
         #expect(isGood || scene.results.allSatisfy { $0.error?.code == "invalid_argument" })

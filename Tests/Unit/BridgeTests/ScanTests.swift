@@ -9,7 +9,7 @@ struct ScanTests {
     private let stranger = TagAdvertisement(address: "F0:02", serial: "0001", name: nil, rssi: nil)
 
     private func scene(scanning payload: String? = nil) -> Scene {
-        var scene = Scene()
+        let scene = Scene()
         scene.powerOn()
         _ = scene.takeActions()
         if let payload {
@@ -20,13 +20,13 @@ struct ScanTests {
         return scene
     }
 
-    private func heard(_ tag: TagAdvertisement, in scene: inout Scene) -> [String] {
+    private func heard(_ tag: TagAdvertisement, in scene: Scene) -> [String] {
         scene.handle(.advertisement(tag))
     }
 
     @Test("publishes the state, an event and a result when the scan runs")
     func begin() {
-        var scene = scene()
+        let scene = scene()
         #expect(scene.send(topic, #"{"duration_s":10,"duplicates":true,"id":"s"}"#) == [])
         #expect(scene.takeActions() == [.scan(allowsDuplicates: true, token: 1)])
         #expect(
@@ -42,7 +42,7 @@ struct ScanTests {
 
     @Test("waits until the state of Bluetooth is known; a request to stop does not")
     func waits() {
-        var scene = Scene()
+        let scene = Scene()
         scene.send(topic, #"{"id":"s"}"#)
         #expect(scene.send(topic, "stop").count == 2)
         #expect(scene.takeActions() == [])
@@ -53,7 +53,7 @@ struct ScanTests {
 
     @Test("ends after its duration, with one event")
     func time() {
-        var scene = scene(scanning: "")
+        let scene = scene(scanning: "")
         #expect(scene.wait(.milliseconds(29_999)) == [])
         let lines = scene.wait(.milliseconds(1))
         #expect(lines.first == #"jacquard/bridge/attic/scan {"scanning":false,"until":null}"#)
@@ -78,7 +78,7 @@ struct ScanTests {
 
     @Test("publishes one event for each request to stop")
     func stop() {
-        var scene = scene(scanning: "")
+        let scene = scene(scanning: "")
         #expect(scene.send(topic, "stop") == [])
         #expect(scene.send(topic, "stop") == [])
         #expect(scene.takeActions() == [.stopScan(token: 2), .stopScan(token: 3)])
@@ -95,7 +95,7 @@ struct ScanTests {
 
     @Test("that could not be stopped runs on, and its end publishes one event")
     func stopFailed() {
-        var scene = scene(scanning: "")
+        let scene = scene(scanning: "")
         scene.send(topic, "stop")
         scene.notDone(.refused(name: "x", text: "y"))
         #expect(scene.state.scan.isScanning)
@@ -105,7 +105,7 @@ struct ScanTests {
 
     @Test("that is stopped before it runs starts and stops")
     func stopAtOnce() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "")
         #expect(scene.send(topic, "stop") == [])
         #expect(scene.takeActions() == [.scan(allowsDuplicates: false, token: 1), .stopScan(token: 2)])
@@ -122,7 +122,7 @@ struct ScanTests {
 
     @Test("a second scan prolongs the first and never shortens it")
     func prolong() {
-        var scene = scene(scanning: #"{"duration_s":60}"#)
+        let scene = scene(scanning: #"{"duration_s":60}"#)
         scene.send(topic, #"{"duration_s":5}"#)
         #expect(scene.done().first?.contains("10:16:02") == true)
         scene.send(topic, #"{"duration_s":120,"duplicates":true}"#)
@@ -135,15 +135,15 @@ struct ScanTests {
     @Test("publishes each tag once, or each advertisement with duplicates")
     func duplicates() {
         for (payload, count) in [("", 1), (#"{"duplicates":true}"#, 3)] {
-            var scene = scene(scanning: payload)
-            let lines = (0..<3).flatMap { _ in heard(tag, in: &scene) }
+            let scene = scene(scanning: payload)
+            let lines = (0..<3).flatMap { _ in heard(tag, in: scene) }
             #expect(lines.count == count)
             #expect(
                 lines.first
                     == #"jacquard/bridge/attic/advertisement {"address":"F0:01","known":true,"name":"Sleeve","#
                     + #""rssi":-60,"serial":"003R"}"#)
             #expect(
-                heard(stranger, in: &scene) == [
+                heard(stranger, in: scene) == [
                     #"jacquard/bridge/attic/advertisement {"address":"F0:02","known":false,"name":null,"#
                         + #""rssi":null,"serial":"0001"}"#
                 ])
@@ -155,11 +155,11 @@ struct ScanTests {
     @Test("publishes nothing without a requested scan, and no connected tags")
     func silence() {
         var scene = scene()
-        #expect(heard(tag, in: &scene) == [])
+        #expect(heard(tag, in: scene) == [])
         scene = self.scene(scanning: "")
         var connected = tag
         connected.isConnected = true
-        #expect(heard(connected, in: &scene) == [])
+        #expect(heard(connected, in: scene) == [])
     }
 
     @Test(
@@ -171,7 +171,7 @@ struct ScanTests {
                 ("powered off", false),
             ]))
     func bluetoothOff(state: AdapterFacts.State, said: (text: String, isRetryable: Bool)) {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.bluetooth(state))
         _ = scene.takeActions()
         scene.send(topic, "")
@@ -184,7 +184,7 @@ struct ScanTests {
 
     @Test("fails with the stack's error, and no scan runs")
     func failure() {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, "")
         scene.notDone(.refused(name: "org.bluez.Error.Failed", text: "no"))
         #expect(scene.lastError?.code == "tag_error")
@@ -203,14 +203,14 @@ struct ScanTests {
             (#"{"duplicates":"yes"}"#, #""duplicates" is "yes"; it may be true or false"#),
         ])
     func wrongValues(payload: String, text: String) {
-        var scene = scene()
+        let scene = scene()
         scene.send(topic, payload)
         #expect(scene.lastError?.text == text)
     }
 
     @Test("a duplicate serial is one event, and a problem until ten minutes after the last report")
     func duplicateSerial() {
-        var scene = scene()
+        let scene = scene()
         scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
         func report() -> [String] {
             scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"]))
@@ -231,7 +231,7 @@ struct ScanTests {
 
     @Test("a pairing, forget, or another address in the configuration ends the problem of a duplicate serial at once")
     func solvedDuplicate() {
-        let steps: [(inout Scene) -> [String]] = [
+        let steps: [(Scene) -> [String]] = [
             { scene in
                 scene.send("bridge/attic/request/pair", #"{"serial":"003R"}"#)
                 return scene.done(.paired(address: "F0:03", name: nil))
@@ -244,11 +244,11 @@ struct ScanTests {
             { scene in scene.handle(.tagRemoved(.tag003R)) + scene.handle(.tagAdded(.tag003R, record: nil)) },
         ]
         for (number, solve) in steps.enumerated() {
-            var scene = scene()
+            let scene = scene()
             scene.powerOn()
             scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
             scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"]))
-            let health = solve(&scene).filter { $0.hasPrefix("jacquard/bridge/attic/health") }
+            let health = solve(scene).filter { $0.hasPrefix("jacquard/bridge/attic/health") }
             #expect(health.last?.contains(#""problems":[]"#) == true, "\(number)")
             let lines = scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"]))
             #expect(lines.first?.contains(#""type":"duplicate_serial""#) == true, "\(number)")
@@ -257,16 +257,16 @@ struct ScanTests {
 
     @Test("a serial of two configured tags is not a problem")
     func sharedSerial() {
-        var scene = Scene(tags: ["left", "right"].map { TagEntry(id: .known($0), serial: "003R") })
+        let scene = Scene(tags: ["left", "right"].map { TagEntry(id: .known($0), serial: "003R") })
         #expect(scene.handle(.duplicateSerial("003R", addresses: ["F0:01", "F0:03"])) == [])
     }
 
     @Test("tags that are silent for an hour are not listed")
     func forgotten() {
-        var scene = scene()
-        _ = heard(tag, in: &scene)
+        let scene = scene()
+        _ = heard(tag, in: scene)
         scene.wait(.seconds(3600))
-        _ = heard(stranger, in: &scene)
+        _ = heard(stranger, in: scene)
         #expect(scene.state.seen.all.map(\.tag.serial) == ["0001"])
     }
 }

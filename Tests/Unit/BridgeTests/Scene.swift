@@ -5,7 +5,7 @@ import Time
 @testable import Bridge
 
 /// A bridge called `attic` whose time is set by the test. Publications are written as `topic payload`.
-struct Scene {
+final class Scene {
     var state: BridgeState
     var now: Timestamp
     /// The tokens of all actions that have one, in order.
@@ -44,14 +44,14 @@ struct Scene {
 
     /// A bridge whose tag is connected.
     static func connected(tags: [TagEntry] = [.tag003R], commandsPerTag: Int = 32) -> Scene {
-        var scene = Scene(tags: tags, commandsPerTag: commandsPerTag)
+        let scene = Scene(tags: tags, commandsPerTag: commandsPerTag)
         scene.connect()
         return scene
     }
 
     /// Records actions and returns the publications as lines.
     @discardableResult
-    mutating func note(_ actions: [BridgeAction]) -> [String] {
+    func note(_ actions: [BridgeAction]) -> [String] {
         var lines: [String] = []
         for action in actions {
             switch action {
@@ -71,72 +71,72 @@ struct Scene {
 
     /// Passes an event to the bridge and returns its publications as lines.
     @discardableResult
-    mutating func handle(_ event: BridgeEvent) -> [String] {
+    func handle(_ event: BridgeEvent) -> [String] {
         note(state.handle(event, at: now))
     }
 
-    mutating func connect(_ tag: TagID = .tag003R) {
+    func connect(_ tag: TagID = .tag003R) {
         report(.connection(TagConnection(state: .connected, attempt: 1)), of: tag)
     }
 
-    mutating func disconnect() {
+    func disconnect() {
         report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
     }
 
     @discardableResult
-    mutating func report(_ event: TagEvent, of tag: TagID = .tag003R) -> [String] {
+    func report(_ event: TagEvent, of tag: TagID = .tag003R) -> [String] {
         handle(.tag(tag, event))
     }
 
     @discardableResult
-    mutating func send(_ topic: String, _ payload: String) -> [String] {
+    func send(_ topic: String, _ payload: String) -> [String] {
         receive(IncomingMessage(topic: "jacquard/" + topic, payload: Array(payload.utf8)))
     }
 
     @discardableResult
-    mutating func receive(_ message: IncomingMessage) -> [String] {
+    func receive(_ message: IncomingMessage) -> [String] {
         handle(.message(message))
     }
 
     /// The tag answers the command that was sent last.
     @discardableResult
-    mutating func answer(_ response: TagCommandResponse = .done) -> [String] {
+    func answer(_ response: TagCommandResponse = .done) -> [String] {
         report(.commandEnded(token: tokens.last ?? 0, .success(response)))
     }
 
     /// The command that was sent last fails.
     @discardableResult
-    mutating func fail(_ error: TagCommandError) -> [String] {
+    func fail(_ error: TagCommandError) -> [String] {
         report(.commandEnded(token: tokens.last ?? 0, .failure(error)))
     }
 
     /// The driver's last action has succeeded.
     @discardableResult
-    mutating func done(_ answer: RequestResponse = .done) -> [String] {
+    func done(_ answer: RequestResponse = .done) -> [String] {
         handle(.requestEnded(token: tokens.last ?? 0, .success(answer)))
     }
 
     /// The driver's last action has failed.
     @discardableResult
-    mutating func notDone(_ error: RequestError) -> [String] {
+    func notDone(_ error: RequestError) -> [String] {
         handle(.requestEnded(token: tokens.last ?? 0, .failure(error)))
     }
 
     /// Removes and returns the actions besides publications and commands to tags.
-    mutating func takeActions() -> [BridgeAction] {
+    func takeActions() -> [BridgeAction] {
         defer { actions = [] }
         return actions
     }
 
     /// Bluetooth becomes ready.
     @discardableResult
-    mutating func powerOn() -> [String] {
+    func powerOn() -> [String] {
         handle(.bluetooth(.poweredOn))
     }
 
     /// Advances the time, and reports each deadline when it is reached.
     @discardableResult
-    mutating func wait(_ duration: Duration) -> [String] {
+    func wait(_ duration: Duration) -> [String] {
         let end = now + duration
         var lines: [String] = []
         while let deadline = state.deadline, deadline <= end.instant {

@@ -48,7 +48,7 @@ struct SharedTagModel {
         var isCut = false
     }
 
-    private struct Bridge {
+    private final class Bridge {
         let name: String
         var state: BridgeState?
         var outbox = Outbox()
@@ -58,7 +58,13 @@ struct SharedTagModel {
         /// Whether it ends as soon as everything is acknowledged.
         var isStopping = false
 
-        var isRunning: Bool { state != nil && !isStopping }
+        init(name: String) {
+            self.name = name
+        }
+
+        var hasState: Bool { state?.boot != nil }
+
+        var isRunning: Bool { hasState && !isStopping }
     }
 
     static let names = ["attic", "cellar"]
@@ -98,7 +104,7 @@ struct SharedTagModel {
             pass(pauses[Int.random(in: pauses.indices, using: &random)])
         }
         pass(.seconds(3))
-        if bridges.allSatisfy({ $0.state == nil }) { start(0) }
+        if !bridges.contains(where: \.hasState) { start(0) }
         pass(.seconds(6))
     }
 }
@@ -114,7 +120,7 @@ extension SharedTagModel {
         case 3: tagIsLost()
         case 4 where isRunning: kill(bridge)
         case 5 where isRunning: stop(bridge)
-        case 4...8 where bridges[bridge].state == nil: start(bridge)
+        case 4...8 where !bridges[bridge].hasState: start(bridge)
         case 9: endBroker(keepsStore: true)
         case 10: endBroker(keepsStore: false)
         case 11 where isRunning: cut(bridge)
@@ -169,7 +175,8 @@ extension SharedTagModel {
             if !isClean, Bool.random(using: &random) { links[link].isCut = true }
             schedule(.up(link: link, .end(isClean: isClean)), of: link)
         }
-        (bridges[bridge].state, bridges[bridge].link, bridges[bridge].isStopping) = (nil, nil, false)
+        bridges[bridge].state = nil
+        (bridges[bridge].link, bridges[bridge].isStopping) = (nil, false)
         if holder == bridge { holder = nil }
     }
 
@@ -335,7 +342,9 @@ extension SharedTagModel {
     }
 
     private mutating func connect(_ bridge: Int) {
-        guard let state = bridges[bridge].state, bridges[bridge].link == nil else { return }
+        guard let will = bridges[bridge].state?.will, bridges[bridge].link == nil,
+            let filters = bridges[bridge].state?.subscriptions.map(\.filter)
+        else { return }
         guard isBrokerUp else {
             return schedule(.connect(bridge: bridge, run: bridges[bridge].run), after: .milliseconds(300))
         }
@@ -343,9 +352,9 @@ extension SharedTagModel {
             close(index, isClean: false)
         }
         let link = links.count
-        links.append(Link(bridge: bridge, will: state.will, up: now.instant, down: now.instant))
+        links.append(Link(bridge: bridge, will: will, up: now.instant, down: now.instant))
         bridges[bridge].link = link
-        schedule(.up(link: link, .subscribe(state.subscriptions.map(\.filter))), of: link)
+        schedule(.up(link: link, .subscribe(filters)), of: link)
         handle(.brokerConnected, bridge)
         handle(.brokerProtocol(5, node: nil), bridge)
         send(bridges[bridge].outbox.connected(at: now.instant), bridge)

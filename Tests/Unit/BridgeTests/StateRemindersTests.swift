@@ -8,7 +8,7 @@ struct StateRemindersTests {
     private let state = "jacquard/bridge/attic/state online"
 
     /// What the bridge publishes at each of its deadlines within a minute.
-    private func repetitions(_ scene: inout Scene) -> [Duration] {
+    private func repetitions(_ scene: Scene) -> [Duration] {
         let begin = scene.now.instant
         var times: [Duration] = []
         while let deadline = scene.state.deadline, deadline <= begin + .seconds(60) {
@@ -19,36 +19,36 @@ struct StateRemindersTests {
 
     @Test("follow each connection at 2, 6, 15 and 40 s")
     func connection() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.brokerProtocol(4, node: "north.lan:1883"))
-        let times = [repetitions(&scene), repetitions(&scene)]
+        let times = [repetitions(scene), repetitions(scene)]
         #expect(times == [[2, 6, 15, 40].map { .seconds($0) }, []])
     }
 
     @Test("follow a late will, which is also answered at once")
     func will() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.brokerProtocol(4, node: "north.lan:1883"))
-        _ = repetitions(&scene)
+        _ = repetitions(scene)
         scene.send("bridge/attic/state", "online")
         let answer = scene.send("bridge/attic/state", "offline")
         #expect(answer == [state])
-        let times = repetitions(&scene)
+        let times = repetitions(scene)
         #expect(times == [2, 6, 15, 40].map { .seconds($0) })
     }
 
     @Test("don't occur with one broker, nor after the change to one")
     func oneBroker() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.brokerProtocol(5, node: nil))
-        var times = repetitions(&scene)
+        var times = repetitions(scene)
         scene.send("bridge/attic/state", "online")
         let answer = scene.send("bridge/attic/state", "offline")
         #expect(answer == [state])
-        times += repetitions(&scene)
+        times += repetitions(scene)
         scene.handle(.brokerProtocol(4, node: "north.lan:1883"))
         scene.handle(.brokerProtocol(5, node: nil))
-        times += repetitions(&scene)
+        times += repetitions(scene)
         #expect(times.isEmpty)
     }
 

@@ -15,7 +15,7 @@ struct TagBatchesTests {
 
     @Test("after the start is spread over turns of the loop: each tag's facts are published once")
     func facts() {
-        var scene = Scene(tags: Self.tags)
+        let scene = Scene(tags: Self.tags)
         #expect(availabilities(scene.handle(.started)) == TagBatches.tagsPerTurn)
         #expect(availabilities(scene.wait(TagBatches.distance)) == TagBatches.tagsPerTurn)
         #expect(availabilities(scene.wait(TagBatches.distance)) == 1)
@@ -24,7 +24,7 @@ struct TagBatchesTests {
 
     @Test("after a change of Bluetooth is spread over turns, and a tag removed meanwhile is left out")
     func connections() {
-        var scene = Scene(tags: Self.tags)
+        let scene = Scene(tags: Self.tags)
         scene.handle(.started)
         scene.wait(.seconds(1))
         func connects() -> Int {
@@ -43,7 +43,7 @@ struct TagBatchesTests {
 
     @Test("the lists of tags are published at once for the first connection, and then once for many")
     func lists() {
-        var scene = Scene(tags: Self.tags)
+        let scene = Scene(tags: Self.tags)
         scene.handle(.started)
         scene.wait(.seconds(1))
         func lists(_ lines: [String]) -> [String] { lines.filter { $0.contains("/tags {\"connected\":") } }

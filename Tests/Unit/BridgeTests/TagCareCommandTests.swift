@@ -22,7 +22,7 @@ struct TagCareCommandTests {
             ("sleep/set", "", .disconnectTag(timeoutSeconds: 0, reconnectOnlyOnWakeOnMotion: false)),
         ] as [(String, String, TagCommand)])
     func command(command: String, payload: String, expected: TagCommand) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/" + command, payload)
         #expect(scene.performed == [expected])
     }
@@ -55,7 +55,7 @@ struct TagCareCommandTests {
             ("sleep/set", #"{"wake_on_motion":1}"#, #""wake_on_motion" is 1; it may be true or false"#),
         ])
     func wrongValues(command: String, payload: String, text: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.sighting(.tag003R, TagSighting(name: "Old")))
         _ = scene.takeActions()
         scene.send("tag/003R/" + command, payload)
@@ -65,7 +65,7 @@ struct TagCareCommandTests {
 
     @Test("a new name is published, and stored across restarts")
     func rename() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/name/set", "Left sleeve")
         #expect(scene.answer().last?.contains(#""name":"Left sleeve""#) == true)
         #expect(scene.takeActions().last == .remember(TagRecord(id: .tag003R, serial: "003R", name: "Left sleeve")))
@@ -73,7 +73,7 @@ struct TagCareCommandTests {
 
     @Test("device information is in the result, and is published")
     func information() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/info/get", "")
         let lines = scene.answer(.component(.tag))
         #expect(lines.first?.contains(#""firmware":"1.2.3""#) == true)
@@ -84,7 +84,7 @@ struct TagCareCommandTests {
 
     @Test("loadable modules are in the result; what the tag leaves out is null")
     func modules() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         var module = ModuleDescriptor()
         module.name = "IMUModule"
         module.vendorID = .google
@@ -100,7 +100,7 @@ struct TagCareCommandTests {
 
     @Test("the signal strength is that of the last measurement, with its time")
     func signal() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.sighting(.tag003R, TagSighting(rssi: -63)))
         scene.handle(.sighting(.tag003R, TagSighting(adapter: "hci0")))
         scene.wait(.seconds(3600))
@@ -117,7 +117,7 @@ struct TagCareCommandTests {
 
     @Test("the signal strength is unsupported if it was not measured for this link")
     func noSignal() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.sighting(.tag003R, TagSighting(rssi: -63)))
         scene.connect()
         scene.disconnect()

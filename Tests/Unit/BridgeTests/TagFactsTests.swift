@@ -7,7 +7,7 @@ import Testing
 struct TagFactsTests {
     @Test("are complete at the start, unknown ones as null")
     func start() {
-        var scene = Scene()
+        let scene = Scene()
         #expect(
             scene.handle(.started) == [
                 "jacquard/bridge/attic/state online",
@@ -41,7 +41,7 @@ struct TagFactsTests {
 
     @Test("are retained with QoS 1, the signal strength with QoS 0")
     func qos() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.started)
         #expect(scene.publications.allSatisfy { $0.isRetained })
         #expect(scene.publications.filter { $0.qos != 1 }.map(\.topic) == ["jacquard/tag/003R/rssi"])
@@ -49,7 +49,7 @@ struct TagFactsTests {
 
     @Test("publish the battery level on two topics")
     func battery() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(
             scene.report(.battery(BatteryStatus(level: 87, isCharging: false))) == [
                 #"jacquard/tag/003R/battery {"charging":false,"level":87,"time":"2026-11-20T10:15:02.114Z"}"#,
@@ -60,7 +60,7 @@ struct TagFactsTests {
     @Test("restore the battery level after a restart, with its time")
     func keptBattery() {
         let battery = TagRecord.Battery(level: 42, isCharging: true, unixMilliseconds: 1_795_169_642_114)
-        var scene = Scene(records: [TagRecord(id: .tag003R, serial: "003R", battery: battery)])
+        let scene = Scene(records: [TagRecord(id: .tag003R, serial: "003R", battery: battery)])
         let lines = scene.handle(.started)
         #expect(
             lines.contains(
@@ -71,29 +71,29 @@ struct TagFactsTests {
 
     @Test("store the battery level at once, then every ten seconds, and at the stop")
     func batteryKept() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         _ = scene.takeActions()
         var kept: [UInt8?] = []
-        func note(_ scene: inout Scene) {
+        func note(_ scene: Scene) {
             for case .remember(let record) in scene.takeActions() { kept.append(record.battery?.level) }
         }
         for level in [90, 89, 88] as [UInt32] {
             scene.report(.battery(BatteryStatus(level: level, isCharging: false)))
-            note(&scene)
+            note(scene)
         }
         #expect(kept == [90])
         scene.wait(.seconds(10))
-        note(&scene)
+        note(scene)
         #expect(kept == [90, 88])
         scene.report(.battery(BatteryStatus(level: 87, isCharging: false)))
         scene.handle(.stopping)
-        note(&scene)
+        note(scene)
         #expect(kept == [90, 88, 87])
     }
 
     @Test("store the address of a connection, and not one that was only seen")
     func keptAddress() {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.sighting(.tag003R, TagSighting(address: "F0:01")))
         #expect(scene.takeActions().contains { if case .remember = $0 { true } else { false } } == false)
         scene.connect()
@@ -102,7 +102,7 @@ struct TagFactsTests {
 
     @Test("show attached gear, and only null values without gear")
     func gear() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(
             scene.report(.gear(.jacket)) == [
                 #"jacquard/tag/003R/gear {"attached":true,"capabilities":["gesture","touch_data_stream","haptic"],"#
@@ -118,7 +118,7 @@ struct TagFactsTests {
 
     @Test("show the ids of unknown gear, and no name")
     func unknownGear() throws {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let id = JacquardIdentifier(rawValue: 1)
         scene.report(
             .gear(
@@ -133,7 +133,7 @@ struct TagFactsTests {
 
     @Test("show the device information and the facts of the Bluetooth stack")
     func info() {
-        var scene = Scene()
+        let scene = Scene()
         scene.report(.information(.tag))
         let sighting = TagSighting(
             address: "F0:00:00:00:00:01", adapter: "hci0", rssi: -63, name: "Sleeve", isPaired: true)
@@ -153,7 +153,7 @@ struct TagFactsTests {
 
     @Test("show the configured name and the tag's own")
     func names() {
-        var scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")])
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")])
         let lines = scene.handle(.sighting(.tag003R, TagSighting(name: "Sleeve")))
         #expect(lines.first?.contains(#""name":"Left sleeve""#) == true)
         #expect(lines.first?.contains(#""tag_name":"Sleeve""#) == true)
@@ -161,7 +161,7 @@ struct TagFactsTests {
 
     @Test("the connection of a tag without a link has a new last_seen with the first advertisement of each minute")
     func lastSeen() {
-        var scene = Scene()
+        let scene = Scene()
         scene.send("tag/003R/connection/set", "disconnect")
         /// The `last_seen` that an advertisement publishes.
         func advertise() -> [Substring] {
@@ -185,13 +185,13 @@ struct TagFactsTests {
 
     @Test("show the touch mode")
     func touchMode() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(scene.report(.touchMode(.continuous)) == ["jacquard/tag/003R/touch_mode continuous"])
     }
 
     @Test("report the signal strength every 30 s, or when it changes by 5 dB")
     func signal() {
-        var scene = Scene()
+        let scene = Scene()
         let steps: [(rssi: Int?, after: Int, isPublished: Bool)] = [
             (-63, 0, true), (-60, 1, false), (-59, 1, false), (-58, 1, true), (-58, 29, false), (-58, 1, true),
             (nil, 60, false), (-53, 0, true),
@@ -205,7 +205,7 @@ struct TagFactsTests {
 
     @Test("are not published for an unknown tag")
     func unknownTag() {
-        var scene = Scene()
+        let scene = Scene()
         let other = TagID.known("0001")
         #expect(scene.report(.gesture(.doubleTap), of: other) == [])
         #expect(scene.handle(.sighting(other, TagSighting(rssi: -1))) == [])
@@ -213,7 +213,7 @@ struct TagFactsTests {
 
     @Test("stream touch samples without retaining them")
     func touch() throws {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let sample = try #require(TouchData(sequence: 881, scaled: [12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
         #expect(
             scene.report(.touch(sample)) == [

@@ -20,7 +20,7 @@ struct TagStoreCommandTests {
             ("string", #""ä""#, .string("ä")), ("string", #""""#, .string("")),
         ] as [(String, String, ConfigElement.Value)])
     func types(type: String, text: String, value: ConfigElement.Value) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/config/set", form(type, text))
         #expect(scene.performed == [.configSet(key: "k", value)])
         scene.answer()
@@ -51,7 +51,7 @@ struct TagStoreCommandTests {
             ("text", "7", #""type" is "text"; it may be \#(typeWords)"#),
         ])
     func ranges(type: String, value: String, text: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/config/set", form(type, value))
         #expect(scene.performed == [])
         #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
@@ -70,14 +70,14 @@ struct TagStoreCommandTests {
             ("config/set", #"{"key":"k","value":1}"#, #""type" is missing; it may be \#(typeWords)"#),
         ])
     func keys(command: String, payload: String, text: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/" + command, payload)
         #expect(scene.lastError?.text == text)
     }
 
     @Test("can address the store of another product")
     func product() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/config/get", #"{"key":"k","vendor_id":"74-a8-ce-54","product_id":"8A-66-50-F4"}"#)
         let vendor = JacquardIdentifier(rawValue: 0x74A8_CE54)
         #expect(
@@ -96,14 +96,14 @@ struct TagStoreCommandTests {
             (nil, #""type":null,"value":null"#),
         ] as [(ConfigElement.Value?, String)])
     func answers(value: ConfigElement.Value?, text: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("tag/003R/config/get", #"{"key":"k"}"#)
         #expect(scene.answer(.configValue(value)).first?.contains(#""data":{"key":"k",\#(text)}"#) == true)
     }
 
     @Test("accept a key of at most 128 bytes")
     func longestKey() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let key = String(repeating: "ä", count: 64)
         scene.send("tag/003R/config/get", #"{"key":"\#(key)"}"#)
         #expect(scene.performed == [.configGet(key: key)])

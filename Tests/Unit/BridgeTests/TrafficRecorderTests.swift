@@ -16,7 +16,7 @@ struct TrafficRecorderTests {
 
     @Test("publishes the traffic of one tag, numbered and with times, as a stream")
     func records() {
-        var scene = Scene.connected(tags: [.tag003R, Self.other])
+        let scene = Scene.connected(tags: [.tag003R, Self.other])
         let lines = scene.send("bridge/attic/request/gatt", #"{"id":"a","tag":"003R","duration_s":10}"#)
         #expect(
             lines.last?.contains(
@@ -37,7 +37,7 @@ struct TrafficRecorderTests {
 
     @Test("ends after its duration, with a last record that is not lost")
     func duration() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R","duration_s":10}"#)
         #expect(
             Self.records(scene.wait(.seconds(10))) == [
@@ -50,7 +50,7 @@ struct TrafficRecorderTests {
 
     @Test("ends on request; a request without a recording succeeds too")
     func stop() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(scene.send("bridge/attic/request/gatt", "stop").last?.contains(#""recording":false"#) == true)
         #expect(!scene.takeActions().contains(.recordTraffic(of: nil)))
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R"}"#)
@@ -63,7 +63,7 @@ struct TrafficRecorderTests {
         "ends when the bridge stops, and when the tag is removed",
         arguments: [BridgeEvent.stopping, .tagRemoved(.tag003R)])
     func removal(event: BridgeEvent) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R"}"#)
         #expect(
             Self.records(scene.handle(event)) == [#"{"event":"end","n":1,"reason":"removed","t_us":0,"tag":"003R"}"#])
@@ -72,7 +72,7 @@ struct TrafficRecorderTests {
 
     @Test("is bounded in records and in bytes")
     func bounded() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R","duration_s":3600}"#)
         let value = [UInt8](repeating: 1, count: 512)
         var count = 0
@@ -95,7 +95,7 @@ struct TrafficRecorderTests {
 
     @Test("records one tag at a time")
     func busy() {
-        var scene = Scene.connected(tags: [.tag003R, Self.other])
+        let scene = Scene.connected(tags: [.tag003R, Self.other])
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R"}"#)
         scene.send("bridge/attic/request/gatt", #"{"tag":"0001"}"#)
         #expect(scene.lastError?.code == "busy")
@@ -111,7 +111,7 @@ struct TrafficRecorderTests {
             (#"{"tag":"003R","duration_s":3601}"#, "invalid_argument"),
         ])
     func invalid(payload: String, code: String) {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.send("bridge/attic/request/gatt", payload)
         #expect(scene.lastError?.code == code)
         #expect(scene.state.recorder.recording == nil)
@@ -119,7 +119,7 @@ struct TrafficRecorderTests {
 
     @Test("costs nothing while no recording is requested: no record is made")
     func idle() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         #expect(scene.handle(.traffic(.tag003R, .connected)) == [])
     }
 }

@@ -37,7 +37,7 @@ extension BridgeState {
 
     /// Returns why another bridge, which has the tag of a pending command to a group, does not execute it; nil if it does.
     func failureElsewhere(of command: PendingCommand) -> CommandFailure? {
-        command.requesters.first?.member.flatMap(failureElsewhere)
+        command.requesters.first?.member.flatMap { failureElsewhere(of: $0) }
     }
 
     private func failureElsewhere(of member: GroupMember) -> CommandFailure? {

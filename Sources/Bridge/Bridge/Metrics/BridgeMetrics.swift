@@ -2,18 +2,26 @@ import JacquardProtocol
 
 /// All metrics of the bridge. The Operations article explains each of them.
 struct BridgeMetrics {
-    let bridge: BridgeState
-    /// The measurements of the process.
-    let measurement: HealthMeasurement
-    let now: Timestamp
+    private let tags: [TagMirror]
+    /// The metrics of the bridge itself.
+    private let bridgeFamilies: [MetricFamily]
 
     /// Upper bound of the text of a part in bytes. A part with one tag may be larger by the metrics of the bridge.
     static let partBytes = 64 << 10
     /// Maximum number of tags of a part.
     private static let partTags = 128
 
+    /// - Parameters:
+    ///   - bridge: the bridge.
+    ///   - measurement: the measurements of the process.
+    ///   - now: the current time.
+    init(of bridge: borrowing BridgeState, _ measurement: HealthMeasurement, at now: Timestamp) {
+        tags = Array(bridge.tags)
+        bridgeFamilies = Self.families(of: bridge, measurement, at: now)
+    }
+
     /// UTF-8 text in the format of Prometheus, with a final newline.
-    var text: String { text(of: bridgeFamilies + families(of: Array(bridge.tags))) }
+    var text: String { text(of: bridgeFamilies + families(of: tags)) }
 
     /// Returns a part of the text: the metrics of the next tags in the order of their ids, in the first part after those
     /// of the bridge.
@@ -24,7 +32,7 @@ struct BridgeMetrics {
     /// - Parameter id: the last tag of the part before; nil: the first part.
     /// - Returns: the part, and its last tag if there are more.
     func part(after id: String?) -> (text: String, next: String?) {
-        let tags = bridge.tags.filter { tag in id.map { tag.entry.id.text > $0 } ?? true }
+        let tags = tags.filter { tag in id.map { tag.entry.id.text > $0 } ?? true }
             .sorted { $0.entry.id.text < $1.entry.id.text }
         let head = id == nil ? bridgeFamilies : []
         var count = min(tags.count, Self.partTags)
@@ -41,7 +49,9 @@ struct BridgeMetrics {
         families.reduce(into: "") { $1.write(to: &$0) }
     }
 
-    private var bridgeFamilies: [MetricFamily] {
+    private static func families(
+        of bridge: borrowing BridgeState, _ measurement: HealthMeasurement, at now: Timestamp
+    ) -> [MetricFamily] {
         let document = bridge.healthDocument(at: now)
         let identity = [
             MetricFamily.Label(name: "instance_name", value: bridge.configuration.instance),
@@ -91,7 +101,7 @@ struct BridgeMetrics {
                 [([], bridge.connectDurations)]),
             MetricFamily(
                 name: "bridge_reflexes_total", help: "Ended commands of reflexes, by status.", kind: .counter,
-                samples: reflexes.map {
+                samples: reflexes(of: bridge).map {
                     .init(labels: [.init(name: "status", value: $0)], value: Int64(clamping: $1))
                 }),
             MetricFamily(
@@ -103,7 +113,7 @@ struct BridgeMetrics {
     }
 
     /// Empty without reflexes.
-    private var reflexes: [(status: String, count: UInt64)] {
+    private static func reflexes(of bridge: borrowing BridgeState) -> [(status: String, count: UInt64)] {
         let outcomes = bridge.pendingCommands.reflexOutcomes
         guard !bridge.reflexTable.isEmpty || outcomes != ReflexOutcomes() else { return [] }
         return [("error", outcomes.failed), ("ok", outcomes.succeeded)]

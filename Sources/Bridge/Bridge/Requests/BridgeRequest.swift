@@ -13,7 +13,7 @@ protocol BridgeRequest: Sendable {
     /// Parses the request from its payload.
     ///
     /// - Throws: `invalid_argument`, `invalid_json`, or why it cannot be executed now.
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure)
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure)
 
     /// Whether it needs the radio, and so waits until the state of Bluetooth is known.
     var needsBluetooth: Bool { get }
@@ -21,19 +21,19 @@ protocol BridgeRequest: Sendable {
     /// Checks the conditions again before the request begins, because it may have been queued.
     ///
     /// - Throws: why it cannot be executed now.
-    func checkBeginning(in bridge: BridgeState) throws(CommandFailure)
+    func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure)
 
     /// How long the driver may take; exceeding it is a defect.
     var responseLimit: Duration { get }
 
     /// Begins the request. Actions of the driver carry the token, which returns with the driver's response.
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep
 
     /// Handles the driver's response.
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep
 
     /// Returns the failure for an error of the driver.
-    func failure(_ error: RequestError, in bridge: BridgeState) -> CommandFailure
+    func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure
 
     /// Returns the effects of a failure or an unknown result. The result follows them.
     func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect]
@@ -107,8 +107,8 @@ extension BridgeRequest {
     var needsBluetooth: Bool { false }
     var responseLimit: Duration { .seconds(60) }
 
-    func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {}
-    func failure(_ error: RequestError, in bridge: BridgeState) -> CommandFailure { CommandFailure(error) }
+    func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {}
+    func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure { CommandFailure(error) }
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
     func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] { [] }
     static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }

@@ -14,7 +14,7 @@ struct DoctorRequest: BridgeRequest {
     /// Longer than the driver takes.
     var responseLimit: Duration { .seconds(5) }
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments =
             switch payload {
             case .empty: CommandArguments([:])
@@ -28,7 +28,7 @@ struct DoctorRequest: BridgeRequest {
         tag = bridge.tags[try bridge.tagPosition(text)].entry.id
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         .underWay([.examine(token: token)])
     }
 

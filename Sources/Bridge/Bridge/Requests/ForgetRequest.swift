@@ -11,7 +11,7 @@ struct ForgetRequest: BridgeRequest {
 
     private let entry: TagEntry
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let id: JSONValue? =
             switch payload {
             case .empty: nil
@@ -32,7 +32,7 @@ struct ForgetRequest: BridgeRequest {
         if case .success(.object(let arguments)) = payload { arguments["tag"] == nil } else { false }
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         .underWay([.forgetting(entry.id, true), .action(.forget(entry.id, token: token))])
     }
 

@@ -16,7 +16,7 @@ struct GATTRequest: BridgeRequest {
     private static let durations = 1...3_600
     private static let standardSeconds = 60
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         guard try !payload.isStop() else {
             intent = .stop
             return
@@ -28,14 +28,14 @@ struct GATTRequest: BridgeRequest {
         intent = .record(bridge.tags[try bridge.tagPosition(tag)].entry.id, seconds: seconds)
     }
 
-    func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {
+    func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {
         guard case .record = intent, let running = bridge.recorder.recording else { return }
         throw CommandFailure(
             .busy, "The traffic of tag \(running.tag) is being recorded until \(running.until.text)",
             hint: "Wait for its end, or send the request \"stop\"")
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         switch intent {
         case .record(let tag, let seconds): .done(.recording, [.recording(tag, .seconds(seconds))])
         case .stop: .done(.recording, [.recordingStopped])

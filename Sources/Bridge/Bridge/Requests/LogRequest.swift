@@ -19,7 +19,7 @@ struct LogRequest: BridgeRequest {
     private static let standardSeconds = 300
     private static let levels = LogThreshold.allCases.map { Word($0.rawValue, $0) }
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments = try CommandArguments(emptyOrObject: payload, with: "level, tag, duration_s, past_s")
         level = try arguments.word("level", of: Self.levels) ?? .info
         seconds = try arguments.integer("duration_s", Self.durations) ?? Self.standardSeconds
@@ -28,7 +28,7 @@ struct LogRequest: BridgeRequest {
         tag = if let text { bridge.tags[try bridge.tagPosition(text)].entry.id } else { nil }
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         guard seconds > 0, pastSeconds > 0 else {
             return .done(.log, [.log(seconds == 0 ? nil : selection)])
         }

@@ -8,11 +8,11 @@ struct MetricsRequest: BridgeRequest {
     /// The last tag of the part before; nil: the first part.
     let tag: String?
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         tag = try CommandArguments(emptyOrObject: payload, with: "after").text("after", longest: TagID.longest)
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         .underWay([.action(.measure(token: token))])
     }
 

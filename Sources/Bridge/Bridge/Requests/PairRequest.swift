@@ -20,7 +20,7 @@ struct PairRequest: BridgeRequest {
     /// Longer than the driver's own timeout.
     var responseLimit: Duration { .seconds(seconds + 30) }
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments = try Self.arguments(payload)
         let id = try arguments.pairingSerial() ?? bridge.pairing.requestSerial.flatMap { TagID($0) }
         guard let serial = id else { throw bridge.missingSerial }
@@ -38,7 +38,7 @@ struct PairRequest: BridgeRequest {
     }
 
     /// Returns the entry of the tag to pair; the configuration takes precedence.
-    private static func entry(_ serial: TagID, in bridge: BridgeState) throws(CommandFailure) -> TagEntry {
+    private static func entry(_ serial: TagID, in bridge: borrowing BridgeState) throws(CommandFailure) -> TagEntry {
         let known = bridge.tags.map(\.entry) + bridge.configuration.tags
         if let entry = known.first(where: { $0.serial == serial.text }) { return entry }
         guard !known.contains(where: { $0.id == serial }) else {
@@ -56,12 +56,12 @@ struct PairRequest: BridgeRequest {
 
     var needsBluetooth: Bool { true }
 
-    func checkBeginning(in bridge: BridgeState) throws(CommandFailure) {
+    func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {
         guard bridge.pairing.isPairing(entry.serial) else { return }
         throw CommandFailure(.busy, "Tag \(entry.serial) is being paired already", hint: "Wait for that result")
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         let action = BridgeAction.pair(serial: entry.serial, timeout: .seconds(seconds), token: token)
         return .underWay([.pairing(.began(entry)), .action(action)])
     }
@@ -72,7 +72,7 @@ struct PairRequest: BridgeRequest {
         return .done(.data(CommandData(PairedDocument(entry, sighting))), [.paired(entry, sighting)])
     }
 
-    func failure(_ error: RequestError, in bridge: BridgeState) -> CommandFailure {
+    func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
         let failure = CommandFailure(error)
         let serials = bridge.receivedSerials.filter { $0 != entry.serial }
         guard case .notFound = error else { return failure }
@@ -153,11 +153,11 @@ struct PairSerialRequest: BridgeRequest {
 
     private let serial: String?
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         serial = try PairRequest.arguments(payload).pairingSerial()?.text
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         .done(.data(CommandData(PairSerialDocument(serial: serial))), [.pairing(.requestSerial(serial))])
     }
 }

@@ -2,11 +2,11 @@
 struct HealthRequest: BridgeRequest {
     static let name = "health"
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         .underWay([.action(.measure(token: token))])
     }
 
@@ -25,7 +25,7 @@ struct LogLevelRequest: BridgeRequest {
 
     private static let words = LogThreshold.allCases.map { Word($0.rawValue, $0) }
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let level: LogThreshold? =
             switch payload {
             case .empty: nil
@@ -35,7 +35,7 @@ struct LogLevelRequest: BridgeRequest {
         self.level = try CommandArguments.required(level, "level", mayBe: Self.words.listed())
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         .done(.data(CommandData(["level": level.rawValue])), [.action(.setLogLevel(level))])
     }
 }
@@ -47,11 +47,11 @@ struct RefreshRequest: BridgeRequest {
     /// The minimum interval; requests in between are combined.
     static let interval = Duration.seconds(10)
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         .done(.data(.none), [.refreshed])
     }
 }

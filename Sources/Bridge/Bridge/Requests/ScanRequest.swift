@@ -14,7 +14,7 @@ struct ScanRequest: BridgeRequest {
     private static let durations = 1...3_600
     private static let standardSeconds = 30
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         guard try !payload.isStop() else {
             intent = .stop
             return
@@ -29,7 +29,7 @@ struct ScanRequest: BridgeRequest {
         if case .scan = intent { true } else { false }
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         switch intent {
         case .scan(_, let allowsDuplicates):
             let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates

@@ -4,11 +4,11 @@ import JacquardProtocol
 struct TagsRequest: BridgeRequest {
     static let name = "tags"
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         let seen = bridge.seen.all
         let known = bridge.tags.map { tag in
             KnownTagDocument(

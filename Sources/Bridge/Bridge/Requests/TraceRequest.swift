@@ -14,7 +14,7 @@ struct TraceRequest: BridgeRequest {
     /// Bounds the size of the result to about 70 kB.
     private static let counts = 1...100
 
-    init(_ payload: CommandPayload, to bridge: BridgeState) throws(CommandFailure) {
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments = try CommandArguments(emptyOrObject: payload, with: "tag, seq, count")
         let id = try arguments.text("tag", longest: TagID.longest)
         let sequence = try arguments.integer("seq", 1...UInt32.max)
@@ -33,7 +33,7 @@ struct TraceRequest: BridgeRequest {
     /// Whether one gesture is requested: then the result contains nothing else.
     var isForOneGesture: Bool { query.sequence != nil }
 
-    func begin(in bridge: BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         .underWay([.action(.trace(query, token: token))])
     }
 

@@ -214,6 +214,6 @@ extension BridgeState {
     ///   - now: the current time.
     /// - Returns: UTF-8 text that ends with a newline.
     public func metrics(_ measurement: HealthMeasurement, at now: Timestamp) -> String {
-        BridgeMetrics(bridge: self, measurement: measurement, now: now).text
+        BridgeMetrics(of: self, measurement, at: now).text
     }
 }

@@ -195,7 +195,7 @@ extension BridgeState {
         case .log: CommandData(LogRequestDocument(logStream))
         case .trace(let request, let gestures): CommandData(TraceDocument(request, gestures, of: self, at: now))
         case .metrics(let tag, let measurement):
-            CommandData(MetricsDocument(BridgeMetrics(bridge: self, measurement: measurement, now: now), after: tag))
+            CommandData(MetricsDocument(BridgeMetrics(of: self, measurement, at: now), after: tag))
         case .recording: CommandData(TrafficRecorderDocument(recorder))
         }
     }

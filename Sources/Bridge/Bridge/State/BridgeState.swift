@@ -8,8 +8,8 @@ public import Time
 /// time at which the state changes without an event.
 ///
 /// The parts are state machines with private state. This type passes events on to them, and turns their changes into
-/// publications.
-public struct BridgeState: Sendable {
+/// publications. It is never copied.
+public struct BridgeState: ~Copyable {
     var configuration: BridgeConfiguration {
         didSet {
             gestures.lifetime = configuration.gestureLifetime
@@ -256,8 +256,7 @@ extension BridgeState {
             + beatsDue(at: now) + scopesDue(at: now) + workDue(at: now)
     }
 
-    /// Returns the earliest deadline. Changes nothing: it is mutating because the state is copied for other calls.
-    private mutating func nextDeadline() -> Instant? {
+    private func nextDeadline() -> Instant? {
         var earliest = pendingCommands.deadline
         earliest.lower(to: scan.until?.instant)
         earliest.lower(to: recorder.recording?.until.instant)
@@ -304,7 +303,7 @@ struct Shutdown: Sendable {
 
 /// Wraps publications in actions.
 ///
-/// Not a method of the state, which would be copied for each call with an argument that changes it.
+/// Not a method of the state, because its arguments change the state.
 func publish(_ publications: [Publication], _ more: [Publication] = []) -> [BridgeAction] {
     var actions: [BridgeAction] = []
     actions.reserveCapacity(publications.count + more.count)

@@ -185,7 +185,7 @@ extension BridgeState {
         // Records of other tags are not missed.
         if stream.tag == nil { logStream?.lost(omitted) }
         return selected(entries, by: stream).compactMap { entry in
-            logStream?.take(entry, bridge: configuration.instance, at: now).map(logPublication)
+            logStream?.take(entry, bridge: configuration.instance, at: now).map { logPublication($0) }
         }
     }
 
@@ -202,7 +202,7 @@ extension BridgeState {
     /// Publishes the number of omitted records, and ends the publication after its duration.
     mutating func logDue(at now: Timestamp) -> [BridgeAction] {
         guard let until = logStream?.until else { return [] }
-        let omitted = logStream?.deadlineReached(bridge: configuration.instance, at: now).map(logPublication)
+        let omitted = logStream?.deadlineReached(bridge: configuration.instance, at: now).map { logPublication($0) }
         let last = omitted.map { [BridgeAction.publish($0)] } ?? []
         return last + (until.instant <= now.instant ? endLog(at: now) : [])
     }

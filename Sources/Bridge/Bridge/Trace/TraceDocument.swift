@@ -13,7 +13,7 @@ struct TraceDocument: Encodable {
     /// Maximum number of tags.
     private static let maxTags = 20
 
-    init(_ request: TraceRequest, _ gestures: [GestureTrace], of bridge: BridgeState, at now: Timestamp) {
+    init(_ request: TraceRequest, _ gestures: [GestureTrace], of bridge: borrowing BridgeState, at now: Timestamp) {
         let tags = bridge.tags.filter { request.tag == nil ? !$0.isConnected : $0.entry.id == request.tag }
         let ids = Dictionary(bridge.tags.map { ($0.number, $0.entry.id.text) }) { first, _ in first }
         let (tracing, names) = (bridge.tracing, bridge.gestures.chordNames)

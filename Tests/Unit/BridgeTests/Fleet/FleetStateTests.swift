@@ -11,7 +11,7 @@ struct FleetStateTests {
 
     /// A bridge that is connected to the broker, after the pause of the start.
     private func scene(peers: String...) -> Scene {
-        var scene = Scene()
+        let scene = Scene()
         scene.state = BridgeState(
             configuration: Self.configuration, boot: "9f3c", startedAt: Scene.beginning)
         scene.connect()
@@ -23,7 +23,7 @@ struct FleetStateTests {
 
     /// Lets time pass. The broker returns own beats, and each other bridge sends a beat every ten seconds.
     @discardableResult
-    private func pass(_ seconds: Int, _ scene: inout Scene, beatsOf names: [String] = []) -> [String] {
+    private func pass(_ seconds: Int, _ scene: Scene, beatsOf names: [String] = []) -> [String] {
         var lines: [String] = []
         for second in 1...seconds {
             var new = scene.wait(.seconds(1))
@@ -42,7 +42,7 @@ struct FleetStateTests {
         let scene = scene()
         #expect(scene.state.subscriptions.map(\.filter).last == "jacquard/bridge/attic/beat")
         #expect(scene.state.infoFact.text.hasSuffix(#","version":"0.1.0","watch":true}"#))
-        var without = Scene.connected()
+        let without = Scene.connected()
         without.handle(.brokerConnected)
         #expect(!without.state.subscriptions.contains { $0.filter.hasSuffix("/beat") })
         #expect(!without.state.infoFact.text.contains("watch"))
@@ -52,7 +52,7 @@ struct FleetStateTests {
 
     @Test("publishes a beat every ten seconds with QoS 0, which is not retained and not queued")
     func beats() {
-        var scene = scene()
+        let scene = scene()
         scene.wait(.seconds(31))
         let beats = scene.publications.filter { $0.topic == "jacquard/bridge/attic/beat" }
         #expect(beats.map(\.text) == ["1", "2", "3", "4"])
@@ -61,10 +61,10 @@ struct FleetStateTests {
 
     @Test("publishes offline for a silent bridge: the tags that only it is connected to, and its state last")
     func silent() {
-        var scene = scene()
+        let scene = scene()
         scene.arrive("cellar", tags: ["0001", "0002", "0003", "0004"], connected: ["0001", "0002"])
         scene.arrive("loft", tags: ["0002", "0003"], connected: ["0002"])
-        let lines = pass(90, &scene, beatsOf: ["loft"])
+        let lines = pass(90, scene, beatsOf: ["loft"])
         #expect(
             lines.prefix(3) == [
                 "jacquard/tag/0001/availability offline", "jacquard/tag/0004/availability offline",
@@ -76,17 +76,17 @@ struct FleetStateTests {
         let sent = scene.publications.filter { $0.kind == .correction(lifetime: .seconds(5)) }
         #expect(sent.count == 3)
         #expect(sent.allSatisfy { $0.isRetained && $0.qos == 1 })
-        #expect(pass(600, &scene, beatsOf: ["loft"]) == [])
+        #expect(pass(600, scene, beatsOf: ["loft"]) == [])
     }
 
     @Test("publishes its own availability of a tag that the silent bridge had, too")
     func sharedTag() {
-        var scene = scene()
+        let scene = scene()
         scene.disconnect()
         scene.arrive("cellar", tags: ["003R"], connected: ["003R"])
         // The document no longer lists the tag as one that is connected elsewhere.
         #expect(
-            pass(90, &scene).filter { !$0.contains("attic/info") }.prefix(2) == [
+            pass(90, scene).filter { !$0.contains("attic/info") }.prefix(2) == [
                 "jacquard/tag/003R/availability offline", "jacquard/bridge/cellar/state offline",
             ])
         #expect(scene.publications.contains { $0.topic.hasSuffix("003R/availability") && $0.kind == .reminder })
@@ -94,27 +94,27 @@ struct FleetStateTests {
 
     @Test("answers for the tags of a silent bridge")
     func answers() {
-        var scene = scene()
+        let scene = scene()
         scene.arrive("aaa", tags: ["0001"], connected: ["0001"])
         #expect(scene.send("tag/0001/sing/set", "x") == [])
-        pass(90, &scene)
+        pass(90, scene)
         #expect(!scene.send("tag/0001/sing/set", "x").isEmpty)
     }
 
     @Test("does not watch bridges that send no beats, stopped, or were removed")
     func noAlarm() {
-        var scene = scene(peers: "cellar", "hall", "loft")
+        let scene = scene(peers: "cellar", "hall", "loft")
         scene.send("bridge/cellar/info", #"{"tags":["0001"]}"#)
         scene.send("bridge/hall/state", "offline")
         scene.send("bridge/loft/info", "")
         scene.send("bridge/shed/state", "online")
-        #expect(pass(300, &scene) == [])
+        #expect(pass(300, scene) == [])
         #expect(scene.state.watch?.sources == ["attic"])
     }
 
     @Test("publishes its state and availabilities again when another bridge has overwritten its state")
     func overwritten() {
-        var scene = scene()
+        let scene = scene()
         let facts = ["jacquard/bridge/attic/state online", "jacquard/tag/003R/availability online"]
         #expect(scene.send("bridge/attic/state", "offline") == facts)
         #expect(scene.publications.suffix(2).allSatisfy { $0.kind == .reminder })
@@ -125,8 +125,8 @@ struct FleetStateTests {
 
     @Test("requests the facts of a bridge whose beats arrive although its state is offline")
     func refreshed() {
-        var scene = scene(peers: "cellar")
-        pass(90, &scene)
+        let scene = scene(peers: "cellar")
+        pass(90, scene)
         #expect(scene.send("bridge/cellar/beat", "9") == ["jacquard/bridge/cellar/request/refresh "])
         #expect(scene.publications.last?.isRetained == false)
         scene.send("bridge/cellar/state", "online")
@@ -135,8 +135,8 @@ struct FleetStateTests {
 
     @Test("ignores retained beats")
     func retained() {
-        var scene = scene(peers: "cellar")
-        pass(90, &scene)
+        let scene = scene(peers: "cellar")
+        pass(90, scene)
         let beat = IncomingMessage(
             topic: "jacquard/bridge/cellar/beat", payload: Array("9".utf8), isRetained: true)
         #expect(scene.receive(beat) == [])
@@ -144,7 +144,7 @@ struct FleetStateTests {
 
     @Test("request/refresh publishes all facts again, at most every ten seconds")
     func refresh() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         let facts = scene.handle(.started).map { $0.split(separator: " ")[0] }
         func topics(_ lines: [String]) -> [Substring] { lines.map { $0.split(separator: " ")[0] } }
         let result = "jacquard/bridge/attic/response/refresh"
@@ -160,14 +160,14 @@ struct FleetStateTests {
 
     @Test("a reload begins and ends the watch")
     func reload() {
-        var scene = Scene.connected()
+        let scene = Scene.connected()
         scene.handle(.brokerConnected)
         scene.arrive("cellar")
         let lines = scene.handle(.configurationChanged(Self.configuration, isBrokerConnected: true))
         #expect(lines.count == 1 && lines[0].hasSuffix(#""watch":true}"#))
         let filters = ["jacquard/bridge/attic/beat", "jacquard/bridge/cellar/beat"]
         #expect(scene.takeActions().last == .subscribe(filters))
-        #expect(pass(90, &scene).contains("jacquard/bridge/cellar/state offline"))
+        #expect(pass(90, scene).contains("jacquard/bridge/cellar/state offline"))
         var without = Self.configuration
         without.watchesFleet = false
         scene.handle(.configurationChanged(without, isBrokerConnected: true))
@@ -179,7 +179,7 @@ struct FleetStateTests {
     @Test("ends the subscription to the info of all tags after the first second, if there are other bridges")
     func tagInfo() {
         let action = BridgeAction.unsubscribe(["jacquard/tag/+/info"])
-        var alone = Scene.connected()
+        let alone = Scene.connected()
         alone.handle(.brokerConnected)
         alone.wait(.seconds(2))
         #expect(!alone.takeActions().contains(action))
@@ -196,7 +196,7 @@ struct FleetStateTests {
 
 extension Scene {
     /// Another bridge that sends beats is online.
-    fileprivate mutating func arrive(_ name: String, tags: [String] = [], connected: [String] = []) {
+    fileprivate func arrive(_ name: String, tags: [String] = [], connected: [String] = []) {
         func list(_ ids: [String]) -> String { ids.map { "\"\($0)\"" }.joined(separator: ",") }
         send("bridge/\(name)/info", #"{"connected":[\#(list(connected))],"tags":[\#(list(tags))],"watch":true}"#)
         send("bridge/\(name)/state", "online")

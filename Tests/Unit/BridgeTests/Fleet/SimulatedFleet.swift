@@ -15,10 +15,14 @@ final class SimulatedFleet {
         var publishedBytes = 0
     }
 
-    private struct Client {
+    private final class Client {
         var state: BridgeState
         var outbox = Outbox()
         var traffic = Traffic()
+
+        init(_ configuration: BridgeConfiguration, at now: Timestamp) {
+            state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: now)
+        }
     }
 
     /// Filters or topics with the same number of levels and the same last level.
@@ -48,7 +52,7 @@ final class SimulatedFleet {
             let configuration = BridgeConfiguration(
                 instance: name, version: "0.1.0", tags: tags.map { TagEntry(id: $0, serial: $0.text) },
                 watchesFleet: watch)
-            clients.append(Client(state: BridgeState(configuration: configuration, boot: "9f3c", startedAt: now)))
+            clients.append(Client(configuration, at: now))
             handle(.started, number)
             for tag in tags { handle(.tag(tag, .connection(TagConnection(state: .connected, attempt: 1))), number) }
             connect(number)
@@ -64,7 +68,7 @@ final class SimulatedFleet {
     var count: Int { clients.count }
 
     /// The largest number of subscriptions of a bridge.
-    var subscriptions: Int { clients.map(\.state.subscriptions.count).max() ?? 0 }
+    var subscriptions: Int { clients.map { $0.state.subscriptions.count }.max() ?? 0 }
 
     /// The traffic of the bridge with the most received messages since the last call of ``resetTraffic()``.
     var traffic: Traffic { clients.map(\.traffic).max { $0.received < $1.received } ?? Traffic() }

@@ -10,7 +10,7 @@ struct AnnouncementQueueTests {
     private static let tags = (0..<20).map { TagEntry(id: .known("t\($0)"), serial: "000\($0)") }
 
     private func scene() -> Scene {
-        var scene = Scene(tags: Self.tags)
+        let scene = Scene(tags: Self.tags)
         var configuration = Scene.configuration(tags: Self.tags)
         configuration.homeAssistant = HomeAssistantConfiguration(
             prefix: "homeassistant", statusTopic: "homeassistant/status")
@@ -24,7 +24,7 @@ struct AnnouncementQueueTests {
 
     @Test("are spread over turns of the loop, and none is left out when a tag is removed meanwhile")
     func spread() {
-        var scene = scene()
+        let scene = scene()
         scene.handle(.started)
         scene.handle(.brokerConnected)
         let first = scene.wait(.seconds(1))

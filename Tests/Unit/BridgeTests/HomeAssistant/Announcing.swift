@@ -10,7 +10,7 @@ extension Scene {
         _ form: HomeAssistantConfiguration.Form = .device, prefix: String = "homeassistant",
         tags: [TagEntry] = [.sleeve]
     ) -> Scene {
-        var scene = Scene(tags: tags)
+        let scene = Scene(tags: tags)
         let configuration = BridgeConfiguration(
             instance: "attic", version: "0.1.0", tags: tags,
             homeAssistant: HomeAssistantConfiguration(prefix: prefix, form: form))
@@ -22,21 +22,21 @@ extension Scene {
     static func announced(
         _ form: HomeAssistantConfiguration.Form = .device, tags: [TagEntry] = [.sleeve]
     ) -> Scene {
-        var scene = announcing(form, tags: tags)
+        let scene = announcing(form, tags: tags)
         scene.begin()
         scene.wait(.seconds(2))
         return scene
     }
 
     /// The bridge starts and connects to the broker.
-    mutating func begin() {
+    func begin() {
         handle(.started)
         handle(.brokerConnected)
     }
 
     /// A message arrives on a topic outside the base topic.
     @discardableResult
-    mutating func receive(_ topic: String, _ payload: String, isRetained: Bool = false) -> [String] {
+    func receive(_ topic: String, _ payload: String, isRetained: Bool = false) -> [String] {
         receive(IncomingMessage(topic: topic, payload: Array(payload.utf8), isRetained: isRetained))
     }
 }

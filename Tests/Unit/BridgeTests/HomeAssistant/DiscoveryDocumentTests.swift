@@ -35,7 +35,7 @@ struct DiscoveryDocumentTests {
 
     @Test("reads state topics that the bridge publishes")
     func stateTopics() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.report(.gesture(.doubleTap))
         let published = Set(scene.publications.map(\.topic))
         for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
@@ -76,7 +76,7 @@ struct DiscoveryDocumentTests {
             let payloads = words + options + effects.map { #"{"state":"ON","effect":"\#($0)"}"# }
             #expect(!payloads.isEmpty, "\(key)")
             for payload in payloads {
-                var scene = Scene.connected()
+                let scene = Scene.connected()
                 scene.receive(topic, payload)
                 #expect(scene.lastError == nil, "\(key) \(payload)")
                 #expect(

@@ -41,7 +41,7 @@ struct DiscoveryFormTests {
 
     @Test("links a tag to the bridge, with no key in a device that any release does not know")
     func device() throws {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.report(.information(.tag))
         let document = try #require(scene.announcements.last).document
         #expect(
@@ -82,18 +82,18 @@ struct DiscoveryFormTests {
     @Test("shows the configured name, else the tag's own, else its id")
     func names() {
         func shown(_ scene: Scene) -> JSONValue? { scene.announcements.last?.document["device"]?["name"] }
-        var scene = Scene.announced(tags: [.tag003R])
+        let scene = Scene.announced(tags: [.tag003R])
         #expect(shown(scene) == .string("Jacquard 003R"))
         scene.handle(.sighting(.tag003R, TagSighting(name: "Sleeve")))
         #expect(shown(scene) == .string("Sleeve"))
-        var named = Scene.announced()
+        let named = Scene.announced()
         named.handle(.sighting(.tag003R, TagSighting(name: "Sleeve")))
         #expect(shown(named) == .string("Left sleeve"))
     }
 
     @Test("publishes nothing when discovery is off")
     func off() {
-        var scene = Scene()
+        let scene = Scene()
         scene.begin()
         scene.wait(.seconds(5))
         scene.receive("homeassistant/status", "online")

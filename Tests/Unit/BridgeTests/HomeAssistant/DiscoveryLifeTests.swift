@@ -12,7 +12,7 @@ struct DiscoveryLifeTests {
 
     @Test("begins a second after the first connection, after all facts")
     func beginning() {
-        var scene = Scene.announcing()
+        let scene = Scene.announcing()
         scene.begin()
         #expect(scene.publications.map(\.line).discoveryTopics == [])
         #expect(scene.wait(.milliseconds(999)).discoveryTopics == [])
@@ -26,7 +26,7 @@ struct DiscoveryLifeTests {
     @Test(
         "is followed once by the states whose values an earlier version displayed differently")
     func options() {
-        var scene = Scene.announcing()
+        let scene = Scene.announcing()
         scene.begin()
         scene.wait(.seconds(1))
         #expect(scene.publications.last?.topic == Self.device)
@@ -38,7 +38,7 @@ struct DiscoveryLifeTests {
 
     @Test("collects topics of earlier runs until everything is announced")
     func filters() {
-        var scene = Scene.announcing(tags: [.sleeve])
+        let scene = Scene.announcing(tags: [.sleeve])
         let leftovers = [
             "+/device/jacquard_bridge_attic/config", "+/+/jacquard_bridge_attic/+/config",
             "+/device/jacquard_tag_003R/config", "+/+/jacquard_tag_003R/+/config",
@@ -63,7 +63,7 @@ struct DiscoveryLifeTests {
     @Test("publishes everything again when Home Assistant has started, spread over two seconds, the bridge first")
     func reminders() {
         let tags = (1...4).map { TagEntry(id: .known("000\($0)"), serial: "000\($0)") }
-        var scene = Scene.announced(tags: tags)
+        let scene = Scene.announced(tags: tags)
         scene.receive("homeassistant/status", "online")
         let first = scene.publications.count
         #expect(
@@ -79,7 +79,7 @@ struct DiscoveryLifeTests {
 
     @Test("ignores other values, and a start before everything is announced")
     func otherWords() {
-        var scene = Scene.announcing()
+        let scene = Scene.announcing()
         scene.begin()
         scene.receive("homeassistant/status", "online")
         scene.wait(.seconds(1))
@@ -90,7 +90,7 @@ struct DiscoveryLifeTests {
 
     @Test("is published again when the firmware is known, and does not depend on gear")
     func changes() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.connect()
         #expect(scene.report(.information(.tag)).discoveryTopics == [Self.device])
         #expect(scene.report(.gear(.jacket)).discoveryTopics == [])
@@ -99,7 +99,7 @@ struct DiscoveryLifeTests {
 
     @Test("counts the connected tags")
     func connectedTags() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.connect()
         #expect(scene.publications.last?.line == #"jacquard/bridge/attic/tags {"connected":1,"known":1}"#)
         scene.disconnect()
@@ -117,7 +117,7 @@ struct DiscoveryLifeTests {
 
     @Test("ends at once when the tag is forgotten, and a second before the tag's other topics")
     func forgotten() {
-        var scene = Scene.announced(tags: [.tag003R])
+        let scene = Scene.announced(tags: [.tag003R])
         scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
         let token = scene.tokens.last ?? 0
         let lines = scene.handle(.requestEnded(token: token, .success(.done)))
@@ -129,7 +129,7 @@ struct DiscoveryLifeTests {
 
     @Test("is published for a tag that is added later")
     func added() {
-        var scene = Scene.announced(tags: [])
+        let scene = Scene.announced(tags: [])
         let lines = scene.handle(.tagAdded(.tag003R))
         #expect(lines.discoveryTopics == [Self.device])
         #expect(lines.last == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
@@ -137,7 +137,7 @@ struct DiscoveryLifeTests {
 
     @Test("is not published again for a tag that was forgotten meanwhile")
     func forgottenMeanwhile() {
-        var scene = Scene.announced(tags: [.tag003R])
+        let scene = Scene.announced(tags: [.tag003R])
         scene.receive("homeassistant/status", "online")
         scene.send("bridge/attic/request/forget", #"{"id":"003R"}"#)
         scene.handle(.requestEnded(token: scene.tokens.last ?? 0, .success(.done)))
@@ -147,7 +147,7 @@ struct DiscoveryLifeTests {
 
     @Test("changes its form in three steps, a second apart: request, new form, old topics cleared")
     func migration() {
-        var scene = Scene.announcing()
+        let scene = Scene.announcing()
         scene.begin()
         scene.receive(Self.battery, Self.ours, isRetained: true)
         #expect(scene.wait(.seconds(1)) == [Self.battery + #" {"migrate_discovery":true}"#])
@@ -160,7 +160,7 @@ struct DiscoveryLifeTests {
 
     @Test("changes back the same way")
     func migrationBack() {
-        var scene = Scene.announcing(.single)
+        let scene = Scene.announcing(.single)
         scene.begin()
         scene.receive(Self.device, Self.ours, isRetained: true)
         #expect(scene.wait(.seconds(1)) == [Self.device + #" {"migrate_discovery":true}"#])
@@ -171,7 +171,7 @@ struct DiscoveryLifeTests {
 
     @Test("changes its form when the old one arrives late, and then publishes everything again")
     func lateMigration() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         let before = scene.publications.count
         scene.receive(Self.battery, Self.ours, isRetained: true)
         scene.wait(.seconds(3))
@@ -184,7 +184,7 @@ struct DiscoveryLifeTests {
 
     @Test("clears the topics below another prefix")
     func otherPrefix() {
-        var scene = Scene.announcing()
+        let scene = Scene.announcing()
         scene.begin()
         scene.receive("ha/device/jacquard_tag_003R/config", Self.ours, isRetained: true)
         scene.receive("ha/sensor/jacquard_tag_003R/battery/config", Self.ours, isRetained: true)
@@ -209,14 +209,14 @@ struct DiscoveryLifeTests {
             ),
         ])
     func strangers(topic: String, payload: String, isRetained: Bool) {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         #expect(scene.receive(topic, payload, isRetained: isRetained) == [])
         #expect(scene.wait(.seconds(5)) == [])
     }
 
     @Test("stops with the bridge")
     func stop() {
-        var scene = Scene.announcing()
+        let scene = Scene.announcing()
         scene.begin()
         scene.handle(.stopping)
         #expect(scene.state.deadline == nil)
@@ -226,7 +226,7 @@ struct DiscoveryLifeTests {
 
     @Test("has no deadline when the broker reconnects after a migration")
     func afterMigration() {
-        var scene = Scene.announcing()
+        let scene = Scene.announcing()
         scene.begin()
         scene.receive(Self.battery, Self.ours, isRetained: true)
         scene.wait(.seconds(5))

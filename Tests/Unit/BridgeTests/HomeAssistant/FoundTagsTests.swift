@@ -9,7 +9,7 @@ struct FoundTagsTests {
     private static let topic = "jacquard/bridge/attic/found"
 
     private func scene(isScanning: Bool = true) -> Scene {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.powerOn()
         guard isScanning else { return scene }
         scene.send("bridge/attic/request/scan", "")
@@ -25,7 +25,7 @@ struct FoundTagsTests {
 
     private func lines(of lines: [String]) -> [String] { lines.filter { $0.hasPrefix(Self.topic + " ") } }
 
-    private func heard(_ tag: TagAdvertisement, in scene: inout Scene) -> [String] {
+    private func heard(_ tag: TagAdvertisement, in scene: Scene) -> [String] {
         lines(of: scene.handle(.advertisement(tag)))
     }
 
@@ -43,18 +43,18 @@ struct FoundTagsTests {
 
     @Test("is published at most once a second, sorted by serial, and with the latest signal strengths at the end")
     func list() {
-        var scene = scene()
-        #expect(heard(tag("0002"), in: &scene) == [])
-        #expect(heard(tag("003R", name: "Sleeve"), in: &scene) == [])
+        let scene = scene()
+        #expect(heard(tag("0002"), in: scene) == [])
+        #expect(heard(tag("003R", name: "Sleeve"), in: scene) == [])
         #expect(
             lines(of: scene.wait(.seconds(1))) == [
                 Self.topic + #" {"count":2,"more":false,"scanning":true,"started":"2026-11-20T10:15:04.114Z","#
                     + #""tags":[{"address":"F0:0002","known":false,"name":null,"rssi":-60,"serial":"0002"},"#
                     + #"{"address":"F0:003R","known":true,"name":"Sleeve","rssi":-60,"serial":"003R"}]}"#
             ])
-        #expect(heard(tag("0002", rssi: -40), in: &scene) == [])
+        #expect(heard(tag("0002", rssi: -40), in: scene) == [])
         #expect(lines(of: scene.wait(.seconds(2))) == [])
-        #expect(heard(tag("0002", rssi: nil, name: "Other"), in: &scene).count == 1)
+        #expect(heard(tag("0002", rssi: nil, name: "Other"), in: scene).count == 1)
         let end = lines(of: scene.wait(.seconds(60)))
         #expect(end.count == 1)
         #expect(end.last?.contains(#""name":"Other","rssi":-40"#) == true)
@@ -64,22 +64,22 @@ struct FoundTagsTests {
     @Test("changes only during a scan, and only by tags that are not connected")
     func otherSignals() {
         var scene = scene(isScanning: false)
-        #expect(heard(tag("0002"), in: &scene) == [])
+        #expect(heard(tag("0002"), in: scene) == [])
         scene = self.scene()
-        #expect(heard(tag("0002", isConnected: true), in: &scene) == [])
+        #expect(heard(tag("0002", isConnected: true), in: scene) == [])
         #expect(lines(of: scene.wait(.seconds(5))) == [])
     }
 
     @Test("is bounded in number and bytes, and shows when tags are missing")
     func bounds() {
         var scene = scene()
-        for number in 0..<300 { _ = heard(tag("\(1000 + number)"), in: &scene) }
+        for number in 0..<300 { _ = heard(tag("\(1000 + number)"), in: scene) }
         scene.wait(.seconds(2))
         #expect(JSONValue(parsing: last(scene))?["count"] == .integer(32))
         #expect(JSONValue(parsing: last(scene))?["more"] == .bool(true))
         scene = self.scene()
         let long = String(repeating: "\u{1}", count: 240)
-        for number in 0..<30 { _ = heard(tag("\(1000 + number)", name: long), in: &scene) }
+        for number in 0..<30 { _ = heard(tag("\(1000 + number)", name: long), in: scene) }
         scene.wait(.seconds(2))
         #expect(last(scene).count < 4_300)
         #expect(JSONValue(parsing: last(scene))?["more"] == .bool(true))

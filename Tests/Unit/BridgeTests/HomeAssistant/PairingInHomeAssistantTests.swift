@@ -9,7 +9,7 @@ struct PairingInHomeAssistantTests {
     private static let topic = "jacquard/bridge/attic/pairing"
 
     private func scene() -> Scene {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.powerOn()
         _ = scene.takeActions()
         return scene
@@ -38,7 +38,7 @@ struct PairingInHomeAssistantTests {
 
     @Test("pairs the serial that was set before, shows each stage, and clears the serial")
     func pairs() {
-        var scene = scene()
+        let scene = scene()
         let lines = scene.send("bridge/attic/request/pair_serial", "0001")
         #expect(lines.last?.contains(#""data":{"serial":"0001"}"#) == true)
         #expect(pairing(scene, "request_serial", "state") == ["0001", "idle"])
@@ -60,7 +60,7 @@ struct PairingInHomeAssistantTests {
 
     @Test("shows the failure and a hint, and keeps the serial for another attempt")
     func failure() {
-        var scene = scene()
+        let scene = scene()
         scene.send("bridge/attic/request/pair_serial", #"{"serial":"0001"}"#)
         scene.send("bridge/attic/request/pair", "")
         scene.notDone(.notFound)
@@ -75,7 +75,7 @@ struct PairingInHomeAssistantTests {
 
     @Test("shows a request that was refused, with one result", arguments: [true, false])
     func refused(isBluetoothOn: Bool) {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.handle(.bluetooth(isBluetoothOn ? .poweredOn : .poweredOff))
         if !isBluetoothOn { scene.send("bridge/attic/request/pair_serial", "0001") }
         let count = scene.results.count
@@ -88,7 +88,7 @@ struct PairingInHomeAssistantTests {
 
     @Test("shows a request that waited for Bluetooth without success")
     func neverReady() {
-        var scene = Scene.announced()
+        let scene = Scene.announced()
         scene.send("bridge/attic/request/pair_serial", "0001")
         scene.send("bridge/attic/request/pair", "")
         scene.wait(.seconds(20))
@@ -97,7 +97,7 @@ struct PairingInHomeAssistantTests {
 
     @Test("does not show a second request for the same tag as a failure of the first")
     func secondRequest() {
-        var scene = scene()
+        let scene = scene()
         scene.send("bridge/attic/request/pair", "0001")
         scene.send("bridge/attic/request/pair", "0001")
         #expect(scene.lastError?.code == "busy")
@@ -106,7 +106,7 @@ struct PairingInHomeAssistantTests {
 
     @Test("rejects invalid and retained serials, and clears it for an empty payload")
     func serials() {
-        var scene = scene()
+        let scene = scene()
         scene.send("bridge/attic/request/pair_serial", "0001")
         scene.send("bridge/attic/request/pair_serial", "00_1")
         #expect(scene.lastError?.code == "invalid_argument")
@@ -119,7 +119,7 @@ struct PairingInHomeAssistantTests {
 
     @Test("has failed when the bridge stops meanwhile")
     func stop() {
-        var scene = scene()
+        let scene = scene()
         scene.send("bridge/attic/request/pair", "0001")
         scene.handle(.stopping)
         #expect(pairing(scene, "state") == ["failed"])

@@ -22,7 +22,7 @@ struct RecordedDiscoveryTests {
 
     /// Every discovery message: the announcements, then the withdrawal of them all.
     private static func messages(_ form: HomeAssistantConfiguration.Form) -> [Publication] {
-        var scene = Scene.announcing(form, tags: tags)
+        let scene = Scene.announcing(form, tags: tags)
         scene.report(.information(.tag))
         scene.handle(.sighting(.known("ä b"), TagSighting(name: "Jacket")))
         scene.begin()
