@@ -102,6 +102,22 @@ struct ConnectionPolicyTests {
         #expect(late.takeActions() == [])
     }
 
+    @Test(
+        "the end of the link of a tag that was sent to sleep is no failure",
+        arguments: [true, false], [TagEntry.ConnectPolicy.always, .onDemand])
+    func sleepIsNoFailure(wakesOnMotion: Bool, policy: TagEntry.ConnectPolicy) throws {
+        var scene = Scene.connected(tags: [.tag003R(policy)])
+        scene.powerOn()
+        scene.send("tag/003R/sleep/set", #"{"wake_on_motion":\#(wakesOnMotion)}"#)
+        scene.answer()
+        let lines = scene.report(lost)
+        #expect(lines.contains { $0.contains(#"/connection {"#) && $0.contains(#""error":null"#) })
+        scene.report(gone)
+        #expect(scene.state.tags[0].link.failure == nil)
+        // A command connects it, unless only motion wakes it.
+        #expect(scene.state.tags[0].link.isAvailable == (policy == .onDemand && !wakesOnMotion))
+    }
+
     @Test("the user: after disconnect, commands are not permitted until connect")
     func hold() {
         let scene = Scene.connected()

@@ -237,6 +237,27 @@ struct DoctorRequestTests {
         #expect(document["link"]?.found == "not connected, because no command is waiting")
     }
 
+    @Test("a tag that was sent to sleep has no failure, and is missed only once it advertises no more")
+    func sleep() throws {
+        var scene = Self.scene()
+        scene.connect()
+        scene.send("tag/003R/sleep/set", "{}")
+        scene.answer()
+        let lost = TagConnectionError(.bluetoothConnectionError, "the link was lost")
+        scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1, error: lost)))
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1)))
+        scene.handle(.sighting(.tag003R, TagSighting(rssi: -50)))
+        var document = try Self.findings(&scene)
+        #expect(document["link"]?.verdict == "ok")
+        #expect(document["link"]?.found == "not connected, because it was sent to sleep")
+        #expect(document["last_error"]?.verdict == "ok")
+        scene.wait(.seconds(61))
+        document = try Self.findings(&scene)
+        #expect(document.broken == "received")
+        #expect(
+            document["received"]?.remedies.first == "touch or move the tag: it stops advertising after 60 seconds")
+    }
+
     @Test("a lost bond, a missing one and an unknown one are different findings")
     func bonds() throws {
         var scene = Self.scene(address: "F0:02")
@@ -302,6 +323,7 @@ struct DoctorRequestTests {
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)), of: .known("T1"))
         let document = try Self.findings(scene, payload: "")
         #expect(document.chain == [] && document.broken == nil && document.tag == nil)
+        #expect(document.verdicts(but: "ok") == ["discovery", "tags", "bond", "last_error"].map { "\($0): warning" })
         #expect(document["tags"]?.found.hasPrefix("24 of 25 are not connected: T1, T2, ") == true)
         #expect(document["tags"]?.found.hasSuffix(" and 4 more") == true)
         #expect(document["tags"]?.remedies == ["jacquard2mqtt why T1"])
@@ -323,10 +345,11 @@ struct DoctorRequestTests {
             .measured(
                 HealthMeasurement(
                     residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 2, unwritable: [file])))
-        var document = try Self.findings(scene)
-        #expect(document["broker"]?.verdict == "warning")
+        var document = try Self.findings(&scene)
+        #expect(
+            document.verdicts(but: "ok")
+                == ["broker: warning", "bridge: warning", "duplicate_serials: warning", "link: failed"])
         #expect(document["bridge"]?.found.contains("No space left on device") == true)
-        #expect(document["duplicate_serials"]?.verdict == "warning")
         scene.handle(.brokerConnected)
         document = try Self.findings(scene)
         #expect(document["broker"]?.found.hasSuffix("2 reconnects since the start") == true)
@@ -393,4 +416,9 @@ private struct Document {
     var chain: [String] { data.chain }
     var broken: String? { data.broken }
     subscript(name: String) -> Finding? { data.checks.first { $0.name == name } }
+
+    /// All other verdicts, with the names of their checks.
+    func verdicts(but verdict: String) -> [String] {
+        data.checks.filter { $0.verdict != verdict }.map { "\($0.name): \($0.verdict)" }
+    }
 }

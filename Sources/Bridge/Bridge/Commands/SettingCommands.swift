@@ -120,7 +120,7 @@ struct SleepSet: TagRequest {
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         // A tag that waits for motion does not advertise before.
-        if !wakesOnMotion { tag.link.sleeps(within: .seconds(timeoutSeconds), at: now.instant) }
+        tag.link.sleeps(within: .seconds(timeoutSeconds), isLeftAlone: !wakesOnMotion, at: now.instant)
         return TagRequestOutcome()
     }
 }

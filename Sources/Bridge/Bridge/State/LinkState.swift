@@ -35,11 +35,13 @@ struct LinkState: Sendable {
     /// Whether the tag should be connected, and whether the driver was instructed to connect it.
     private(set) var intent: ConnectionIntent
     private var wasEverConnected = false
-    /// Until when an end of the link is the one that the user has requested of the tag; nil if none is expected.
-    private var sleepExpectedUntil: Instant?
+    /// Until when an end of the link is the one that the user has requested of the tag, and whether the tag is left alone
+    /// then; nil if none is expected.
+    private var expectedSleep: (until: Instant, isLeftAlone: Bool)?
     /// How long a tag may take to disconnect by itself, beyond the requested time.
     private static let sleepDelay = Duration.seconds(10)
-    /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
+    /// Whether the tag waits for motion, or a command expired because the tag could not be reached; and the tag has not been
+    /// received since.
     private var isUnreached = false
     /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.
     private var isOutOfService = false
@@ -93,8 +95,9 @@ extension LinkState {
     /// Handles a connection event: a new state is published immediately, progress within a state at most ten times a
     /// second.
     mutating func changed(to new: TagConnection, at now: Timestamp) -> Change {
+        var new = new
         let isProgress = new.state.word == connection.state.word
-        if isConnected, new.state != .connected { restIfAsleep(at: now.instant) }
+        if isConnected, new.state != .connected, fallsAsleep(at: now.instant) { new.error = nil }
         if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
         connection = new
         switch new.state {
@@ -170,14 +173,22 @@ extension LinkState {
         intent.hold()
     }
 
-    /// Handles a tag that disconnects by itself within this time, because the user has requested it, and advertises then.
-    mutating func sleeps(within time: Duration, at now: Instant) {
-        sleepExpectedUntil = now + time + Self.sleepDelay
+    /// Handles a tag that disconnects by itself within this time, because the user has requested it.
+    ///
+    /// - Parameters:
+    ///   - time: the time that the user has set.
+    ///   - isLeftAlone: whether the tag advertises then, and would not sleep if it were connected again.
+    ///   - now: the current time.
+    mutating func sleeps(within time: Duration, isLeftAlone: Bool, at now: Instant) {
+        expectedSleep = (now + time + Self.sleepDelay, isLeftAlone)
     }
 
-    private mutating func restIfAsleep(at now: Instant) {
-        if let until = sleepExpectedUntil, now <= until { intent.rest(at: now) }
-        sleepExpectedUntil = nil
+    /// Returns whether the end of the link is the requested one, which is no failure.
+    private mutating func fallsAsleep(at now: Instant) -> Bool {
+        defer { expectedSleep = nil }
+        guard let sleep = expectedSleep, now <= sleep.until else { return false }
+        if sleep.isLeftAlone { intent.rest(at: now) } else { isUnreached = true }
+        return true
     }
 
     /// Handles a connect by the user, regardless of earlier attempts.

@@ -120,6 +120,9 @@ struct TagFindings {
         if let failure = tag.link.failure {
             return Finding(.link, .failed, "not connected: \(failure.text)", remedies: [failure.code.hint])
         }
+        if tag.link.intent.restsUntil != nil {
+            return Finding(.link, .ok, "not connected, because it was sent to sleep")
+        }
         if tag.entry.connect == .onDemand, !tag.link.intent.isWanted {
             return Finding(.link, .ok, "not connected, because no command is waiting")
         }
