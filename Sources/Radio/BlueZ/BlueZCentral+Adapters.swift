@@ -51,10 +51,10 @@ extension BlueZCentral {
     func adapterChanged() {
         let chosen = choice.path(among: tree.adapters, inUse: adapter)
         let object = chosen.flatMap { tree.adapters[$0] }
-        let gone = adapter.map { tree.adapters[$0] == nil } ?? false
+        let isPresent = adapter.flatMap { tree.adapters[$0] } != nil
         use(
             chosen, object.map { $0.isPowered ? .poweredOn : .poweredOff } ?? .unsupported,
-            BluetoothError(.poweredOff, text: gone ? "the adapter has gone" : "the adapter is switched off"))
+            BluetoothError(.poweredOff, text: isPresent ? "the adapter is switched off" : "the adapter has gone"))
         resumeReset()
         if let object, discovery.report(object.isDiscovering) { discoveryHasEnded() }
         updateDiscovery()
@@ -210,11 +210,11 @@ extension BlueZCentral {
         if let isScanning = discovery.scanningChange(isPaused: attempt != nil) { onEvent?(.scanning(isScanning)) }
     }
 
-    private func start(_ options: ScanOptions, on adapter: String) {
+    private func start(_ service: BluetoothUUID, on adapter: String) {
         let filter = DBusValue.properties([
-            ("UUIDs", .strings([options.service.description])),
+            ("UUIDs", .strings([service.description])),
             ("Transport", .string("le")),
-            ("DuplicateData", .boolean(options.allowsDuplicates)),
+            ("DuplicateData", .boolean(true)),
         ])
         changeDiscovery(adapter, "SetDiscoveryFilter", [filter]) { central, error in
             if let error { return central.discoveryRefused("SetDiscoveryFilter", error) }
@@ -223,7 +223,7 @@ extension BlueZCentral {
                 if let error, error.name != "org.bluez.Error.InProgress" {
                     return central.discoveryRefused("StartDiscovery", error)
                 }
-                central.discoveryHasBegun(options)
+                central.discoveryHasBegun(service)
             }
         }
     }
@@ -254,8 +254,8 @@ extension BlueZCentral {
         }
     }
 
-    private func discoveryHasBegun(_ options: ScanOptions) {
-        discovery.started(options)
+    private func discoveryHasBegun(_ service: BluetoothUUID) {
+        discovery.started(service)
         discoveryRefusals.reset()
         watch.began(at: .now)
         watchTimer.arm(at: watch.deadline)
@@ -325,6 +325,6 @@ extension BlueZCentral {
     }
 
     private func isWatched(_ device: ObjectTree.DeviceObject) -> Bool {
-        [discovery.requested?.service, watched].contains { $0.map(device.services.contains) ?? false }
+        [discovery.requested, watched].contains { $0.map(device.services.contains) ?? false }
     }
 }

@@ -5,14 +5,14 @@ import Time
 struct Discovery {
     /// The next call.
     enum Step: Equatable {
-        case start(ScanOptions)
+        case start(BluetoothUUID)
         case stop
     }
 
-    /// The requested scan; nil for none.
-    var requested: ScanOptions?
-    /// The scan of this client's session with BlueZ; nil if there is no session.
-    private(set) var running: ScanOptions?
+    /// The service of the requested scan; nil for none.
+    var requested: BluetoothUUID?
+    /// The service of this client's session with BlueZ; nil if there is no session.
+    private(set) var running: BluetoothUUID?
     /// Whether a call is in progress. The next step waits for its end.
     private(set) var isChanging = false
     /// Whether the scan was reported as running.
@@ -52,9 +52,9 @@ struct Discovery {
     }
 
     /// Handles a started session.
-    mutating func started(_ options: ScanOptions) {
+    mutating func started(_ service: BluetoothUUID) {
         isChanging = false
-        running = options
+        running = service
         wasReported = isReported
     }
 

@@ -19,8 +19,9 @@ public protocol Central: AnyObject {
 
 /// A request to a central. A device is identified by its address.
 public enum CentralRequest: Hashable, Sendable {
-    /// Scans for devices with a service; nil stops scanning. The central pauses the scan while it connects.
-    case scan(ScanOptions?)
+    /// Scans for devices with a service, and reports every advertisement; nil stops scanning. The central pauses the scan
+    /// while it connects.
+    case scan(BluetoothUUID?)
     /// Reports devices with this service whenever the stack shows one, even without a scan.
     case watch(BluetoothUUID)
     /// Makes a link as soon as the device advertises and Bluetooth is on. Without a timeout: the attempt ends with
@@ -41,20 +42,6 @@ public enum CentralRequest: Hashable, Sendable {
     /// Writes a value. Each device has at most one pending write: send the next after `written` or `writeFailed`. While
     /// the stack is busy, the central retries for some seconds; `writeFailed` with `busy` means that nothing was sent.
     case write([UInt8], to: BluetoothUUID, of: BluetoothAddress, WriteType)
-}
-
-/// The options of a scan.
-public struct ScanOptions: Hashable, Sendable {
-    /// Only devices that advertise this service.
-    public let service: BluetoothUUID
-    /// Whether advertisements without new data are reported too.
-    public let allowsDuplicates: Bool
-
-    /// Creates scan options.
-    public init(service: BluetoothUUID, allowsDuplicates: Bool) {
-        self.service = service
-        self.allowsDuplicates = allowsDuplicates
-    }
 }
 
 /// How a value is written.

@@ -50,11 +50,6 @@ extension DBusConnection {
         }
     }
 
-    /// Releases a well-known name.
-    public func releaseName(_ name: String) {
-        call(.call(to: Self.bus, "/org/freedesktop/DBus", Self.bus, "ReleaseName", [.string(name)])) { _ in }
-    }
-
     func receive(_ message: DBusMessage) -> DBusHandlerResult {
         let path = message.path
         let handler = objects.filter { $0.key == "/" || path == $0.key || path.hasPrefix($0.key + "/") }

@@ -36,7 +36,7 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
     private var waiting: [BluetoothAddress] = []
     private var attempt: Device?
     private var isAttemptPlanned = false
-    private var scan: ScanOptions?
+    private var scan: BluetoothUUID?
     private(set) var isScanning = false
     private var isScanPlanned = false
     private var isStarted = false
@@ -146,8 +146,8 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         guard !isStopped else { return }
         onRequest?(request)
         switch request {
-        case .scan(let options):
-            scan = options
+        case .scan(let service):
+            scan = service
             updateScan()
         case .watch, .acceptPairing: break
         case .connect(let address): connect(address)

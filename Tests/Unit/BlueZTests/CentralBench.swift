@@ -38,7 +38,6 @@ final class CentralBench {
 
     nonisolated static let service = uuid(JacquardService.uuid)
     nonisolated static let notify = TagCharacteristic.notify.bluetooth
-    nonisolated static let scan = ScanOptions(service: service, allowsDuplicates: true)
 
     init(
         _ options: BlueZOptions = .quick, tags count: Int = 2, adapters: Int = 1,
@@ -142,7 +141,7 @@ final class CentralBench {
     // MARK: Steps
 
     func scan(_ isOn: Bool = true) {
-        central.perform(.scan(isOn ? Self.scan : nil))
+        central.perform(.scan(isOn ? Self.service : nil))
     }
 
     /// Scans and connects a tag.
@@ -223,7 +222,7 @@ final class CentralBench {
         var isSubscribed = false
         other.onEvent = { [unowned other] event in
             switch event {
-            case .stateChanged(.poweredOn): other.perform(.scan(Self.scan))
+            case .stateChanged(.poweredOn): other.perform(.scan(Self.service))
             case .discovered(Self.address(1), _): other.perform(.connect(Self.address(1)))
             case .connected(let address):
                 other.perform(.scan(nil))

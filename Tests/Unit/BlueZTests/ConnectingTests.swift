@@ -187,7 +187,7 @@ struct ConnectingTests {
             var seen: [CentralEvent] = []
             next.onEvent = { [unowned next] event in
                 seen.append(event)
-                if event == .stateChanged(.poweredOn) { next.perform(.scan(CentralBench.scan)) }
+                if event == .stateChanged(.poweredOn) { next.perform(.scan(CentralBench.service)) }
                 if case .discovered(let address, _) = event, address == CentralBench.address(1) {
                     next.perform(.connect(address))
                 }

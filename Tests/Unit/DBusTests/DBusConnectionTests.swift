@@ -399,7 +399,10 @@ struct DBusSignalTests {
             var owners: [Bool] = []
             let watch = pair.client.watchName("org.example") { owners.append($0 != nil) }
             try await until("the first owner") { owners == [true] }
-            pair.service.releaseName("org.example")
+            let bus = "org.freedesktop.DBus"
+            let release = DBusMessage.call(
+                to: bus, "/org/freedesktop/DBus", bus, "ReleaseName", [.string("org.example")])
+            pair.service.call(release) { _ in }
             try await until("the end of it") { owners == [true, false] }
             try await pair.service.requestName("org.example")
             try await until("the next owner") { owners == [true, false, true] }

@@ -13,7 +13,7 @@ public enum ManagerScanningError: Error, Hashable, Sendable {
 /// Desired and actual scan state.
 struct RequestedScan {
     /// The options last requested from the central.
-    var requested: ScanOptions?
+    var requested: BluetoothUUID?
     /// Whether the caller has started a scan. The search for missing tags does not count.
     var isWanted = false
     /// Whether the central scans.
@@ -71,8 +71,7 @@ extension JacquardManager {
     func updateScan() {
         let isMissing = tags.values.contains(where: \.isLooking)
         let isWanted = state == .poweredOn && (isMissing || scan.isWanted)
-        // Always with duplicates: the connection of a missing tag waits for its next advertisement.
-        let wanted = isWanted ? ScanOptions(service: JacquardGATT.service, allowsDuplicates: true) : nil
+        let wanted = isWanted ? JacquardGATT.service : nil
         if wanted != scan.requested {
             scan.requested = wanted
             central.perform(.scan(wanted))

@@ -36,7 +36,7 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     ///   - purpose: returned with the response.
     ///   - timeout: how long the response may take after the request was sent.
     ///   - isFirst: whether it precedes those that wait, except earlier ones with the same right.
-    mutating func enqueue(_ request: Request, for purpose: Purpose, timeout: Duration, isFirst: Bool = false) {
+    mutating func enqueue(_ request: Request, for purpose: Purpose, timeout: Duration, isFirst: Bool) {
         let entry = Entry(request: request, purpose: purpose, timeout: timeout, isFirst: isFirst)
         guard isFirst, let place = waiting.firstIndex(where: { !$0.isFirst }) else { return waiting.append(entry) }
         waiting.insert(entry, at: place)

@@ -11,7 +11,7 @@ struct RequestQueueTests {
     /// A queue with requests for `a`, `b` and `c`, which may take 8 s each.
     private func queue() -> RequestQueue<String> {
         var queue = RequestQueue<String>()
-        for purpose in ["a", "b", "c"] { queue.enqueue(.hello(), for: purpose, timeout: .seconds(8)) }
+        for purpose in ["a", "b", "c"] { queue.enqueue(.hello(), for: purpose, timeout: .seconds(8), isFirst: false) }
         return queue
     }
 
@@ -38,6 +38,19 @@ struct RequestQueueTests {
         #expect(queue.next(at: now)?.purpose == "a2")
         _ = queue.responseReceived(id: 2)
         #expect(queue.next(at: now)?.purpose == "b")
+    }
+
+    @Test("returns requests with precedence before the others, in their order")
+    func precedence() {
+        var queue = queue()
+        for purpose in ["1", "2"] { queue.enqueue(.hello(), for: purpose, timeout: .seconds(8), isFirst: true) }
+        queue.enqueue(.hello(), for: "d", timeout: .seconds(8), isFirst: false)
+        var purposes: [String] = []
+        while let next = queue.next(at: now) {
+            purposes.append(next.purpose)
+            _ = queue.removeInFlight()
+        }
+        #expect(purposes == ["1", "2", "a", "b", "c", "d"])
     }
 
     @Test("accepts a response once, by its id")
@@ -68,7 +81,7 @@ struct RequestQueueTests {
         var queue = RequestQueue<Int>()
         var ids: [UInt32] = []
         for purpose in 1...256 {
-            queue.enqueue(.hello(), for: purpose, timeout: .seconds(8))
+            queue.enqueue(.hello(), for: purpose, timeout: .seconds(8), isFirst: false)
             _ = queue.next(at: now)
             let id = queue.inFlight?.id ?? 0
             ids.append(id)
