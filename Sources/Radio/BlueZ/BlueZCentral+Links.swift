@@ -174,7 +174,6 @@ extension BlueZCentral {
         switch peripheral.phase {
         case .waiting:
             connects.remove(address)
-            peripheral.phase = .disconnecting
             EventLoop.shared.atEndOfTurn { [weak self] in self?.lost(peripheral, nil) }
         case .replacing, .connecting, .linked: drop(peripheral, because: nil)
         case .disconnecting: break

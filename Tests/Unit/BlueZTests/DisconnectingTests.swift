@@ -16,12 +16,13 @@ struct DisconnectingTests {
         try await onLoop {
             let bench = try await CentralBench()
             bench.central.perform(.connect(CentralBench.address(1)))
-            bench.central.perform(.disconnect(CentralBench.address(1)))
+            for _ in 1...2 { bench.central.perform(.disconnect(CentralBench.address(1))) }
             #expect(!bench.events.contains("disconnected 1"))
             try await bench.wait("disconnected 1")
             bench.scan()
             try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
             #expect(!bench.calls.contains("Connect 1"))
+            #expect(bench.events.count { $0 == "disconnected 1" } == 1)
         }
     }
 

@@ -189,6 +189,39 @@ struct NotificationTests {
         }
     }
 
+    @Test("that are requested before BlueZ has answered Connect begin when it has")
+    func beforeConnectIsAnswered() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.answersConnectWhenResolved = true
+            let bench = try await CentralBench(options)
+            bench.onEvent = { [unowned bench] event in
+                switch event {
+                case .connected(let address):
+                    let characteristics = TagCharacteristic.allCases.map(\.bluetooth)
+                    bench.central.perform(
+                        .discover(CentralBench.service, characteristics: characteristics, of: address))
+                case .characteristicsDiscovered(let address, _):
+                    #expect(bench.central.attempt != nil)
+                    bench.central.perform(.subscribe(CentralBench.notify, of: address))
+                default: break
+                }
+            }
+            try await bench.connect()
+            try await bench.wait("subscribed 1")
+        }
+    }
+
+    @Test("that BlueZ has not acquired yet are noted one by one")
+    func acquiring() async throws {
+        try await onLoop {
+            let peripheral = Peripheral(CentralBench.address(1), onSearchDue: {}, onLinkEndDue: {})
+            peripheral.acquiring = ["response", "notify"]
+            peripheral.endAcquiring("response")
+            #expect(peripheral.acquiring == ["notify"])
+        }
+    }
+
     @Test("that bluetoothd keeps for a client that no longer exists are detected")
     func stuck() async throws {
         try await onLoop {
@@ -198,8 +231,10 @@ struct NotificationTests {
             for member in ["AcquireNotify", "StartNotify"] {
                 bench.blueZ.faults.refused[member] = ("org.bluez.Error.NotPermitted", "Notify acquired")
             }
-            bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
-            try await bench.wait("subscribeFailed 1 subscriptionStuck")
+            for attempt in 1...2 {
+                bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
+                try await bench.wait("subscribeFailed 1 subscriptionStuck", attempt)
+            }
             #expect(!bench.calls.contains { $0.hasPrefix("StopNotify") })
             #expect(bench.complaints.contains { $0.hasSuffix("restart bluetoothd") })
         }

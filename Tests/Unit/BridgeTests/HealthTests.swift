@@ -194,6 +194,18 @@ struct HealthTests {
         #expect(health(scene).contains(#""status":"degraded""#))
     }
 
+    @Test(
+        "a single loss is a problem",
+        arguments: [
+            (Outbox.Losses(events: ["x": 1]), "1 events were lost"), (Outbox.Losses(results: 1), "1 results were lost"),
+            (Outbox.Losses(commands: 1), "1 commands were rejected"),
+        ])
+    func singleLoss(losses: Outbox.Losses, text: String) {
+        var scene = Scene()
+        scene.handle(.messagesLost(losses))
+        #expect(health(scene).contains(text))
+    }
+
     @Test("lost results and rejected commands are one problem each")
     func lostResults() {
         let scene = Scene()

@@ -50,16 +50,16 @@ struct MetricsTests {
         let scene = Scene(chords: [chord], reflexes: [reflex])
         #expect(lines(scene).contains(#"jacquard_bridge_reflexes_total{status="ok"} 0"#))
         scene.connect()
-        for round in 0..<3 {
+        for round in 0..<4 {
             scene.report(.gesture(.doubleTap))
             scene.report(.gesture(.brushIn))
             if round == 0 { scene.answer() }
-            if round == 1 { scene.fail(.timeout) }
+            if round == 1 || round == 2 { scene.fail(.timeout) }
         }
         let lines = lines(scene)
-        #expect(lines.contains(#"jacquard_tag_chords_total{tag="003R",chord="tap_in"} 3"#))
+        #expect(lines.contains(#"jacquard_tag_chords_total{tag="003R",chord="tap_in"} 4"#))
         #expect(lines.contains(#"jacquard_bridge_reflexes_total{status="ok"} 1"#))
-        #expect(lines.contains(#"jacquard_bridge_reflexes_total{status="error"} 1"#))
+        #expect(lines.contains(#"jacquard_bridge_reflexes_total{status="error"} 2"#))
     }
 
     @Test("report each problem by its code")

@@ -284,6 +284,33 @@ struct OutboxTests {
         #expect(lines(outbox.connected(at: time(5))) == ["gesture 2", "gesture 3", "result ok"])
     }
 
+    @Test("makes room behind a message that lasts longer")
+    func roomBehind() {
+        var outbox = Outbox(maxEventBytes: 2 * eventBytes)
+        let lasting = Publication(topic: "gesture", payload: Array("1".utf8), kind: .event(lifetime: .seconds(60)))
+        _ = outbox.submit(lasting, at: start)
+        for (number, seconds) in [(2, 1.0), (3, 7), (4, 13)] {
+            _ = outbox.submit(event("\(number)"), at: time(seconds))
+        }
+        #expect(outbox.dropped == Outbox.Dropped(events: 2))
+        #expect(lines(outbox.connected(at: time(13))) == ["gesture 1", "gesture 4"])
+    }
+
+    @Test("counts the bytes of a waiting message once, however often the connection ends")
+    func bytesOfReconnects() {
+        var outbox = Outbox(maxEventBytes: 2 * eventBytes, maxResultBytes: 2 * resultBytes)
+        _ = outbox.submit(event("1"), at: start)
+        _ = outbox.submit(result("1"), at: start)
+        for _ in 1...3 {
+            _ = outbox.connected(at: start)
+            outbox.disconnected(at: start)
+        }
+        _ = outbox.submit(event("2"), at: start)
+        _ = outbox.submit(result("2"), at: start)
+        #expect(outbox.dropped == Outbox.Dropped())
+        #expect(outbox.queued == 4)
+    }
+
     @Test("keeps only the events of the last seconds out of a hundred thousand without a broker")
     func longAbsence() {
         var outbox = Outbox()

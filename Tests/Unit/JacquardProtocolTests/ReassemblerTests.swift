@@ -58,11 +58,11 @@ struct ReassemblerTests {
         #expect(lost == 2)
     }
 
-    @Test("drops a packet when the next one begins")
+    @Test("drops a packet when the next one begins, and does not continue it later")
     func interrupted() {
-        let (outcomes, lost) = outcomes([[0x80, 60, 1, 2], [0xC0, 5, 1, 2, 3, 4, 5]])
-        #expect(outcomes == [.incomplete, .packet([1, 2, 3, 4, 5])])
-        #expect(lost == 1)
+        let (outcomes, lost) = outcomes([[0x80, 60, 1, 2], [0xC0, 5, 1, 2, 3, 4, 5], [0x01, 3]])
+        #expect(outcomes == [.incomplete, .packet([1, 2, 3, 4, 5]), .dropped(.noFirstFragment)])
+        #expect(lost == 2)
     }
 
     @Test(

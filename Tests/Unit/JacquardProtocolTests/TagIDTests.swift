@@ -32,6 +32,12 @@ struct TagIDTests {
         }
     }
 
+    @Test("have different hashes if they differ: large tables stay fast")
+    func hashes() {
+        let texts = (0..<1_000).map { ExactText("tag-\($0)") }
+        #expect(Set(texts.map(\.hashValue)).count == texts.count)
+    }
+
     @Test("are ordered by their bytes")
     func order() throws {
         let texts = ["b", "a", Self.composed, Self.decomposed, "ab", "B"]

@@ -168,6 +168,22 @@ struct ConnectedTagTests {
         }
     }
 
+    @Test("ends all its streams with the connection")
+    func end() async throws {
+        try await onLoop {
+            let (stage, tag) = try Self.connected()
+            let (notifications, gears, names) = (
+                Reader(tag.notifications), Reader(tag.connectedGear), Reader(tag.names)
+            )
+            stage.notify(tag.identifier, ScriptedTag.gear(101))
+            try stage.manager.disconnect(tag.identifier)
+            stage.unlink(tag.identifier)
+            #expect(await notifications.rest() == [.gear(tag.gearComponent)])
+            #expect(await gears.rest().compactMap(\.?.componentID) == [101])
+            #expect(await names.rest() == ["Desk"])
+        }
+    }
+
     @Test("of a connection made by the event interface has the earlier values")
     func joined() async throws {
         try await onLoop {

@@ -134,8 +134,12 @@ struct ConnectingTests {
                 stage.said() == [
                     "003R preparing: bluetoothPowerOff", "003R disconnected: bluetoothPowerOff", "central poweredOff",
                 ])
+            var refusal: TagConnection?
+            stage.onEvent = { if case .tag(.desk, .connection(let connection)) = $0 { refusal = connection } }
             stage.manager.connect(.desk)
             #expect(stage.said() == ["003R disconnected: bluetoothPowerOff"])
+            #expect(refusal?.attempt == 1 && refusal?.retryAt == nil)
+            stage.onEvent = nil
             stage.central.report(.stateChanged(.poweredOn))
             stage.hear(1)
             #expect(stage.said() == ["central poweredOn", "again 003R at 01"])

@@ -47,6 +47,18 @@ struct ConnectionStateTests {
         }
     }
 
+    @Test("begins without the values of the last link")
+    func facts() {
+        var facts = TagFacts()
+        facts.update(with: .battery(BatteryStatus(level: 50, isCharging: false)))
+        facts.update(with: .gear(nil))
+        facts.update(with: .connection(TagConnection(state: .connecting(step: 0), attempt: 1)))
+        #expect(facts.battery == nil && !facts.isGearKnown && facts.isLinked)
+        facts.update(with: .gear(nil))
+        facts.update(with: .connection(TagConnection(state: .connecting(step: 1), attempt: 1)))
+        #expect(facts.isGearKnown)
+    }
+
     @Test("ends with the first error before the tag is ready, for a tag that a scan has found")
     func firstErrorIsFinal() async throws {
         try await onLoop {

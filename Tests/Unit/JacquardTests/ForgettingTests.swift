@@ -94,16 +94,18 @@ struct ForgettingTests {
         }
     }
 
-    @Test("that the stack refuses can be repeated")
-    func refused() async throws {
+    @Test(
+        "that the stack refuses, or does not answer, can be repeated",
+        arguments: [(BluetoothError.Code.other, "unknownBluetoothError"), (.timeout, "connectionTimeout")])
+    func refused(code: BluetoothError.Code, reported: String) async throws {
         try await onLoop {
             let stage = Stage()
             let address = stage.connect(.desk)
-            let error = BluetoothError(.other, text: "busy")
+            let error = BluetoothError(code, text: "busy")
             stage.manager.forget(.desk)
             stage.unlink(address)
             stage.central.report(.forgotten(address, error))
-            #expect(stage.said().last == "forgotten 003R: unknownBluetoothError")
+            #expect(stage.said().last == "forgotten 003R: \(reported)")
             stage.manager.forget(.desk)
             #expect(stage.said() == ["> forget 01"])
         }

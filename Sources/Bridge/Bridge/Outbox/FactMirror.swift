@@ -207,8 +207,9 @@ extension FactMirror {
     mutating func acknowledgedLate(_ topic: String) -> LateAcknowledgement {
         let topic = ExactText(topic)
         guard facts[topic]?.progress == .published else { return .nothing }
-        repetitions[topic, default: 0] += 1
-        guard repetitions[topic, default: 0] <= Self.maxRepetitions else { return .pause }
+        let count = repetitions[topic, default: 0] + 1
+        repetitions[topic] = count
+        guard count <= Self.maxRepetitions else { return .pause }
         facts[topic]?.progress = .waiting
         return .repetition
     }

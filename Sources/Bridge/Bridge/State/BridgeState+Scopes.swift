@@ -94,7 +94,6 @@ extension BridgeState {
     /// Withholds the facts of unconnected tags until it is known whether other bridges are connected to them.
     mutating func scopesUndecided(at now: Timestamp) -> [BridgeAction] {
         let positions = tags.indices.filter { !tags[$0].isConnected }
-        work.scopes = TagBatches()
         scopes.brokerConnected(unconnected: positions.map { tags[$0].entry.id }, at: now.instant)
         let topics = positions.flatMap { position in
             let id = tags[position].entry.id

@@ -31,7 +31,7 @@ struct GestureTraces: Sendable {
         let trace = GestureTrace(mark, arrival, at: now)
         last &+= 1
         if entries.count < Int(Self.capacity) {
-            if entries.isEmpty { entries.reserveCapacity(Int(Self.capacity)) }
+            entries.reserveCapacity(Int(Self.capacity))
             entries.append(trace)
         } else {
             entries[Self.place(last)] = trace

@@ -153,7 +153,7 @@ struct PacketChannel: Sendable {
     ) -> ArraySlice<UInt8>? {
         let lost = reassembler.lostPackets
         let outcome = reassembler.receive(value)
-        isPacketLost = lost != reassembler.lostPackets
+        if lost != reassembler.lostPackets { isPacketLost = true }
         guard case .packet(let packet) = outcome else { return nil }
         return packet
     }
