@@ -106,7 +106,7 @@ struct ConnectionPolicyTests {
         "the end of the link of a tag that was sent to sleep is no failure",
         arguments: [true, false], [TagEntry.ConnectPolicy.always, .onDemand])
     func sleepIsNoFailure(wakesOnMotion: Bool, policy: TagEntry.ConnectPolicy) throws {
-        var scene = Scene.connected(tags: [.tag003R(policy)])
+        let scene = Scene.connected(tags: [.tag003R(policy)])
         scene.powerOn()
         scene.send("tag/003R/sleep/set", #"{"wake_on_motion":\#(wakesOnMotion)}"#)
         scene.answer()

@@ -239,7 +239,7 @@ struct DoctorRequestTests {
 
     @Test("a tag that was sent to sleep has no failure, and is missed only once it advertises no more")
     func sleep() throws {
-        var scene = Self.scene()
+        let scene = Self.scene()
         scene.connect()
         scene.send("tag/003R/sleep/set", "{}")
         scene.answer()
@@ -247,12 +247,12 @@ struct DoctorRequestTests {
         scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1, error: lost)))
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1)))
         scene.handle(.sighting(.tag003R, TagSighting(rssi: -50)))
-        var document = try Self.findings(&scene)
+        var document = try Self.findings(scene)
         #expect(document["link"]?.verdict == "ok")
         #expect(document["link"]?.found == "not connected, because it was sent to sleep")
         #expect(document["last_error"]?.verdict == "ok")
         scene.wait(.seconds(61))
-        document = try Self.findings(&scene)
+        document = try Self.findings(scene)
         #expect(document.broken == "received")
         #expect(
             document["received"]?.remedies.first == "touch or move the tag: it stops advertising after 60 seconds")
@@ -345,7 +345,7 @@ struct DoctorRequestTests {
             .measured(
                 HealthMeasurement(
                     residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 2, unwritable: [file])))
-        var document = try Self.findings(&scene)
+        var document = try Self.findings(scene)
         #expect(
             document.verdicts(but: "ok")
                 == ["broker: warning", "bridge: warning", "duplicate_serials: warning", "link: failed"])

@@ -201,7 +201,7 @@ struct HealthTests {
             (Outbox.Losses(commands: 1), "1 commands were rejected"),
         ])
     func singleLoss(losses: Outbox.Losses, text: String) {
-        var scene = Scene()
+        let scene = Scene()
         scene.handle(.messagesLost(losses))
         #expect(health(scene).contains(text))
     }
