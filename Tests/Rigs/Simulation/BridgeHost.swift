@@ -115,6 +115,8 @@ final class BridgeProcess {
     private let world: World
     private unowned let host: BridgeHost
     let oracle: ProcessOracle
+    /// Its state folder.
+    private let state: String
     var links: [WeakLink] = []
     private var central: SimulatedCentral?
     private var bridge: RunningBridge?
@@ -127,6 +129,7 @@ final class BridgeProcess {
         self.world = world
         self.host = host
         startedAt = world.now
+        state = host.state
         oracle = ProcessOracle(world, bridge: host.instance)
     }
 
@@ -140,10 +143,10 @@ final class BridgeProcess {
         let sink = TraceSink(world, host.instance)
         let machine = machine()
         EventLoop.shared.begin { [self] in
-            let bridge = await RunningBridge.start(file, state: host.state, on: machine, logTo: sink)
+            let bridge = await RunningBridge.start(file, state: state, on: machine, logTo: sink)
             guard !isDead else {
                 await bridge?.stop()
-                return
+                return removeState()
             }
             guard let bridge else { return world.fail("the configuration is not taken") }
             self.bridge = bridge
@@ -159,7 +162,7 @@ final class BridgeProcess {
         EventLoop.shared.begin { [self] in
             bridge.refuseReloads()
             await bridge.stop()
-            guard !isDead else { return }
+            guard !isDead else { return removeState() }
             if world.now - begun > .seconds(5) { world.oracle.violated("a stop took \(world.now - begun)") }
             if hadBroker, world.broker.isUp, !world.broker.isStalled, !world.isNetworkCut { oracle.stopped() }
             self.bridge = nil
@@ -178,10 +181,16 @@ final class BridgeProcess {
         for link in links { link.link?.kill() }
         guard let bridge, !isStopping else { return }
         self.bridge = nil
-        EventLoop.shared.begin {
+        EventLoop.shared.begin { [self] in
             bridge.refuseReloads()
             await bridge.stop()
+            removeState()
         }
+    }
+
+    /// A killed process has ended: the next one has its own copy of the state.
+    private func removeState() {
+        try? FileManager.default.removeItem(atPath: state)
     }
 
     private func machine() -> BridgeMachine {

@@ -1,6 +1,5 @@
 import Bluetooth
 import EventLoop
-import Glibc
 import JacquardProtocol
 import Time
 
@@ -68,7 +67,19 @@ final class World {
     /// Draws a time with this mean, as between independent events.
     func drawInterval(mean: Duration) -> Duration {
         let unit = Double(random.next() >> 11) / 9_007_199_254_740_992
-        return mean * -log(1 - unit)
+        return mean * -Self.logarithm(1 - unit)
+    }
+
+    /// The natural logarithm of a positive number. That of the C library differs in its last bit from machine to machine.
+    private static func logarithm(_ number: Double) -> Double {
+        let ratio = (number.significand - 1) / (number.significand + 1)
+        // The significand is below 2, the ratio below 1/3, and the first term that is left out below the last bit.
+        var (sum, power) = (0.0, ratio)
+        for divisor in stride(from: 1.0, to: 37, by: 2) {
+            sum += power / divisor
+            power *= ratio * ratio
+        }
+        return Double(number.exponent) * 0.693_147_180_559_945_3 + 2 * sum
     }
 
     /// Draws whether an event of this probability happens.
