@@ -1,6 +1,7 @@
 import Daemon
 import EventLoop
 import FoundationEssentials
+import Glibc
 import Logging
 import MQTT
 import Time
@@ -23,7 +24,7 @@ final class BridgeHost {
         self.number = number
         self.place = place
         radio = HostRadio(world, number: number, place: place)
-        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        attempt { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
         writeConfiguration()
     }
 
@@ -63,8 +64,13 @@ final class BridgeHost {
         self.process = nil
         let old = state
         generation += 1
-        try? FileManager.default.copyItem(atPath: old, toPath: state)
-        damage.apply(to: state)
+        // A process that is killed at its start has none.
+        if FileManager.default.fileExists(atPath: old) {
+            attempt {
+                try FileManager.default.copyItem(atPath: old, toPath: state)
+                try damage.apply(to: state)
+            }
+        }
         world.after(wait) { [self] in start() }
     }
 
@@ -88,7 +94,18 @@ final class BridgeHost {
             lines.append("  - serial: \"\(String(10_000 + number).dropFirst())\"")
             if let name = configuredName(of: number) { lines.append("    name: \(name)") }
         }
-        try? (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: false, encoding: .utf8)
+        let text = lines.joined(separator: "\n") + "\n"
+        attempt { try text.write(toFile: file, atomically: false, encoding: .utf8) }
+    }
+
+    /// Changes files of the host. An error is one of the machine that simulates: it ends the program.
+    private func attempt(_ change: () throws -> Void) {
+        do {
+            try change()
+        } catch {
+            Enclosure.complain("seed \(world.options.seed): \(error)")
+            exit(1)
+        }
     }
 }
 
@@ -96,7 +113,7 @@ final class BridgeHost {
 enum StateDamage: CaseIterable {
     case none, tornTags, noTags, tornBatteries
 
-    func apply(to folder: String) {
+    func apply(to folder: String) throws {
         let (name, length): (String, UInt64) =
             switch self {
             case .none: ("", 0)
@@ -105,7 +122,7 @@ enum StateDamage: CaseIterable {
             case .tornBatteries: ("batteries.json", 10)
             }
         guard self != .none, let file = FileManager.default.contents(atPath: "\(folder)/\(name)") else { return }
-        try? file.prefix(Int(length)).write(to: URL(filePath: "\(folder)/\(name)"))
+        try file.prefix(Int(length)).write(to: URL(filePath: "\(folder)/\(name)"))
     }
 }
 

@@ -57,7 +57,10 @@ struct Enclosure {
         guard first == Self.repeats else { return first }
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for file in files { try? FileManager.default.removeItem(atPath: "\(folder)/\(file)") }
-        return run(arguments + ["--history"], until: signals)
+        let second = run(arguments + ["--history"], until: signals)
+        guard second == 0 else { return second }
+        Self.complain("seed \(seed): the second run does not repeat the violation of the first one")
+        return 1
     }
 
     /// Runs the process once.
