@@ -29,6 +29,13 @@ public final class HTTPReply {
         set(.stream(stream, headers: headers))
     }
 
+    /// Sends the headers that a stream would have, as the response to `HEAD`.
+    public func sendStreamHeaders(_ headers: [(name: String, value: String)]) {
+        let stream = HTTPStream()
+        stream.end()
+        send(stream, headers: headers)
+    }
+
     private func set(_ new: Content) {
         guard isPending else { return }
         content = new

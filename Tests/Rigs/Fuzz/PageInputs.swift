@@ -106,6 +106,7 @@ private struct PageScene {
             require(role != nil || sent?.hasPrefix("new-") == true, "a stream without a session")
             require(subscription.touch.allSatisfy { TopicPattern.isID($0) }, "the touch of \(subscription.touch)")
             checkEvents(subscription)
+        case .streamHeaders: require(role != nil || sent?.hasPrefix("new-") == true, "a stream without a session")
         case .checkPassword(_, let password, _): require(password.utf8.count <= 512, "a long password")
         case .checkKey(_, let key): require(key.utf8.count <= 128, "a long key")
         case .checkReader(_, let credentials, _, _):

@@ -168,7 +168,8 @@ class Stream:
     """A browser's stream of events without a browser: counts bytes, reads all or nothing."""
 
     def __init__(self, client, path="/events"):
-        self.socket = socket.create_connection(("127.0.0.1", client.port))
+        self.server = client.port
+        self.socket = socket.create_connection(("127.0.0.1", self.server))
         self.socket.sendall(("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: %s\r\n\r\n" % (path, client.port, client.cookie)).encode())
         self.socket.settimeout(10)
 
@@ -183,8 +184,17 @@ class Stream:
 
     def has_ended(self):
         """Whether the server has closed its side; reads nothing."""
-        own = ":%04X" % self.socket.getsockname()[1]
+        # A port of this host may be used for connections to several others.
+        own, server = (":%04X" % port for port in (self.socket.getsockname()[1], self.server))
         with open("/proc/net/tcp", encoding="utf-8") as file:
+    def reads(self, text):
+        """Reads until a text, or until the server ends the stream. Returns whether the text has come."""
+        try:
+            self.read_until(text)
+            return True
+        except (Failure, ConnectionResetError):
+            return False
+
             states = [line.split()[3] for line in file if line.split()[2].endswith(own)]
         # 01: established.
         return states != ["01"]

@@ -206,6 +206,21 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("answers HEAD with the headers of a stream and nothing behind them")
+    func streamHeaders() async throws {
+        try await onLoop {
+            let bench = try Bench { _, reply in reply.sendStreamHeaders([("Content-Type", "text/event-stream")]) }
+            let connection = try RawConnection(bench.port)
+            connection.send("HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await until("the end") { connection.hasEnded }
+            let text = connection.text
+            #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n") && text.contains("\r\nContent-Type: text/event-stream\r\n"))
+            #expect(text.components(separatedBy: "\r\n\r\n").last == "")
+            #expect(!text.lowercased().contains("content-length"))
+            bench.stop()
+        }
+    }
+
     @Test("ends a stream whose peer has disconnected")
     func streamWithoutPeer() async throws {
         try await onLoop {

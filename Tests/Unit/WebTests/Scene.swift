@@ -83,6 +83,7 @@ struct Scene {
             return ["\(response.status)", code].compactMap { $0 }.joined(separator: " ")
         case .publish(let topic, _, let response): return "\(response.status) published \(topic)"
         case .stream: return "stream"
+        case .streamHeaders: return "headers of a stream"
         case .checkPassword, .checkKey, .checkReader: return "check"
         case .metrics(let bridge, let format, _): return "\(format) of \(bridge)"
         case .endSession: return "end"

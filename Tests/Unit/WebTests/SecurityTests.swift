@@ -92,6 +92,21 @@ struct SecurityTests {
         }
     }
 
+    @Test("HEAD of events has the status and the checks of GET, and begins no stream")
+    func headOfEvents() {
+        var scene = Scene()
+        let session = scene.session(.viewer)
+        func answer(_ query: [String: String], _ headers: [String: String]) -> String {
+            scene.answer(
+                HTTPRequest(
+                    method: "HEAD", path: "/events", query: query, headers: headers.merging(["host": Scene.host]) { $1 }
+                ))
+        }
+        #expect(answer([:], session) == "headers of a stream")
+        #expect(answer(["touch": "+"], session) == "400 invalid_argument")
+        #expect(answer([:], [:]) == "401 no_session")
+    }
+
     private static let topics: [(topic: String, roles: Set<Role>)] = [
         ("jacquard/tag/003R/led/set", [.automation, .admin]),
         ("jacquard/tag/003R/haptic/set", [.automation, .admin]),

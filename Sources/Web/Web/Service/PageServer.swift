@@ -36,6 +36,8 @@ struct PageServer {
         case metrics(bridge: String, MetricsText.Format, of: String)
         /// Begin a stream of events.
         case stream(Subscription)
+        /// Send the headers of a stream of events, without a stream.
+        case streamHeaders
         /// Publish a message, then send the response.
         case publish(topic: String, payload: [UInt8], HTTPResponse)
         /// End the streams of the session, then send the response.
@@ -186,6 +188,7 @@ struct PageServer {
             guard touch.count <= Self.mostTouchStreams, touch.allSatisfy({ TopicPattern.isID($0) }) else {
                 return .respond(.error(400, "invalid_argument", "touch must be ids of tags, with commas between them."))
             }
+            guard request.method == "GET" else { return .streamHeaders }
             // A browser that reconnects by itself sends the header; a page that opens a stream again can only set a query.
             let last = (request.headers["last-event-id"] ?? request.query["after"]).flatMap(EventID.init)
             return .stream(

@@ -123,6 +123,7 @@ final class WebService {
             }
         case .metrics(let bridge, let format, let owner): scrape(bridge, format, of: owner, reply)
         case .stream(let subscription): begin(subscription, reply)
+        case .streamHeaders: reply.sendStreamHeaders(streamHeaders)
         case .publish(let topic, let payload, let response): publish(topic, payload, response, reply)
         case .endSession(let secret, let response):
             for browser in browsers.values where browser.subscription.secret == secret { browser.stream.end() }
@@ -220,12 +221,14 @@ final class WebService {
         browsers[id] = Browser(stream: stream, subscription: subscription)
         if let lost = shares.add(id, of: subscription.owner) { browsers[lost]?.stream.end() }
         subscription.touch.forEach(subscribeTouch)
-        let headers: [(name: String, value: String)] = [
-            // nginx delivers the stream without a buffer.
-            ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
-        ]
-        reply.send(stream, headers: headers + SecurityHeaders.all(isFramed: isFramed))
+        reply.send(stream, headers: streamHeaders)
         if !heartbeat.isArmed { heartbeat.arm(after: Self.heartbeatInterval, accuracy: .seconds(1)) }
+    }
+
+    private var streamHeaders: [(name: String, value: String)] {
+        // nginx delivers the stream without a buffer.
+        [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
+            + SecurityHeaders.all(isFramed: isFramed)
     }
 
     private func ended(_ id: ObjectIdentifier) {
