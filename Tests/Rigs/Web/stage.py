@@ -108,6 +108,10 @@ class Stage:
             ["mosquitto_pub", "-p", str(self.broker.port), "-t", topic, "-m", payload] + (["-r"] if retain else []),
             check=True)
 
+    def publish_lines(self, topic, lines):
+        """Publishes a message of each line."""
+        subprocess.run(["mosquitto_pub", "-p", str(self.broker.port), "-t", topic, "-l"], input=lines, text=True, check=True)
+
     def retained(self, topic):
         """The retained payload of a topic; waits until there is one."""
         return subprocess.run(
@@ -182,11 +186,6 @@ class Stream:
             data += part
         return data
 
-    def has_ended(self):
-        """Whether the server has closed its side; reads nothing."""
-        # A port of this host may be used for connections to several others.
-        own, server = (":%04X" % port for port in (self.socket.getsockname()[1], self.server))
-        with open("/proc/net/tcp", encoding="utf-8") as file:
     def reads(self, text):
         """Reads until a text, or until the server ends the stream. Returns whether the text has come."""
         try:
@@ -195,7 +194,12 @@ class Stream:
         except (Failure, ConnectionResetError):
             return False
 
-            states = [line.split()[3] for line in file if line.split()[2].endswith(own)]
+    def has_ended(self):
+        """Whether the server has closed its side; reads nothing."""
+        # A port of this host may be used for connections to several others.
+        own, server = (":%04X" % port for port in (self.socket.getsockname()[1], self.server))
+        with open("/proc/net/tcp", encoding="utf-8") as file:
+            states = [line.split()[3] for line in file if line.split()[1].endswith(server) and line.split()[2].endswith(own)]
         # 01: established.
         return states != ["01"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 from stage import require
 
@@ -118,7 +119,9 @@ def changed(value):
 
 
 def message(topic, retained, value):
-    return {"topic": topic, "retained": retained, "payload": value if isinstance(value, str) else json.dumps(value)}
+    message = {"topic": topic, "retained": retained, "payload": value if isinstance(value, str) else json.dumps(value)}
+    # The page shows only advertisements of the last minute.
+    return message if retained else {**message, "received_ms": int(time.time() * 1000)}
 
 
 def other_types(run):

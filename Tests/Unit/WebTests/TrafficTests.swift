@@ -149,6 +149,47 @@ struct TopicMirrorTests {
         #expect(mirror.recent.map(\.text.count).max() ?? 0 <= TopicMirror.gestureBytes)
     }
 
+    @Test("the history has the end of a tag behind its gestures, and nothing of the tag from before the newest events")
+    func ends() {
+        var mirror = mirror()
+        func receive(_ rest: String, _ text: String) {
+            _ = mirror.received(topic: "home/jacquard/\(rest)", payload: Array(text.utf8))
+        }
+        func history() -> [String] { mirror.recent.map { "\($0.topic.dropFirst(14))\($0.endsTag ? " ends" : "")" } }
+        receive("tag/1/info", "{}")
+        receive("bridge/a/info", "{}")
+        receive("tag/1/gesture", "first")
+        receive("tag/1/battery", "{}")
+        receive("tag/1/battery", "")
+        receive("tag/1/info", "")
+        receive("bridge/a/info", "")
+        receive("tag/1/info", "{}")
+        #expect(history() == ["tag/1/gesture", "tag/1/info ends"])
+        receive("tag/1/gesture", "second")
+        mirror.connected()
+        #expect(mirror.removeStale().map(\.endsTag) == [true])
+        #expect(history() == ["tag/1/gesture", "tag/1/info ends", "tag/1/gesture", "tag/1/info ends"])
+        for number in 1...1100 { receive("bridge/a/event", "\(number)") }
+        #expect(history().allSatisfy { $0 == "bridge/a/event" })
+    }
+
+    @Test("events have the time at which they were received; facts, and events that the broker had stored, have none")
+    func times() {
+        var scene = Scene()
+        func time(_ rest: String, isStored: Bool = false) -> JSONValue? {
+            let event = scene.page.received(
+                rest[...], topic: "jacquard/\(rest)", payload: Array("1".utf8), isStored: isStored, at: scene.now)
+            return event.flatMap { JSONValue(parsing: Array($0.json)) }?["received_ms"]
+        }
+        let now = JSONValue.integer(scene.now.unixMilliseconds)
+        #expect(time("tag/1/gesture") == now)
+        #expect(time("bridge/a/response/log") == now)
+        #expect(time("tag/1/gesture", isStored: true) == nil)
+        #expect(time("tag/1/gear") == nil)
+        let gestures = scene.page.history.document(of: "1", at: scene.now.unixSeconds)["gestures"]?.elements
+        #expect(gestures?.last == 1)
+    }
+
     @Test("the forecast of a battery and the progress of pairing are facts")
     func otherFacts() {
         for rest in ["tag/1/battery/forecast", "bridge/a/pairing"] { #expect(TopicMirror.isFact(rest[...]), "\(rest)") }
@@ -373,6 +414,27 @@ struct HistoryTests {
         #expect(history.count == History.mostTags)
         history.received("tag/5/info", [], at: 0)
         #expect(history.count == History.mostTags - 1)
+    }
+
+    @Test("forgets the battery of a tag whose battery is removed, and a tag that was removed while the broker was away")
+    func removal() {
+        var scene = Scene()
+        func receive(_ rest: String, _ text: String) {
+            _ = scene.page.received(
+                rest[...], topic: "jacquard/\(rest)", payload: Array(text.utf8), at: scene.now)
+        }
+        func last(_ row: String) -> JSONValue? {
+            scene.page.history.document(of: "1", at: scene.now.unixSeconds)[row]?.elements?.last
+        }
+        receive("tag/1/info", "{}")
+        receive("tag/1/battery", #"{"level":87}"#)
+        receive("tag/1/rssi", "-50")
+        receive("tag/1/battery", "")
+        #expect(last("battery") == .null && last("signal") == -50)
+        receive("tag/1/battery", #"{"level":86}"#)
+        _ = scene.page.brokerChanged(isConnected: true, "connected", at: scene.now)
+        #expect(scene.page.removeStale(at: scene.now).count == 3)
+        #expect(last("battery") == .null && last("signal") == .null && scene.page.history.count == 0)
     }
 
     @Test("forgets tags without a value for 24 hours, so that others have charts")

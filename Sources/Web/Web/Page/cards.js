@@ -9,7 +9,7 @@ export function tagCards(root, {model, connection}) {
   const cards = new Map();
 
   function update() {
-    for (const id of cards.keys()) if (!model.tags.has(id)) cards.delete(id);
+    for (const [id, card] of cards) if (!model.tags.has(id) || card.removals !== model.removalsOf(id)) cards.delete(id);
     const now = model.now();
     for (const id of model.tags.keys()) {
       if (!cards.has(id)) cards.set(id, makeCard(id, {model, connection}));
@@ -73,13 +73,13 @@ function makeCard(id, {model, connection}) {
       ...(level ? [gauge(tag.battery), make("span", {class: isLow(tag.battery) ? "word" : null}, level), make("span", {class: "quiet"}, note)] : []),
       make("span", {class: "gear"}, isolated(gear))]);
     const last = model.gestures.get(id)?.[0];
-    const when = last ? age(last.time, now) : "";
+    const when = last ? age(last.at, now) : "";
     replace(gesture, `${last?.event_type} ${when}`, () => last
       ? [make("span", {class: "what"}, words(last.event_type)), make("span", {class: "quiet"}, when)] : [make("span", {class: "quiet"}, "no gesture yet")]);
     replace(controls, `${online} ${isDisconnected(tag)} ${tag.gear?.attached} ${connection.session?.role} ${name}`, () => buttons(tag, name));
   }
 
-  return {element, draw, flash() {
+  return {element, draw, removals: model.removalsOf(id), flash() {
     gesture.classList.remove("flash");
     // Begins the animation again.
     void gesture.offsetWidth;

@@ -3,7 +3,7 @@
 //
 // A finding has the keys of request/doctor: {name, title, verdict, found, remedies}.
 
-import {age, connectsOnDemand, span, stateText, words} from "./model.js";
+import {age, connectsOnDemand, isWrong, span, stateText, words} from "./model.js";
 
 const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
 const linked = ["connecting", "initializing", "configuring", "connected"];
@@ -25,7 +25,7 @@ export function diagnosis(id, {server, broker, tag, bridge, isReady}, {report = 
   const {list, others} = isAsked ? ofReport(report, works) : {list: ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, now), others: []};
   const broken = isAsked ? list.find(each => each.name === report.broken) : list.find(each => each.verdict === "failed");
   return {
-    heading: heading(id, tag, isReached && bridge?.state !== "offline", isReached), conclusion: conclusion(tag, broken),
+    heading: heading(id, tag, bridge?.state !== "offline", isReached && !(name && bridge?.state === undefined)), conclusion: conclusion(tag, broken),
     remedies: broken?.remedies ?? [], list: list.map(each => each === broken ? {...each, remedies: []} : each), others,
   };
 }
@@ -97,7 +97,10 @@ function ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, no
   const list = [finding("broker", "broker", "ok", "connected")];
   if (!tag) return [...list, finding("tag", "tag", "failed", "no bridge has this tag", "Pair it, or add its serial to a bridge's configuration.")];
   if (!name) return [...list, finding("bridge", "bridge", "skipped", "not known: the tag's info is missing"), ...skipped("not known without the bridge", 2)];
-  if (bridge?.state === undefined) return [...list, finding("bridge", "bridge", "skipped", `${name}: state not known`), ...skipped("not known without the bridge", 2)];
+  if (bridge?.state === undefined) {
+    const remedy = `Start ${name} on its host, or pair the tag with another bridge.`;
+    return [...list, finding("bridge", "bridge", "failed", `${name} is not known to the broker`, remedy), ...skipped("not known without the bridge", 2)];
+  }
   if (bridge.state !== "online") {
     const rest = skipped("not known while the bridge is offline", 2).map(each => each.name === "received" ? received(tag, false, now) : each);
     return [...list, finding("bridge", "bridge", "failed", `${name} is offline`, "On its host: sudo systemctl start jacquard2mqtt"), ...rest, ...lastError(tag, now)];
@@ -140,7 +143,7 @@ function received(tag, isBridgeOnline, now) {
   const {state, last_seen: seen} = tag.connection ?? {};
   const make = (verdict, found, ...remedies) => finding("received", "tag received", verdict, found, ...remedies);
   if (isBridgeOnline && linked.includes(state)) return make("ok", "linked to the adapter");
-  if (seen) return make("skipped", `received ${age(seen, now)} or later`);
+  if (seen) return make("skipped", isWrong(Date.parse(seen), now) ? "received at an unknown time" : `received ${age(seen, now)} or later`);
   if (connectsOnDemand(tag)) return make("skipped", "not received since the bridge started");
   if (!isBridgeOnline || seen === undefined) return make("skipped", "not known");
   return make("failed", "not received since the bridge started", ...missingTagRemedies);

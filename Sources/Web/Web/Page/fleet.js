@@ -1,7 +1,7 @@
 // A column per bridge: its health, adapters, tags and links.
 
 import {make, setText, isolated, replace, attempt} from "./elements.js";
-import {span} from "./model.js";
+import {isWrong, span} from "./model.js";
 
 // The most tags of a bridge that are listed.
 const mostLinks = 12;
@@ -24,7 +24,7 @@ export function fleetPage(root, {model}) {
   }
 
   function column(name) {
-    const bridge = model.bridges.get(name);
+    const bridge = model.bridges.get(name), now = model.now();
     const health = bridge.health ?? {}, info = bridge.info ?? {};
     const tags = [...model.tags.entries()].filter(([, tag]) => tag.info?.bridge === name).sort(([one], [other]) => (one < other ? -1 : 1));
     const online = bridge.state === "online";
@@ -33,7 +33,7 @@ export function fleetPage(root, {model}) {
       ["Problems", problems(health)],
       ["Adapters", (bridge.adapter ?? []).map(adapter => `${adapter.id} ${String(adapter.state).replaceAll("_", " ")}, ${adapter.connected} connected${adapter.discovering ? ", discovering" : ""}`)],
       ["Version", [[info.version, info.bluez ? `BlueZ ${info.bluez}` : "", info.mqtt ? `MQTT ${info.mqtt}` : ""].filter(Boolean).join(", ")]],
-      ["Running for", [online && info.started ? span(model.now() - Date.parse(info.started)) : ""]],
+      ["Running for", [online && info.started && !isWrong(Date.parse(info.started), now) ? span(now - Date.parse(info.started)) : ""]],
       ["Memory", [typeof health.rss_kb === "number" ? `${(health.rss_kb / 1000).toFixed(1)} MB` : ""]],
       ["Broker reconnects", [health.broker_reconnects]],
       ["Dropped messages", [health.dropped]],

@@ -12,6 +12,11 @@ const mostEvents = 1000;
 // A page that reads nothing gets everything again when it goes on.
 const mostUnread = 4000;
 
+// Whether a tag is removed by a message: what was known of it does not belong to a tag that is added later.
+export function isEndOfTag({topic, payload, retained}) {
+  return retained && payload === "" && /\/tag\/[^/]+\/info$/.test(topic);
+}
+
 // A page posts {isShown, touch}, {renew: true} after a login, {left: true}, {ended: true} and {read: number}. It receives {name, value}.
 export class Hub {
   constructor() {
@@ -28,6 +33,8 @@ export class Hub {
   reset() {
     this.facts = new Map();
     this.events = [];
+    // The newest gesture of each tag among the events that are no longer stored, by topic.
+    this.gestures = new Map();
     this.isComplete = false;
     // The number of the newest event.
     this.last = "";
@@ -78,7 +85,7 @@ export class Hub {
     if (this.facts.size + this.events.length === 0 && !this.isComplete) return;
     this.send(page, "reset");
     this.send(page, "mirror", [...this.facts.values()]);
-    this.send(page, "history", this.events);
+    this.send(page, "history", [...this.gestures.values(), ...this.events]);
     if (this.isComplete) this.send(page, "ready");
   }
 
@@ -129,20 +136,21 @@ export class Hub {
       handle(event.data);
     });
     // Passed on as text before it is read here: a worker and its pages then read the facts of many tags at the same time.
-    const list = (name, text) => {
+    const list = (name, text, keep) => {
       // The server sends everything again: facts that are not among it are gone.
       if (isFirst) { this.reset(); this.sendAll("reset"); }
       isFirst = false;
       this.sendAll(name, text);
-      for (const message of JSON.parse(text)) this.keep(message);
+      for (const message of JSON.parse(text)) keep(message);
     };
     on("broker", text => {
       this.broker = JSON.parse(text);
       this.heard = Date.now();
       this.sendAll("broker", {...this.broker, age: 0});
     });
-    on("mirror", text => list("mirror", text));
-    on("history", text => list("history", text));
+    on("mirror", text => list("mirror", text, message => this.keep(message)));
+    // The ends of tags in it are older than the facts.
+    on("history", text => list("history", text, message => this.keepEvent(message)));
     on("ready", () => { this.isComplete = true; this.caughtUp(); });
     on("resume", () => this.caughtUp());
     on("touch", text => this.sendAll("message", JSON.parse(text)));
@@ -161,11 +169,20 @@ export class Hub {
   }
 
   keep(message) {
-    if (message.retained) {
-      if (message.payload === "") this.facts.delete(message.topic); else this.facts.set(message.topic, message);
-    } else {
-      this.events.push(message);
-      if (this.events.length > mostEvents * 1.2) this.events = this.events.slice(-mostEvents);
+    if (!message.retained) return this.keepEvent(message);
+    if (message.payload !== "") return this.facts.set(message.topic, message);
+    this.facts.delete(message.topic);
+    if (isEndOfTag(message)) this.keepEvent(message);
+  }
+
+  keepEvent(message) {
+    this.events.push(message);
+    if (this.events.length <= mostEvents * 1.2) return;
+    for (const {topic, ...rest} of this.events.splice(0, this.events.length - mostEvents)) {
+      const gesture = topic.replace(/[^/]*$/, "gesture");
+      if (topic !== gesture && !isEndOfTag({topic, ...rest})) continue;
+      this.gestures.delete(gesture);
+      if (topic === gesture) this.gestures.set(topic, {topic, ...rest});
     }
   }
 

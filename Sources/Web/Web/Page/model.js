@@ -1,12 +1,14 @@
 // The facts of bridges and tags, made from messages.
 
-import {longestSilence} from "./hub.js";
+import {isEndOfTag, longestSilence} from "./hub.js";
 import {typed} from "./values.js";
 
 // How long a page that has just been opened or shown says nothing about a server that it has not heard yet, in milliseconds.
 const patience = 2000;
 // A hidden page hears from the server every 15 s.
 const longestSilenceHidden = 40000;
+// By how much a clock may be ahead, in milliseconds, so that its times are still used.
+const clockTolerance = 10000;
 
 export class Model {
   constructor() {
@@ -25,6 +27,10 @@ export class Model {
     // What the browser's clock lacks.
     this.offset = 0;
     this.changedTags = new Set();
+    // How often a tag was removed, by id.
+    this.removals = new Map();
+    // Whether all facts were received.
+    this.isReady = false;
     // Whether a second has passed, so that ages such as "4 s ago" change.
     this.isNextSecond = false;
   }
@@ -35,6 +41,7 @@ export class Model {
     this.events = [];
     this.log = [];
     this.gestures.clear();
+    this.isReady = false;
   }
 
   // MARK: Ages
@@ -84,16 +91,22 @@ export class Model {
     const rest = levels.slice(2).join("/");
     const name = rest === "battery/forecast" ? "forecast" : levels[2];
     const value = typed(kind, name, rest, parse(message.payload));
+    if (isEndOfTag(message)) {
+      this.gestures.delete(id);
+      this.removals.set(id, this.removalsOf(id) + 1);
+    }
+    // In the history, facts are those of a tag that was removed.
+    if (isHistory && message.retained) return null;
     if (kind === "tag") {
       this.changedTags.add(id);
       if (message.retained) this.setFact(this.tags, id, name, message.payload, value);
-      else if (name === "gesture") this.addGesture(id, value);
+      else if (name === "gesture") this.addGesture(id, value, message);
       if (rest.endsWith("/result") || name === "gesture") this.addEvent(message, value);
     } else {
       if (name === "state") for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) this.changedTags.add(tag);
       if (message.retained) this.setFact(this.bridges, id, name, message.payload, value);
       else if (name === "log") this.addLog(id, value);
-      else if (name === "advertisement") this.addAdvertisement(id, value);
+      else if (name === "advertisement") this.addAdvertisement(id, value, message);
       else this.addEvent(message, value);
     }
     return {kind, id, name, rest, value, isHistory};
@@ -110,16 +123,16 @@ export class Model {
     map.get(id)[name] = value;
   }
 
-  addGesture(id, value) {
+  addGesture(id, value, message) {
     if (!value) return;
     const list = this.gestures.get(id) ?? [];
-    list.unshift(value);
+    list.unshift({...value, at: receivedAt(message) ?? value.time});
     list.length = Math.min(list.length, 50);
     this.gestures.set(id, list);
   }
 
   addEvent(message, value) {
-    this.events.unshift({topic: message.topic, value, at: value?.time ?? new Date(this.now()).toISOString()});
+    this.events.unshift({topic: message.topic, value, at: receivedAt(message) ?? value?.time});
     if (this.events.length > 500) this.events.length = 500;
   }
 
@@ -137,19 +150,28 @@ export class Model {
     this.logChanges += 1;
   }
 
-  addAdvertisement(bridge, value) {
-    if (!value) return;
-    this.advertisements.set(`${bridge} ${value.serial ?? value.address}`, {bridge, ...value, at: this.now()});
+  addAdvertisement(bridge, value, message) {
+    const at = receivedAt(message);
+    if (!value || at === null) return;
+    this.advertisements.set(`${bridge} ${value.serial ?? value.address}`, {bridge, ...value, at});
     if (this.advertisements.size > 200) this.advertisements.delete(this.advertisements.keys().next().value);
   }
 
-  // A bridge that is offline leaves the availability of its tags as it was.
-  isOnline(id) { return this.tags.get(id)?.availability === "online" && !this.isBridgeOffline(this.bridgeOf(id)); }
+  // A bridge that is offline or was removed leaves the availability of its tags as it was.
+  isOnline(id) {
+    const bridge = this.bridgeOf(id);
+    return this.tags.get(id)?.availability === "online" && !this.isBridgeOffline(bridge) && !this.isBridgeUnknown(bridge);
+  }
   isBridgeOffline(name) { return ![undefined, "online"].includes(this.bridges.get(name)?.state); }
-  stateText(id, now) { return this.isBridgeOffline(this.bridgeOf(id)) ? "bridge offline" : stateText(this.tags.get(id), now); }
+  isBridgeUnknown(name) { return Boolean(name) && this.isReady && this.bridges.get(name)?.state === undefined; }
+  stateText(id, now) {
+    const bridge = this.bridgeOf(id);
+    return this.isBridgeOffline(bridge) ? "bridge offline" : this.isBridgeUnknown(bridge) ? "bridge not known" : stateText(this.tags.get(id), now);
+  }
   bridgeOf(id) { return this.tags.get(id)?.info?.bridge ?? null; }
   isBridgeOnline(name) { return this.bridges.get(name)?.state === "online"; }
   onlineBridges() { return [...this.bridges.keys()].filter(name => this.isBridgeOnline(name)).sort(); }
+  removalsOf(id) { return this.removals.get(id) ?? 0; }
   tagName(id) { return this.tags.get(id)?.info?.name ?? ""; }
 
   // What keeps all tags of a bridge from working: {text, bridge}.
@@ -182,10 +204,21 @@ export function isLow(battery) {
   return typeof battery?.level === "number" && battery.level <= 20 && battery.charging !== true;
 }
 
+// When the server has received a message as it was published, by its clock; null for one that the broker had stored.
+function receivedAt({received_ms: time}) {
+  return Number.isFinite(time) ? time : null;
+}
+
+// Whether a time that has passed is in the future: the clock of its bridge is wrong, and the time may be long ago.
+export function isWrong(time, now) {
+  return time - now > clockTolerance;
+}
+
 // "20 s ago", in steps that don't change while they are read. `now` is the server's time.
 export function age(time, now) {
   const then = typeof time === "number" ? time : Date.parse(time);
   if (Number.isNaN(then)) return "";
+  if (isWrong(then, now)) return "at an unknown time";
   return now - then < 10000 ? "just now" : `${span(now - then)} ago`;
 }
 
@@ -254,7 +287,7 @@ export function stateText(tag, now) {
 
 function sinceText(time, now) {
   const then = Date.parse(time);
-  return Number.isNaN(then) ? "" : span(Math.max(0, now - then));
+  return Number.isNaN(then) || isWrong(then, now) ? "" : span(Math.max(0, now - then));
 }
 
 export function batteryText(battery) {

@@ -86,7 +86,7 @@ export function tagTable(root, {model}) {
     const values = {
       id, name: name.toLowerCase(), state: online ? "" : model.stateText(id, 0), battery: tag.battery?.level ?? -1, signal: tag.rssi ?? -999,
       gear, bridge, reconnects: tag.stats?.reconnects ?? -1, lost: tag.stats?.lost_fragments ?? -1,
-      gesture: gesture ? -Date.parse(gesture.time) : 0,
+      gesture: gesture ? -new Date(gesture.at).getTime() : 0,
     };
     facts.set(id, {values, online, text: `${id} ${name} ${bridge} ${gear}`.toLowerCase()});
     // Rows that move while somebody reads them are a nuisance: live columns are sorted only on request.
@@ -143,7 +143,7 @@ export function tagTable(root, {model}) {
     setText(cells.reconnects, typeof tag.stats?.reconnects === "number" ? String(tag.stats.reconnects) : "");
     setText(cells.lost, typeof tag.stats?.lost_fragments === "number" ? String(tag.stats.lost_fragments) : "");
     const gesture = model.gestures.get(id)?.[0];
-    setText(cells.gesture, gesture ? `${words(gesture.event_type)}, ${age(gesture.time, now)}` : "");
+    setText(cells.gesture, gesture ? `${words(gesture.event_type)}, ${age(gesture.at, now)}` : "");
   }
 
   // Shows the first rows that match.

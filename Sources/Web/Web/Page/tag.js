@@ -119,9 +119,24 @@ export function tagPage(root, {model, connection, go}, id) {
     } catch { /* the header says that the server is away */ }
   }
 
-  let wasContinuous = false;
+  function clear() {
+    for (const chart of [battery, signal, perHour]) chart.replaceChildren();
+    for (const result of Object.values(results)) result.show({ok: true, text: ""});
+    wasContinuous = false;
+    connection.watchTouch(null);
+    lines.element.hidden = true;
+    replace(latest, "", () => []);
+  }
+
+  let wasContinuous = false, removals = model.removalsOf(id), hadBattery = false;
   function update() {
     const tag = model.tags.get(id);
+    // A tag that is added again has nothing of the one that was removed.
+    const wasRemoved = model.removalsOf(id) !== removals, hasBattery = Boolean(tag?.battery);
+    if (wasRemoved) clear();
+    if (wasRemoved || (hadBattery && !hasBattery)) loadCharts();
+    removals = model.removalsOf(id);
+    hadBattery = hasBattery;
     const name = tag?.info?.name ?? "";
     replace(heading, name, () => name ? [isolated(name), " ", make("span", {class: "id"}, id)] : [id]);
     content.hidden = !tag;
@@ -137,7 +152,7 @@ export function tagPage(root, {model, connection, go}, id) {
       make("span", {class: online ? "dot on" : "dot", "aria-hidden": "true"}), make("span", {class: "word"}, model.stateText(id, now)),
       make("a", {href: `#why/${encodeURIComponent(id)}`}, online ? "Examine" : "Why?"),
       ...(isHeld ? [button("Connect", () => send("connection/set", "connect", results["connection/set"]), {class: "main"})] : [])]);
-    const last = model.gestures.get(id)?.[0], when = last ? age(last.time, now) : "";
+    const last = model.gestures.get(id)?.[0], when = last ? age(last.at, now) : "";
     replace(latest, `${last?.event_type} ${when}`, () => last ? [make("span", {class: "what"}, words(last.event_type)), make("span", {class: "quiet"}, when)] : []);
     const wanted = tag.connection?.state === "disconnected" ? "connect" : "disconnect";
     connect.dataset.word = wanted;
@@ -170,14 +185,14 @@ export function tagPage(root, {model, connection, go}, id) {
   function drawGestures(tag) {
     const list = (model.gestures.get(id) ?? []).slice(0, 12);
     place(gestureBody, list.map(gesture => {
-      if (!gestureRows.has(gesture)) gestureRows.set(gesture, make("tr", {}, make("td", {class: "time"}, clockTime(gesture.time)), make("td", {}, words(gesture.event_type)), make("td", {class: "number"}, String(gesture.seq ?? ""))));
+      if (!gestureRows.has(gesture)) gestureRows.set(gesture, make("tr", {}, make("td", {class: "time"}, clockTime(gesture.at)), make("td", {}, words(gesture.event_type)), make("td", {class: "number"}, String(gesture.seq ?? ""))));
       return gestureRows.get(gesture);
     }));
     const missing = firstGap(list);
     if (missing) explain(missing);
     setText(gap, list.length === 0 ? "No gesture is stored." : missing
       ? `${missing.count === 1 ? `Number ${missing.last} is` : `${missing.count} numbers before ${missing.last + 1} are`} missing: ${causes.get(missing.key) ?? "the reason is not known"}.`
-      : `No number is missing since ${clockTime(list[list.length - 1].time)}.`);
+      : `No number is missing since ${clockTime(list[list.length - 1].at)}.`);
     gestureBody.parentElement.hidden = list.length === 0;
   }
 

@@ -365,11 +365,32 @@ struct PageServer {
 
     /// Handles a message of the broker.
     ///
+    /// - Parameters:
+    ///   - rest: the topic below the base topic.
+    ///   - topic: the topic.
+    ///   - payload: the payload.
+    ///   - isStored: whether the broker may have stored it.
+    ///   - now: the time.
     /// - Returns: the event for browsers; nil if there is none.
-    mutating func received(_ rest: Substring, topic: String, payload: [UInt8], at now: Moment) -> MirrorEvent? {
+    mutating func received(
+        _ rest: Substring, topic: String, payload: [UInt8], isStored: Bool = false, at now: Moment
+    ) -> MirrorEvent? {
         guard payload.count <= TopicMirror.payloadLimit else { return nil }
-        history.received(rest, payload, at: now.unixSeconds)
-        return mirror.received(topic: topic, payload: payload)
+        // It is not known when a stored gesture was made.
+        if !isStored || TopicMirror.isFact(rest) { history.received(rest, payload, at: now.unixSeconds) }
+        return mirror.received(topic: topic, payload: payload, at: isStored ? nil : now.unixMilliseconds)
+    }
+
+    /// Removes the facts that were deleted while the broker was away.
+    ///
+    /// - Returns: the events for browsers.
+    mutating func removeStale(at now: Moment) -> [MirrorEvent] {
+        let events = mirror.removeStale()
+        for event in events {
+            guard let rest = TopicPattern.rest(of: event.topic, below: mirror.base) else { continue }
+            history.received(rest, [], at: now.unixSeconds)
+        }
+        return events
     }
 
     /// The beginning of a stream, in parts.

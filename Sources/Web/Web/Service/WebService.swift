@@ -296,12 +296,13 @@ final class WebService {
         if let tag = Self.touchTag(rest) { return receivedTouch(message, of: tag) }
         // Not for browsers: with one query a second it would replace the newest events.
         if let bridge = PageServer.metricsBridge(rest) { return receivedMetrics(message.payload, of: bridge) }
-        let event = page.received(rest, topic: message.topic, payload: message.payload, at: .now)
+        let event = page.received(
+            rest, topic: message.topic, payload: message.payload, isStored: message.isRetained, at: .now)
         if let event { broadcast(event) }
     }
 
     private func removeStale() {
-        for event in page.mirror.removeStale() { broadcast(event) }
+        for event in page.removeStale(at: .now) { broadcast(event) }
     }
 
     // MARK: Touch

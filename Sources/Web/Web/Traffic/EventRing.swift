@@ -4,6 +4,8 @@ struct MirrorEvent: Hashable, Sendable {
     let topic: String
     /// Whether the broker keeps the topic's last message.
     let isRetained: Bool
+    /// Whether it removes a tag.
+    let endsTag: Bool
     /// The event as bytes of the stream.
     fileprivate(set) var text: [UInt8]
     private let prefix: Int
@@ -12,6 +14,7 @@ struct MirrorEvent: Hashable, Sendable {
         number = id.number
         topic = message.topic
         isRetained = message.isRetained
+        endsTag = message.endsTag
         let json = message.json
         text = StreamText.event(json, id: id)
         prefix = text.count - json.count - StreamText.end.utf8.count

@@ -74,6 +74,8 @@ struct History {
         guard levels.count == 3, levels[0] == "tag", TopicPattern.isID(levels[1]) else { return }
         removeOld(at: now)
         switch levels[2] {
+        case "battery" where payload.isEmpty:
+            records[String(levels[1])]?.battery = Row(count: Self.slots, at: now / Self.slotSeconds)
         case "battery":
             guard let level = JSONValue(parsing: payload)?["level"]?.integer, (0...100).contains(level) else { return }
             change(levels[1], now) { $0.battery.current = Int16(level) }

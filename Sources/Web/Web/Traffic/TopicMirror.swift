@@ -7,15 +7,21 @@ struct MirroredMessage: Hashable, Sendable {
     let payload: [UInt8]
     /// Whether the broker keeps the topic's last message.
     let isRetained: Bool
+    /// When the message was received, in milliseconds since 1970; nil for a fact, and for a message that the broker had stored.
+    var received: Int64?
 
-    /// `{"payload":"...","retained":true,"topic":"..."}` on one line.
+    /// `{"payload":"...","retained":true,"topic":"..."}` on one line, with `received_ms` if it is known.
     var json: [UInt8] {
-        JSONText.bytes(
-            of: [
-                "topic": .string(topic), "payload": .string(String(decoding: payload, as: UTF8.self)),
-                "retained": .bool(isRetained),
-            ] as JSONValue)
+        var document: [String: JSONValue] = [
+            "topic": .string(topic), "payload": .string(String(decoding: payload, as: UTF8.self)),
+            "retained": .bool(isRetained),
+        ]
+        document["received_ms"] = received.map(JSONValue.integer)
+        return JSONText.bytes(of: JSONValue.object(document))
     }
+
+    /// Whether the message removes a tag: it deletes the tag's `info`.
+    var endsTag: Bool { isRetained && payload.isEmpty && topic.hasSuffix("/info") && topic.contains("/tag/") }
 }
 
 /// The last message of each retained topic below the base topic, and the newest events.
@@ -102,8 +108,12 @@ struct TopicMirror {
 
     /// Handles a received message.
     ///
+    /// - Parameters:
+    ///   - topic: its topic.
+    ///   - payload: its payload.
+    ///   - time: when it was received, in milliseconds since 1970; nil if the broker had stored it.
     /// - Returns: the event for browsers; nil for a message of another program, or a fact that has not changed.
-    mutating func received(topic: String, payload: [UInt8]) -> MirrorEvent? {
+    mutating func received(topic: String, payload: [UInt8], at time: Int64? = nil) -> MirrorEvent? {
         guard let rest = TopicPattern.rest(of: topic, below: base), TopicPattern.isOfTagOrBridge(rest),
             payload.count <= Self.payloadLimit
         else { return nil }
@@ -112,13 +122,12 @@ struct TopicMirror {
             let old = facts[topic]
             guard store(topic, payload) else { return nil }
             if old?.payload == payload || (old == nil && payload.isEmpty) { return nil }
-            if payload.isEmpty, rest.hasSuffix("/info") {
-                gestures["\(base)/\(rest.dropLast("/info".count))/gesture"] = nil
-            }
         } else if payload.isEmpty {
             return nil
         }
-        let event = append(MirroredMessage(topic: topic, payload: payload, isRetained: isFact))
+        let message = MirroredMessage(
+            topic: topic, payload: payload, isRetained: isFact, received: isFact ? nil : time)
+        let event = append(message)
         if !isFact, rest.hasPrefix("tag/"), rest.hasSuffix("/gesture") { keep(event) }
         return event
     }
@@ -170,6 +179,7 @@ struct TopicMirror {
     }
 
     private mutating func append(_ message: MirroredMessage) -> MirrorEvent {
+        if message.endsTag { gestures["\(message.topic.dropLast("info".count))gesture"] = nil }
         let event = MirrorEvent(message, EventID(boot: boot, number: lastNumber + 1))
         events.append(event)
         return event
@@ -213,12 +223,13 @@ struct TopicMirror {
     }
 
     /// The stored events without facts, oldest first: the history of a page that has just been opened. It begins with the newest
-    /// gestures of tags without one among the newest events.
+    /// gestures of tags without one among the newest events, and contains the ends of tags: the gestures before them do not belong to a
+    /// tag that was added again.
     var recent: [MirrorEvent] {
         let all = events.all
         let first = all.first?.number ?? .max
         return gestures.values.filter { $0.number < first }.sorted { $0.number < $1.number }
-            + all.filter { !$0.isRetained }
+            + all.filter { !$0.isRetained || $0.endsTag }
     }
 
     /// The events after a browser's last one; nil if they are not all stored, so that it needs the mirror.

@@ -1,0 +1,158 @@
+"""Tags and bridges that are gone: nothing of them is shown, and nothing comes back with a tag that is added again."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from programs import wait_for
+from stage import Client, Stream, require
+from truth import other_tab, tab
+
+CARD = "return [...document.querySelectorAll('.card')].find(card => card.innerText.includes('gone1'))?.innerText.replace(/\\s+/g, ' ') ?? ''"
+
+
+def publish(stage, tag, **facts):
+    """Publishes facts of a tag; None clears one."""
+    for name, value in facts.items():
+        text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+        stage.publish("jacquard/tag/%s/%s" % (tag, name), text, retain=True)
+
+
+def forgotten_tag(run):
+    """A tag that is removed and added again has no gesture, battery, charts or results of before: in each tab, in a new one, after a reload."""
+    page, stage = run.page, run.stage
+    client = Client(stage.web_port)
+    client.use(stage.link(run.web))
+    facts = {"battery": {"level": 77}, "connection": {"state": "connected"}, "availability": "online", "rssi": "-50"}
+    run.login()
+    run.show("tags")
+    publish(stage, "gone1", info={"name": "gone1", "bridge": "attic", "serial": "gone1"}, **facts)
+    stage.publish("jacquard/tag/gone1/gesture", json.dumps({"event_type": "cover", "boot": "b", "seq": 1}))
+    page.wait_for_script(CARD + ".includes('cover')", "the gesture")
+    run.show("tag/gone1")
+    for text in ("77 %", "cover", "1 in the last 24 hours"):
+        page.wait_for(text)
+    first = page.call("GET", "/window")
+    second = other_tab(page, "http://127.0.0.1:%d/" % stage.web_port)
+    page.wait_for_script(CARD + ".includes('cover')", "the gesture")
+    try:
+        stream = Stream(client)
+        stream.read_until(b"event: ready")
+        publish(stage, "gone1", **{name: None for name in facts}, info=None)
+        stream.read_until(b'"payload":"","retained":true,"topic":"jacquard/tag/gone1/info"')
+        stream.close()
+        page.wait_for_script(CARD + " === ''", "the end of the tag")
+        publish(stage, "gone1", info={"name": "gone1", "bridge": "attic"}, availability="online")
+        page.wait_for_script(CARD + ".includes('no gesture yet')", "the tag without a gesture")
+        require("77" not in page.run(CARD), "a battery: %s" % page.run(CARD))
+        tab(page, first)
+        page.wait_for("No gesture is stored.")
+        page.wait_for_script("return document.body.innerText.includes('none in the last 24 hours')", "charts without values")
+        text = page.run("return document.getElementById('main').innerText")
+        require("77 %" not in text and "cover" not in text and "-50" not in text, "of the tag before: %s" % text)
+        # From the worker that the tabs share, then from the server.
+        other_tab(page, "http://127.0.0.1:%d/" % stage.web_port)
+        page.wait_for_script(CARD + ".includes('no gesture yet')", "the tag in a new tab")
+        page.call("DELETE", "/window")
+        tab(page, second)
+        page.call("DELETE", "/window")
+        tab(page, first)
+        page.run("location.reload()")
+        page.wait_for("No gesture is stored.")
+        page.wait_for("none in the last 24 hours")
+        # What happened stays among the events.
+        run.show("events")
+        page.wait_for("tag gone1")
+        charts = json.loads(client.request("GET", "/history?tag=gone1")[2])
+        require({*charts["battery"], *charts["signal"], *charts["gestures"]} <= {None}, "charts: %s" % charts)
+    finally:
+        publish(stage, "gone1", info=None, **{name: None for name in facts})
+
+
+def many_events(run):
+    """A new tab has the last gesture of a tag, however many events the others have received since."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("tags")
+    stage.simulator.type("gesture 0001 brush_out")
+    page.wait_for("brush out")
+    lines = "".join('{"type":"scan","text":"%d"}\n' % number for number in range(1300))
+    stage.publish_lines("jacquard/bridge/attic/event", lines)
+    run.show("events")
+    page.wait_for("1299")
+    first = page.call("GET", "/window")
+    other_tab(page, "http://127.0.0.1:%d/" % stage.web_port)
+    page.wait_for("brush out")
+    page.call("DELETE", "/window")
+    tab(page, first)
+
+
+def removed_bridge(run):
+    """Tags of a bridge that was removed are not online, and no page says that they are connected."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("tags")
+    stage.publish("jacquard/bridge/gone/state", "online", retain=True)
+    publish(stage, "gone1", info={"name": "gone1", "bridge": "gone"}, availability="online", connection={"state": "connected"})
+    try:
+        page.wait_for_script(CARD + ".includes('connected')", "the tag is connected")
+        page.wait_for("gone online")
+        online = int(page.text().split(" online")[0].split()[-1])
+        stage.publish("jacquard/bridge/gone/state", "", retain=True)
+        page.wait_for_script(CARD + ".includes('bridge not known')", "the bridge is gone")
+        page.wait_for("%d online, 1 offline" % (online - 1))
+        require("gone online" not in page.text(), "the bridge is in the header")
+        run.show("why/gone1")
+        page.wait_for("The state of gone1 is not known")
+        page.wait_for("Bridge: gone is not known to the broker.")
+        run.show("fleet")
+        page.wait_for("One bridge.")
+        run.show("tags")
+        page.run("location.reload()")
+        page.wait_for_script(CARD + ".includes('bridge not known')", "the tag after a reload")
+    finally:
+        stage.publish("jacquard/bridge/gone/state", "", retain=True)
+        publish(stage, "gone1", info=None, availability=None, connection=None)
+    page.wait_for_script(CARD + " === ''", "the end of the tag")
+
+
+def bridge_clock(run):
+    """Of a bridge whose clock is an hour fast or slow, a gesture is as old as the server knows; what may be old is never fresh."""
+    page, stage = run.page, run.stage
+
+    def iso(seconds):
+        return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + seconds))
+
+    def gesture(name, seconds, retain=False):
+        stage.publish("jacquard/tag/gone1/gesture", json.dumps({"event_type": name, "boot": "b", "seq": 1, "time": iso(seconds)}), retain)
+
+    run.login()
+    run.show("tags")
+    names = ("info", "availability", "battery", "connection", "gesture")
+    try:
+        publish(stage, "gone1", info={"name": "gone1", "bridge": "attic"}, availability="offline",
+                battery={"level": 50, "time": iso(3600)}, connection={"state": "disconnected", "since": iso(3600)})
+        page.wait_for_script(CARD + ".includes('50 % at an unknown time')", "a battery of an unknown time")
+        shown = page.run(CARD)
+        require("few seconds" not in shown and "just now" not in shown, "fresh: %s" % shown)
+        for name, seconds in (("cover", -3600), ("brush_in", 3600)):
+            gesture(name, seconds)
+            page.wait_for_script(CARD + ".includes('%s just now')" % name.replace("_", " "), "a gesture that was made now")
+        page.wait_for_script(CARD + ".includes('brush in 10 s ago')", "the age of the gesture", 20)
+        page.run("location.reload()")
+        page.wait_for_script("return /brush in [1-9]0 s ago/.test((() => { %s })())" % CARD, "the age after a reload")
+        # A gesture that the broker has stored is not new, whenever it comes.
+        gesture("double_tap", 3600, retain=True)
+        page.wait_for_script(CARD + ".includes('double tap at an unknown time')", "a stored gesture")
+        client = Client(stage.web_port)
+        client.use(stage.link(run.web))
+        gestures = json.loads(client.request("GET", "/history?tag=gone1")[2])["gestures"]
+        require([count for count in gestures if count] in ([2], [1, 1]), "gestures: %s" % gestures)
+    finally:
+        for name in names:
+            stage.publish("jacquard/tag/gone1/" + name, "", retain=True)
+    wait_for("the end of the tag", lambda: page.run(CARD) == "")
+
+
+CASES = [forgotten_tag, many_events, removed_bridge, bridge_clock]
