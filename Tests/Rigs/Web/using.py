@@ -119,7 +119,7 @@ def all_commands(run):
     page.click_text("Disconnect")
     page.wait_for("Connect\n")
     page.click_text("Connect")
-    page.wait_for("Disconnect\n")
+    page.wait_for_script("return document.querySelector('.state .word')?.innerText === 'connected'", "the tag is connected", 60)
     page.run("const select = [...document.querySelectorAll('label')].find(label => label.innerText.startsWith('More')).querySelector('select'); select.value = 'sine_increase'")
     page.click_text("Play pattern")
     wait_for("the pattern", lambda: find(stage.simulator, '"event":"haptic".*"pattern":"sine_increase"'))
