@@ -111,7 +111,8 @@ def recovery(run):
         page.wait_for("bridge offline", 1)
 
     outage(page, stage.bridge, "attic offline", lambda: page.wait_for("attic ok", 30), tags_are_offline)
-    page.wait_for("0 offline", 40)
+    page.wait_for_script("return /^\\d+ tags?, \\d+ online/.test(document.getElementById('totals').innerText) && !document.title.includes('offline')", "no tag is offline", 40)
+    require("0 offline" not in page.text(), "a count of nothing: %s" % page.text())
 
 
 def ingress(run):

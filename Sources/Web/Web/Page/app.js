@@ -92,13 +92,13 @@ function schedule() {
 function drawHeader() {
   const {tags, online, offline, low} = model.totals();
   const stale = model.staleness(document.hidden);
-  const states = stale ? ["state not known"] : [`${online} online`, `${offline} offline`];
+  const states = stale ? ["state not known"] : [`${online} online`, ...(offline > 0 ? [`${offline} offline`] : [])];
   const parts = model.isReady ? [`${tags} ${tags === 1 ? "tag" : "tags"}`, ...states] : [];
   if (low > 0 && !stale) parts.push(`${low} battery low`);
   const bridges = stale ? [] : [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
     .map(([name, bridge]) => `${name} ${bridge.state === "online" ? bridge.health?.status ?? "online" : "offline"}`);
   setText(document.getElementById("totals"), [parts.join(", "), bridges.slice(0, 4).join(", ")].filter(Boolean).join(" \u2013 "));
-  document.title = [stale ? "not connected" : parts.slice(1, 3).join(", "), shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
+  document.title = [stale ? "not connected" : model.isReady ? states.join(", ") : "", shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
   // A screen reader reads the problem once, and not its age.
   setText(document.getElementById("problem"), stale?.problem ?? "");
   setText(document.getElementById("age"), stale?.rest ?? "");

@@ -32,7 +32,7 @@ export function diagnosis(id, {server, broker, tag, bridge, isReady}, {report = 
 
 // A bridge that is asked about itself: {conclusion, remedies, list, others}.
 export function bridgeDiagnosis(name, report) {
-  const list = titled(report.checks);
+  const list = titled(report.checks).map(check => (check.name === "last_error" ? {...check, found: check.found.replace(/\b[a-z]+(_[a-z]+)+(?=[,:])/g, words)} : check));
   const bad = list.filter(check => check.verdict === "failed"), notes = list.filter(check => check.verdict === "warning");
   const titles = verdict => list.filter(check => check.verdict === verdict).map(check => check.title);
   return {
@@ -77,11 +77,21 @@ function ofReport({chain, checks}, works) {
   const rest = all.filter(check => !links.includes(check));
   const isProblem = check => check.verdict === "failed" || check.verdict === "warning";
   const titles = verdict => rest.filter(check => check.verdict === verdict).map(check => check.title);
+  const link = all.find(check => check.name === "link");
   const shown = new Set();
   const isNew = remedy => !shown.has(remedy) && shown.add(remedy);
-  const list = [...links, ...rest.filter(isProblem)]
+  const list = [...links, ...rest.filter(isProblem).map(check => (check.name === "last_error" ? lastErrorInWords(check, link) : check)).filter(Boolean)]
     .map(check => ({...check, remedies: works && links.includes(check) && check.verdict !== "failed" ? [] : check.remedies.filter(isNew)}));
   return {list, others: [["Also ok", titles("ok")], ["Not checked", titles("skipped")]].filter(([, titles]) => titles.length > 0)};
+}
+
+// A last error such as "connection_timeout, 12 min ago: No link within 60 s (org.bluez.Error.Failed); next attempt in 20 s" without its
+// codes, and without what the link says already; null if nothing is left.
+function lastErrorInWords(check, link) {
+  const [, when, text, next] = /^[a-z_]+(?:, ([^:;]*))?: (.*?)(?: \([\w.]+\))?(?:; (next attempt .*))?$/.exec(check.found) ?? [];
+  if (text === undefined) return check;
+  const found = [[when, link?.found.includes(text) ? "" : text].filter(Boolean).join(": "), next].filter(Boolean).join("; ");
+  return found ? {...check, found} : null;
 }
 
 // MARK: Without an answer of the bridge
@@ -103,7 +113,7 @@ function ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, no
   }
   if (bridge.state !== "online") {
     const rest = skipped("not known while the bridge is offline", 2).map(each => each.name === "received" ? received(tag, false, now) : each);
-    return [...list, finding("bridge", "bridge", "failed", `${name} is offline`, "On its host: sudo systemctl start jacquard2mqtt"), ...rest, ...lastError(tag, now)];
+    return [...list, finding("bridge", "bridge", "failed", `${name} is offline`, "On its host: sudo systemctl start jacquard2mqtt"), ...rest, ...lastErrorOf(tag, now)];
   }
   const problems = (bridge.health?.problems ?? []).map(problem => problem.text ?? words(problem.code));
   const texts = [`${name} is online`, ...(silence ? [silence] : []), ...problems];
@@ -149,7 +159,7 @@ function received(tag, isBridgeOnline, now) {
   return make("failed", "not received since the bridge started", ...missingTagRemedies);
 }
 
-function lastError(tag, now) {
+function lastErrorOf(tag, now) {
   const error = tag.connection?.error;
   return error ? [finding("last_error", "last error", "warning", errorText(tag, now), error.hint)] : [];
 }

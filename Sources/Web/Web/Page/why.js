@@ -55,8 +55,8 @@ export function whyPage(root, {model, connection}, id) {
     title = shown.heading;
     setText(heading, shown.heading);
     setText(conclusion, localTimes(shown.conclusion, now));
-    replace(remedies, `${JSON.stringify(shown.remedies)} ${connection.session?.role}`, () => shown.remedies.map(remedy));
-    replace(list, JSON.stringify(shown.list), () => shown.list.map(each => item(each, now)));
+    replace(remedies, `${JSON.stringify(shown.remedies)} ${connection.session?.role}`, () => shown.remedies.map(text => make("li", {}, ...advice(text, true))));
+    replace(list, `${JSON.stringify(shown.list)} ${connection.session?.role}`, () => shown.list.map(each => item(each, now, advice)));
     replace(others, JSON.stringify(shown.others), () => shown.others.map(([word, titles]) => make("p", {class: "quiet"}, `${word}: ${titles.join(", ")}.`)));
     if (!isValid || (now - answer.at > validity && !document.hidden)) ask();
     again.disabled = isAsking || !mayAsk();
@@ -71,16 +71,12 @@ export function whyPage(root, {model, connection}, id) {
     result.show(answer.ok ? {ok: true, text: ""} : answer);
   }
 
-  // What the page can do itself is a button.
-  function remedy(text) {
-    const [, serial] = /^jacquard2mqtt pair (\S+?),? /.exec(text) ?? [];
-    if (/^jacquard2mqtt connection \S+ connect$/.test(text) && connection.may(`tag/${id}/connection/set`)) {
-      return make("li", {}, button("Connect", connect, {class: "main"}));
+  function advice(text, isMain) {
+    // What the page can do itself is a button.
+    if (isMain && /^jacquard2mqtt connection \S+ connect$/.test(text) && connection.may(`tag/${id}/connection/set`)) {
+      return [button("Connect", connect, {class: "main"})];
     }
-    if (serial && connection.may("bridge/x/request/pair")) {
-      return make("li", {}, make("a", {class: "button", href: `#pair/${encodeURIComponent(serial)}`}, "Pair"), " and hold the tag's button for three seconds.");
-    }
-    return remedyLine(text);
+    return adviceOf(text, isMain, connection, model.tags.get(id)?.info?.serial ?? id);
   }
 
   function state(isValid, now) {
@@ -93,17 +89,32 @@ export function whyPage(root, {model, connection}, id) {
   return {update, close: () => { isClosed = true; }, get title() { return title; }};
 }
 
-// The command or the sentence of a remedy. A command can be copied.
-function remedyLine(text) {
+// The command or the sentence of a remedy. The pages that it advises are links; other commands can be copied. `serial` is that of the tag, if it
+// is about one.
+function adviceOf(text, isMain, connection, serial = "") {
+  const mayPair = connection.may("bridge/x/request/pair");
+  const pairLink = (serial, word, attributes = {}) => make("a", {href: serial ? `#pair/${encodeURIComponent(serial)}` : "#pair", ...attributes}, word);
+  const [, wanted, rest] = /^jacquard2mqtt pair ([^\s,]+)(?:, (.*))?$/.exec(text) ?? [];
+  if (wanted && mayPair) {
+    return [pairLink(wanted === "SERIAL" ? "" : wanted, "Pair", isMain ? {class: "button"} : {}), rest ? ` ${sentenceEnd(rest)}` : isMain ? "" : " it."];
+  }
+  const [, id] = /^jacquard2mqtt why (\S+)$/.exec(text) ?? [];
+  if (id) return [id === "ID" ? make("a", {href: "#tags"}, "Show all tags") : make("a", {href: `#why/${encodeURIComponent(id)}`}, `Why is ${id} offline?`)];
   const [, place, command] = /^(On [^:]*: )?((?:sudo|bluetoothctl|systemctl|jacquard2mqtt|rfkill|journalctl) .*)$/.exec(text) ?? [];
-  if (!command) return make("li", {}, isolated(`${text[0]?.toUpperCase() ?? ""}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`));
+  if (!command) {
+    const sentence = sentenceEnd(`${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`);
+    const parts = mayPair ? /^(.*?)\b(pair)\b(.*)$/i.exec(sentence) : null;
+    return [make("bdi", {}, ...(parts ? [parts[1], pairLink(serial, parts[2]), parts[3]] : [sentence]))];
+  }
   const copy = button("Copy", async () => {
     // Only pages of this host or with encryption may write to the clipboard.
     try { await navigator.clipboard.writeText(command); setText(copy, "Copied"); } catch { getSelection().selectAllChildren(code); }
   }, {"aria-label": `Copy ${command}`});
   const code = make("code", {}, command);
-  return make("li", {}, place ?? "On the bridge's host: ", code, " ", copy);
+  return isMain ? [place ?? "On the bridge's host: ", code, " ", copy] : [isolated(text)];
 }
+
+function sentenceEnd(text) { return /[.!?]$/.test(text) ? text : `${text}.`; }
 
 // A bridge examines itself.
 export function examinePage(root, {model, connection}, name) {
@@ -142,8 +153,9 @@ export function examinePage(root, {model, connection}, name) {
     setText(checked, !may ? "Your role cannot ask the bridge." : isAsking ? "Asking the bridge." : at && isOnline ? `The bridge checked this ${age(at, now)}.` : "");
     if (!shown) return;
     setText(conclusion, shown.conclusion);
-    replace(remedies, JSON.stringify(shown.remedies), () => shown.remedies.map(remedyLine));
-    replace(list, JSON.stringify(shown.list), () => shown.list.map(each => item(each, now)));
+    const advice = (text, isMain) => adviceOf(text, isMain, connection);
+    replace(remedies, JSON.stringify(shown.remedies), () => shown.remedies.map(text => make("li", {}, ...advice(text, true))));
+    replace(list, JSON.stringify(shown.list), () => shown.list.map(each => item(each, now, advice)));
     replace(others, JSON.stringify(shown.others), () => shown.others.map(([word, titles]) => make("p", {class: "quiet"}, `${word}: ${titles.join(", ")}.`)));
   }
 
@@ -158,9 +170,9 @@ function meaning({ok, data, code, isTimeout, text}) {
 }
 
 // A line such as "ok  broker  connected".
-function item({title, verdict, found, remedies}, now) {
+function item({title, verdict, found, remedies}, now, advice) {
   const word = {ok: "ok", failed: "not ok", warning: "note", skipped: "not checked"}[verdict] ?? String(verdict ?? "");
   return make("li", {}, make("span", {class: word === "not ok" ? "word bad" : word === "note" ? "word" : "quiet"}, word),
     make("span", {}, isolated(title)), make("span", {}, isolated(localTimes(found, now))),
-    ...remedies.map(remedy => make("p", {class: "remedy"}, isolated(String(remedy)))));
+    ...remedies.map(remedy => make("p", {class: "remedy"}, ...advice(remedy, false))));
 }
