@@ -26,6 +26,22 @@ for (let node; (node = walker.nextNode());) {
   }
 }
 return broken;"""
+# Of the tags that are shown, those whose names are broken between two lines.
+LINES = """const [tags] = arguments, broken = [];
+for (const tag of tags.filter(tag => document.querySelector("main table").innerText.includes(tag))) {
+  const walker = document.createTreeWalker(document.getElementById("main"), NodeFilter.SHOW_TEXT);
+  let isWhole = false;
+  for (let node; (node = walker.nextNode());) {
+    const index = node.data.indexOf(`Jacquard-${tag}`);
+    if (index < 0) continue;
+    const range = document.createRange();
+    range.setStart(node, index);
+    range.setEnd(node, index + `Jacquard-${tag}`.length);
+    isWhole = new Set([...range.getClientRects()].map(rect => Math.round(rect.top))).size === 1;
+  }
+  if (!isWhole) broken.push(tag);
+}
+return broken;"""
 # A tag's page with a gesture that is missing, and a bridge that knows why.
 MISSING = """const [trace, done] = arguments;
 Promise.all([import("./model.js"), import("./tag.js")]).then(([{Model}, {tagPage}]) => {
@@ -89,7 +105,7 @@ def many_links(run):
     topics = ["jacquard/tag/%s/%s" % (tag, name) for tag in tags for name in ("info", "availability", "rssi")]
     try:
         for number, tag in enumerate(tags):
-            stage.publish("jacquard/tag/%s/info" % tag, json.dumps({"name": tag, "bridge": "many"}), retain=True)
+            stage.publish("jacquard/tag/%s/info" % tag, json.dumps({"name": "Jacquard-" + tag, "bridge": "many"}), retain=True)
             stage.publish("jacquard/tag/%s/availability" % tag, "offline" if number == 7 else "online", retain=True)
             stage.publish("jacquard/tag/%s/rssi" % tag, str(-40 - number), retain=True)
         stage.publish("jacquard/bridge/many/state", "online", retain=True)
@@ -100,10 +116,17 @@ def many_links(run):
         page.wait_for("and 1 more")
         links = [line.split()[0] for line in page.text().splitlines() if " dBm" in line or line.endswith(" offline")]
         links = [line for line in links if line in [*tags, "more"]]
+        for width in (320, 390, 1280):
+            page.width(width)
+            broken = page.run(LINES, tags)
+            require(not broken, "names are broken at %d: %s" % (width, broken))
+            scroll = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            require(scroll <= 0, "%d pixels too wide at %d" % (scroll, width))
         require(links[:4] == ["many07", "more", "many11", "many10"] and len(links) == 12, "links: %s" % links)
     finally:
         for topic in [*topics, "jacquard/bridge/many/state"]:
             stage.publish(topic, "", retain=True)
+        page.width(1280)
     page.wait_for_script("return !document.body.innerText.includes('many')", "the end of the tags")
 
 

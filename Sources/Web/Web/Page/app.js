@@ -97,7 +97,9 @@ function drawHeader() {
   if (low > 0 && !stale) parts.push(`${low} battery low`);
   const bridges = stale ? [] : [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
     .map(([name, bridge]) => `${name} ${bridge.state === "online" ? bridge.health?.status ?? "online" : "offline"}`);
-  setText(document.getElementById("totals"), [parts.join(", "), bridges.slice(0, 4).join(", ")].filter(Boolean).join(" \u2013 "));
+  const shownBridges = bridges.slice(0, 4);
+  replace(document.getElementById("totals"), JSON.stringify([parts, shownBridges]), () => [
+    ...listed(parts), ...(parts.length > 0 && shownBridges.length > 0 ? [" \u2013 "] : []), ...listed(shownBridges)]);
   document.title = [stale ? "not connected" : model.isReady ? states.join(", ") : "", shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
   // A screen reader reads the problem once, and not its age.
   setText(document.getElementById("problem"), stale?.problem ?? "");
@@ -105,6 +107,11 @@ function drawHeader() {
   document.getElementById("alert").hidden = !stale;
   main.classList.toggle("old", stale !== null);
   drawNotices(stale ? [] : model.notices());
+}
+
+// Texts with commas between them, which are not broken inside.
+function listed(texts) {
+  return texts.flatMap((text, index) => [make("span", {class: "whole"}, index < texts.length - 1 ? `${text},` : text), ...(index < texts.length - 1 ? [" "] : [])]);
 }
 
 // What keeps all tags of a bridge from working.
@@ -126,7 +133,7 @@ function showLogin(answer) {
   document.getElementById("user").replaceChildren();
   main.classList.remove("old");
   document.title = "Log in \u2013 jacquard";
-  setText(document.getElementById("totals"), "");
+  replace(document.getElementById("totals"), "", () => []);
   document.getElementById("alert").hidden = true;
   if (answer.login === "password") return showPasswordForm(answer.text);
   const text = answer.login === "failed" ? answer.text : "This page needs a one-time link.";

@@ -46,7 +46,8 @@ export function fleetPage(root, {model}) {
   function links(tags) {
     const strength = ([id, tag]) => (model.isOnline(id) ? tag.rssi ?? 0 : -Infinity);
     const all = tags.length > mostLinks ? [...tags].sort((one, other) => (strength(one) < strength(other) ? -1 : Number(strength(one) > strength(other)))) : tags;
-    const texts = all.slice(0, mostLinks).map(([id, tag]) => `${id} ${tag.info?.name ?? ""} ${model.isOnline(id) ? `connected${typeof tag.rssi === "number" ? ` ${tag.rssi} dBm` : ""}` : "offline"}`);
+    const state = (id, tag) => (model.isOnline(id) ? `connected${typeof tag.rssi === "number" ? ` ${tag.rssi} dBm` : ""}` : "offline");
+    const texts = all.slice(0, mostLinks).map(([id, tag]) => [id, tag.info?.name ?? "", state(id, tag)]);
     return all.length > mostLinks ? [...texts, `and ${all.length - mostLinks} more`] : texts;
   }
 
@@ -55,8 +56,10 @@ export function fleetPage(root, {model}) {
     return list.length === 0 ? ["none"] : list;
   }
 
+  // A line can have several parts, between which it breaks.
   function lines(values) {
-    return values.filter(value => value !== undefined && value !== null && value !== "").map(value => make("div", {}, isolated(String(value))));
+    return values.filter(value => value !== undefined && value !== null && value !== "").map(value => make("div", {}, ...(Array.isArray(value)
+      ? value.filter(Boolean).flatMap(part => [make("span", {class: "whole"}, isolated(part)), " "]) : [isolated(String(value))])));
   }
 
   return {update};
