@@ -11,6 +11,9 @@ import time
 from stage import Stage
 from using import PAGES
 
+# Of a tag that is offline, with the log that has been asked for.
+PICTURES = {address.replace("why/0001", "why/0003"): text for address, text in {**PAGES, "log": "sends its log"}.items()}
+
 
 def screenshots(run):
     """All pages at two widths, light and dark."""
@@ -35,7 +38,7 @@ def screenshots(run):
     for name in ("brush_in", "double_tap", "cover"):
         stage.simulator.type("gesture 0001 " + name)
         page.wait_for(name.replace("_", " "))
-    photograph(run, {address.replace("why/0001", "why/0002"): text for address, text in PAGES.items()}, folder)
+    photograph(run, {address.replace("why/0003", "why/0002"): text for address, text in PICTURES.items()}, folder)
     stage.simulator.type("in-range 0002")
     stage.publish("jacquard/tag/0001/battery/forecast", "", retain=True)
 
@@ -53,7 +56,17 @@ def houses(run):
             house.web = house.stage.start_web()
             house.login()
             house.page.wait_for("%d online" % count, 90)
-            pages = {address: "" if address.startswith("pair") else text for address, text in PAGES.items()}
+            for number, gesture in enumerate(("cover", "brush_in", "double_tap"), 1):
+                if number <= count:
+                    house.stage.simulator.type("gesture %04d %s" % (number, gesture))
+                    house.page.wait_for(gesture.replace("_", " "))
+            if count > 1:
+                house.stage.simulator.type("battery 0002 14")
+                house.stage.simulator.type("out-of-range 0003")
+                house.page.wait_for("1 offline, 1 battery low")
+            pages = {address: "" if address.startswith("pair") else text for address, text in PICTURES.items()}
+            if count == 1:
+                pages = {address.replace("why/0003", "why/0001"): text for address, text in pages.items()}
             photograph(house, pages, os.path.join(run.options.screenshots, "%d" % count))
         finally:
             house.stage.stop()

@@ -194,7 +194,10 @@ def remedies(run):
     """A tag that was disconnected is connected by a button; a connected tag has notes and no problems; a bridge can be examined."""
     page = run.page
     run.login()
-    run.show("why/0001")
+    run.show("tag/0001")
+    page.wait_for("Last 24 hours")
+    page.click_text("Examine")
+    page.wait_for("0001 is connected")
     page.wait_for("Nothing from the broker to the tag is broken.")
     page.wait_for("The bridge checked this")
     words = page.run("return [...document.querySelectorAll('.chain > li > :first-child')].map(word => word.innerText)")
@@ -212,6 +215,7 @@ def remedies(run):
     page.click_text("Examine")
     page.wait_for("The bridge attic works")
     page.wait_for("The bridge checked this")
+    require("Ok: " in page.text(), "no list of what is ok: %s" % page.text())
 
 
 def forms(run):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import time
 
+from programs import wait_for
 from stage import require
+from using import led_lines
 
 
 class Walk:
@@ -52,18 +54,22 @@ def first_walk(run):
         page.wait_for("Paired.", 60)
 
     def light():
+        before = len(led_lines(stage, "003R"))
         walk.click("Try the LED")
         page.wait_for("ok, answered in")
+        wait_for("the LED of the tag", lambda: len(led_lines(stage, "003R")) > before)
 
     def gesture():
         walk.click("Tags")
         stage.simulator.type("gesture 003R brush_in")
-        page.wait_for("brush in")
+        page.wait_for_script("return document.querySelector('.gesture.flash')?.innerText.startsWith('brush in')", "the gesture, as it happens", 5)
 
     def out_of_range():
         stage.simulator.type("out-of-range 003R")
         walk.click("Why?")
-        page.wait_for("Bring the tag near the adapter, and touch or move it", 20)
+        page.wait_for_script("return document.querySelector('.remedies')?.innerText.startsWith('Bring the tag near the adapter, and touch or move it')", "the remedy", 20)
+        cause = page.run("return document.querySelector('h1 + .cause').innerText")
+        require(cause.startswith("The connection to the tag fails") or cause.startswith("The bridge does not receive the tag"), "the cause: %s" % cause)
 
     def disconnected():
         stage.simulator.type("in-range 003R")
@@ -72,6 +78,7 @@ def first_walk(run):
         walk.click("Disconnect")
         walk.click("Why?")
         page.wait_for("disconnected by the user")
+        require(page.run("return document.querySelector('.cause + .remedies button')?.innerText") == "Connect", "the remedy is no button: %s" % page.text())
         walk.click("Connect")
         page.wait_for("003R is connected", 30)
 

@@ -59,13 +59,13 @@ export function button(text, action, attributes = {}) {
   return make("button", {type: "button", ...attributes, onclick: action}, text);
 }
 
-// Asks a question in a dialog. Resolves to whether the user confirmed it.
+// Asks in a dialog whether something is to be destroyed. Resolves to whether the user confirmed it.
 export function confirmed(title, text, yes) {
   return new Promise(resolve => {
     const close = answer => { dialog.close(); dialog.remove(); resolve(answer); };
     const dialog = make("dialog", {"aria-labelledby": "question", oncancel: () => close(false)},
       make("h2", {id: "question"}, title), make("p", {}, text),
-      make("div", {class: "bar"}, button("Cancel", () => close(false)), button(yes, () => close(true), {class: "main"})));
+      make("div", {class: "bar"}, button("Cancel", () => close(false)), button(yes, () => close(true), {class: "danger"})));
     document.body.append(dialog);
     dialog.showModal();
   });

@@ -118,8 +118,6 @@ export function tagTable(root, {model}) {
       cells[column.key] = cell;
       element.append(cell);
     }
-    cells.state.classList.add("wide");
-    cells.gesture.classList.add("wide");
     return {id, element, cells};
   }
 
