@@ -38,7 +38,10 @@ def screenshots(run):
     for name in ("brush_in", "double_tap", "cover"):
         stage.simulator.type("gesture 0001 " + name)
         page.wait_for(name.replace("_", " "))
-    photograph(run, {address.replace("why/0003", "why/0002"): text for address, text in PICTURES.items()}, folder)
+    # All simulated tags are paired.
+    stage.publish("jacquard/bridge/attic/advertisement", json.dumps({"serial": "004T", "name": "Jacquard", "rssi": -58, "known": False}))
+    pages = {address.replace("why/0003", "why/0002"): text for address, text in {**PICTURES, "pair": "004T"}.items()}
+    photograph(run, pages, folder)
     stage.simulator.type("in-range 0002")
     stage.publish("jacquard/tag/0001/battery/forecast", "", retain=True)
 

@@ -114,8 +114,8 @@ def many_links(run):
         topics.append("jacquard/tag/more/info")
         stage.publish(topics[-1], json.dumps({"name": "more", "bridge": "many"}), retain=True)
         page.wait_for("and 1 more")
-        links = [line.split()[0] for line in page.text().splitlines() if " dBm" in line or line.endswith(" offline")]
-        links = [line for line in links if line in [*tags, "more"]]
+        links = page.run("return [...document.querySelectorAll('.link a')].map(link => decodeURIComponent(link.hash.slice('#tag/'.length)))")
+        links = [tag for tag in links if tag in [*tags, "more"]]
         for width in (320, 390, 1280):
             page.width(width)
             broken = page.run(LINES, tags)

@@ -47,7 +47,7 @@ export function fleetPage(root, {model}) {
     const strength = ([id, tag]) => (model.isOnline(id) ? tag.rssi ?? 0 : -Infinity);
     const all = tags.length > mostLinks ? [...tags].sort((one, other) => (strength(one) < strength(other) ? -1 : Number(strength(one) > strength(other)))) : tags;
     const state = (id, tag) => (model.isOnline(id) ? `connected${typeof tag.rssi === "number" ? ` ${tag.rssi} dBm` : ""}` : "offline");
-    const texts = all.slice(0, mostLinks).map(([id, tag]) => [id, tag.info?.name ?? "", state(id, tag)]);
+    const texts = all.slice(0, mostLinks).map(([id, tag]) => ({id, name: tag.info?.name ?? "", state: state(id, tag)}));
     return all.length > mostLinks ? [...texts, `and ${all.length - mostLinks} more`] : texts;
   }
 
@@ -56,10 +56,15 @@ export function fleetPage(root, {model}) {
     return list.length === 0 ? ["none"] : list;
   }
 
-  // A line can have several parts, between which it breaks.
   function lines(values) {
-    return values.filter(value => value !== undefined && value !== null && value !== "").map(value => make("div", {}, ...(Array.isArray(value)
-      ? value.filter(Boolean).flatMap(part => [make("span", {class: "whole"}, isolated(part)), " "]) : [isolated(String(value))])));
+    return values.filter(value => value !== undefined && value !== null && value !== "").map(value => (value.id ? linkLine(value) : make("div", {}, isolated(String(value)))));
+  }
+
+  // Breaks between name and state. Many names contain the id.
+  function linkLine({id, name, state}) {
+    const isNamed = name.includes(id);
+    return make("div", {class: "link"}, make("a", {class: "whole", href: `#tag/${encodeURIComponent(id)}`}, isolated(isNamed ? name : id)), " ",
+      ...(name && !isNamed ? [make("span", {class: "whole"}, isolated(name)), " "] : []), make("span", {class: "whole quiet"}, state));
   }
 
   return {update};
