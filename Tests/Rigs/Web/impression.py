@@ -32,6 +32,29 @@ Promise.all([import("./model.js"), import("./why.js")]).then(([{Model}, {whyPage
   });
 }, failure => done(String(failure)));"""
 
+# The texts of an age in the course of an hour, and the order of a table that is sorted by gestures before and after a new one.
+STEADY = """const [done] = arguments;
+Promise.all([import("./model.js"), import("./table.js")]).then(([{Model, age}, {tagTable}]) => {
+  const ages = Array.from({length: 3600}, (_, second) => age(0, second * 1000));
+  const model = new Model(), root = document.createElement("div");
+  const gesture = (id, at) => model.apply({topic: `jacquard/tag/${id}/gesture`, retained: false, received_ms: at, payload: '{"event_type":"cover"}'});
+  const table = tagTable(root, {model});
+  const sort = title => [...root.querySelectorAll("th button")].find(each => each.textContent === title).click();
+  const order = () => { table.update(); return [...root.querySelectorAll("tbody th")].map(head => head.textContent).join(""); };
+  for (const [id, at] of [["a", 2000], ["b", 3000], ["c", 1000]]) {
+    model.apply({topic: `jacquard/tag/${id}/info`, retained: true, payload: "{}"});
+    gesture(id, at);
+  }
+  order();
+  sort("Last gesture");
+  const before = order();
+  gesture("c", 4000);
+  const after = order();
+  sort("Tag");
+  table.close();
+  done({steps: ages.filter((text, second) => text !== ages[second - 1]).length, before, after});
+}, failure => done(String(failure)));"""
+
 
 def cards(run):
     """Up to eight tags are cards that fill the width, with what one does most; nine are a table without its rare columns."""
@@ -136,4 +159,13 @@ def first_sentence(run):
     require([each[:3] for each in result["actions"]] == [["button", "", "Copy"]], "a link for a role that may not pair: %s" % result["actions"])
 
 
-CASES = [cards, destructive, first_sentence]
+def steady(run):
+    """Ages change in coarse steps, and the rows of a table stay where they are while gestures arrive."""
+    run.login()
+    run.page.call("POST", "/timeouts", {"script": 20000})
+    result = run.page.call("POST", "/execute/async", {"script": STEADY, "args": []})
+    # Just now, five times ten seconds, 59 minutes.
+    require(result == {"steps": 65, "before": "bac", "after": "bac"}, "steps and orders: %s" % result)
+
+
+CASES = [cards, destructive, first_sentence, steady]

@@ -109,6 +109,8 @@ def recovery(run):
     def tags_are_offline():
         page.wait_for("0 online", 1)
         page.wait_for("bridge offline", 1)
+        notice = page.run("return document.querySelector('#notices .alert')?.innerText ?? ''")
+        require(notice.startswith("The bridge attic is offline: its ") and notice.endswith(" cannot be reached. What to do"), "the banner: %s" % notice)
 
     outage(page, stage.bridge, "attic offline", lambda: page.wait_for("attic ok", 30), tags_are_offline)
     page.wait_for_script("return /^\\d+ tags?, \\d+ online/.test(document.getElementById('totals').innerText) && !document.title.includes('offline')", "no tag is offline", 40)
