@@ -10,91 +10,18 @@ import Time
 /// as lost; when the service is back, it reads all objects again. Every call has a deadline.
 @LoopActor
 public final class BlueZCentral: Central {
-    /// The event handler.
-    public var onEvent: ((CentralEvent) -> Void)?
     /// Called with each request before it is performed; nil unless the traffic is recorded.
     public var onRequest: ((CentralRequest) -> Void)?
 
-    let log: Logger
-    let choice: AdapterChoice
-    let mayResetAdapter: Bool
-    let busAddress: String
-    let timing: Timing
-
-    // The bus and the service on it.
-    var bus: DBusConnection?
-    var subscriptions: [DBusSubscription] = []
-    var reopenings: Backoff
-    lazy var reopenTimer = LoopTimer { [unowned self] in
-        EventLoop.shared.begin { await self.open() }
-    }
-    var owner: String?
-    var loadings: Backoff
-    lazy var loadTimer = LoopTimer { [unowned self] in load() }
-    /// Whether ``tree`` contains BlueZ's objects. Signals that arrive earlier are about objects that are not read yet.
-    var isLoaded = false
-    var tree = ObjectTree()
-    private(set) var isStopped = false
-
-    // The adapter.
-    /// The path of the adapter in use; nil while there is none.
-    var adapter: String?
-    /// The name of the adapter in use, such as `hci0`; nil while there is none.
-    public var adapterID: String? { adapter.map(Self.name) }
-    var adapters: [Adapter]?
-    var state = CentralState.unknown
-    /// The adapter that this central has switched off, until it is on again.
-    var resetting: String?
-    /// The address of the adapter that this central, or one of an earlier process, has switched off to reset it. Set it
-    /// before ``start()`` to the last value of ``onReset``: the adapter is then switched on.
-    public var switchedOff: BluetoothAddress?
-    /// Called and awaited before an adapter is switched off to reset it, and called with nil when it is on again.
-    public var onReset: (@LoopActor (BluetoothAddress?) async -> Void)?
-    var resettings: Backoff
-    lazy var resetTimer = LoopTimer { [unowned self] in finishReset() }
-
-    // Links.
-    var peripherals: [BluetoothAddress: Peripheral] = [:]
-    var connects: ConnectQueue
-    /// The device whose `Connect` is in progress. One at a time: BlueZ executes them one after another, and a second
-    /// one would only time out in its queue.
-    var attempt: Peripheral?
-    lazy var connectTimer = LoopTimer { [unowned self] in connectNext() }
-    /// Ends ``attempt`` when its time is over and other devices wait.
-    lazy var contentionTimer = LoopTimer { [unowned self] in connectNext() }
-    var foreignLinks = ForeignLinks()
-    var crashSuspects = CrashSuspects()
-    var bonds = BondWatch()
-    var bondRequirements = BondRequirements()
-    /// Subscriptions by signals, because `AcquireNotify` was refused, by the characteristic's path.
-    var notifying: [String: Subscription] = [:]
-    /// The devices with calls in progress that may get a descriptor, and some whose calls have ended.
-    var acquiring: Set<BluetoothAddress> = []
-    /// The characteristics with a session of this client by signals, by path. bluetoothd keeps a session beyond its link.
-    var ownSessions: Set<String> = []
-    var unansweredAcquisitions = UnansweredAcquisitions()
-
-    // Discovery.
-    var discovery = Discovery()
-    /// The service whose devices are reported even without a scan.
-    var watched: BluetoothUUID?
-    /// The bonded devices, as last reported.
-    var publishedBonds: Set<BluetoothAddress> = []
-    var discoveryRefusals: Backoff
-    lazy var discoveryTimer = LoopTimer { [unowned self] in updateDiscovery() }
-    var watch: DiscoveryWatch
-    lazy var watchTimer = LoopTimer { [unowned self] in checkDiscovery() }
-
-    // Pairing.
-    /// The devices whose pairing requests are accepted.
-    var accepted: Set<BluetoothAddress> = []
-    /// The devices with a `Pair` call in progress.
-    var pairing: Set<BluetoothAddress> = []
-    private(set) lazy var agent = PairingAgent(log: log) { [unowned self] in mayPair($0) }
-
-    /// Events that are reported at the end of the turn.
-    private var laterEvents: [CentralEvent] = []
-    private lazy var laterReport = EndOfTurnSource { [weak self] in self?.reportLaterEvents() }
+    private let choice: AdapterChoice
+    let context: CentralContext
+    let reset: AdapterReset
+    let discovery: AdapterDiscovery
+    let sessions = NotifySessions()
+    let pairing: DevicePairing
+    let links: Links
+    /// The adapters, as last reported.
+    private var adapters: [Adapter]?
 
     /// Creates a central. It does nothing before ``start()``.
     ///
@@ -111,94 +38,238 @@ public final class BlueZCentral: Central {
     }
 
     init(busAddress: String, adapter: AdapterChoice, resetAdapter: Bool, timing: Timing, log: Logger) {
-        self.busAddress = busAddress
         choice = adapter
-        mayResetAdapter = resetAdapter
-        self.timing = timing
-        self.log = log
-        connects = ConnectQueue(timing.queue)
-        watch = DiscoveryWatch(silence: timing.silence, now: .now)
-        let pauses = Backoff(first: timing.firstPause, longest: timing.longestPause)
-        (reopenings, loadings, resettings, discoveryRefusals) = (pauses, pauses, pauses, pauses)
+        context = CentralContext(BlueZConnection(to: busAddress, timing, log: log), timing, log: log)
+        reset = AdapterReset(context, isAllowed: resetAdapter)
+        discovery = AdapterDiscovery(context, reset)
+        pairing = DevicePairing(context)
+        links = Links(context, pairing, sessions)
+        context.connection.onEvent = { [weak self] in self?.handle($0) }
+        discovery.onHeard = { [weak links] in links?.heard($0) }
+        links.onAttemptChange = { [weak discovery] in discovery?.update() }
+    }
+
+    /// The event handler.
+    public var onEvent: ((CentralEvent) -> Void)? {
+        get { context.onEvent }
+        set { context.onEvent = newValue }
+    }
+
+    /// The name of the adapter in use, such as `hci0`; nil while there is none.
+    public var adapterID: String? { context.adapter.map(Self.name) }
+
+    /// The address of the adapter that this central, or one of an earlier process, has switched off to reset it. Set it
+    /// before ``start()`` to the last value of ``onReset``: the adapter is then switched on.
+    public var switchedOff: BluetoothAddress? {
+        get { reset.address }
+        set { reset.address = newValue }
+    }
+
+    /// Called and awaited before an adapter is switched off to reset it, and called with nil when it is on again.
+    public var onReset: (@LoopActor (BluetoothAddress?) async -> Void)? {
+        get { reset.onChange }
+        set { reset.onChange = newValue }
     }
 
     /// Connects to the bus and starts reporting events. Call it once.
     public func start() async {
-        await open()
+        await context.connection.open()
     }
 
     /// Delivers the values that BlueZ has passed on by descriptor and that were not read yet. Call it before ``stop(within:)``,
     /// after which nothing is delivered.
     public func deliverReceived() {
-        for peripheral in Array(peripherals.values) { peripheral.drain() }
+        links.drain()
     }
 
     /// Disconnects all devices and waits for it, at most for the given time. Then closes the bus, which ends discovery
     /// and removes the pairing agent.
     public func stop(within limit: Duration = .seconds(3)) async {
-        guard !isStopped else { return }
-        isStopped = true
+        guard !context.isStopped else { return }
+        context.isStopped = true
         onEvent = nil
-        for timer in [reopenTimer, loadTimer, resetTimer, connectTimer, contentionTimer, discoveryTimer, watchTimer] {
-            timer.disarm()
-        }
-        finishReset()
-        await leave(within: limit)
-        bus?.close()
-        bus = nil
-        subscriptions = []
+        context.connection.stop()
+        discovery.stop()
+        links.stop()
+        reset.stop()
+        await links.leave(within: limit)
+        context.connection.close()
     }
 
     /// Performs a request, or starts it.
     public func perform(_ request: CentralRequest) {
-        guard !isStopped else { return }
+        guard !context.isStopped else { return }
         onRequest?(request)
         switch request {
-        case .scan(let options):
-            discovery.requested = options
-            updateDiscovery()
-        case .watch(let service):
-            watched = service
-            publishDevices()
-        case .connect(let address): connect(address)
-        case .disconnect(let address): disconnect(address)
-        case .pair(let address): pair(address)
-        case .forget(let address): forget(address)
-        case .acceptPairing(from: let addresses): accepted = addresses
+        case .scan(let service): discovery.scan(for: service)
+        case .watch(let service): discovery.watch(for: service)
+        case .connect(let address): links.connect(address)
+        case .disconnect(let address): links.disconnect(address)
+        case .pair(let address): pairing.pair(links[address], address)
+        case .forget(let address): links.forget(address)
+        case .acceptPairing(from: let addresses): pairing.accepted = addresses
         case .discover(let service, let characteristics, of: let address):
-            discover(service, characteristics, of: address)
-        case .subscribe(let characteristic, of: let address): subscribe(characteristic, of: address)
+            guard let peripheral = links.linked(address) else {
+                return context.reportLater(.discoveryFailed(address, .notConnected))
+            }
+            peripheral.discover(service, characteristics)
+        case .subscribe(let characteristic, of: let address):
+            guard let (peripheral, path) = links.locate(characteristic, of: address) else {
+                return context.reportLater(.subscribeFailed(address, characteristic, .characteristicMissing))
+            }
+            peripheral.subscribe(characteristic, path)
         case .write(let value, to: let characteristic, of: let address, let type):
-            write(value, to: characteristic, of: address, type)
+            guard let (peripheral, path) = links.locate(characteristic, of: address) else {
+                return context.reportLater(.writeFailed(address, .characteristicMissing))
+            }
+            peripheral.write(value, to: path, type)
         }
     }
 
-    /// Reports an event in a later turn, as `Central` requires, although it is known at once.
-    func reportLater(_ event: CentralEvent) {
-        laterEvents.append(event)
-        laterReport.request()
+    // MARK: BlueZ's changes
+
+    private func handle(_ event: BlueZConnection.Event) {
+        switch event {
+        case .unusable(let isRefused):
+            setState(isRefused ? .unauthorized : .unknown)
+            publishAdapters()
+        case .appeared(let owner, let bus): pairing.register(with: owner, on: bus)
+        case .gone(let isAbsent, let wasRunning):
+            if isAbsent, wasRunning || context.state == .unknown { context.log.notice("bluetoothd is not running") }
+            serviceLost(wasRunning: wasRunning)
+        case .loaded:
+            adapterChanged()
+            discovery.publishDevices()
+        case .added(let path, let interfaces): added(path, interfaces)
+        case .removed(let path, let interfaces, let device): removed(path, interfaces, device)
+        case .changed(let path, let interface, let values): changed(path, interface, values)
+        }
     }
 
-    private func reportLaterEvents() {
-        var events: [CentralEvent] = []
-        swap(&events, &laterEvents)
-        for event in events { onEvent?(event) }
+    private func serviceLost(wasRunning: Bool) {
+        if wasRunning { links.serviceLost() }
+        sessions.serviceLost()
+        use(nil, .resetting, BluetoothError(.connectionFailed, text: "bluetoothd has gone"))
     }
 
-    /// Calls a method of BlueZ. Without a bus, the call fails like one on a lost bus.
+    private func added(_ path: String, _ interfaces: Set<String>) {
+        if interfaces.contains(BlueZNames.adapter) { adapterChanged() }
+        if interfaces.contains(BlueZNames.device) {
+            discovery.publishBonds()
+            discovery.heard(path)
+            links.deviceChanged(path)
+            publishAdapters()
+        }
+        if interfaces.contains(BlueZNames.gattCharacteristic) { links.characteristicAdded(path) }
+    }
+
+    private func removed(_ path: String, _ interfaces: [String], _ device: ObjectTree.DeviceObject?) {
+        if interfaces.contains(BlueZNames.gattCharacteristic) { sessions.own.remove(path) }
+        if interfaces.contains(BlueZNames.adapter) { adapterChanged() }
+        guard interfaces.contains(BlueZNames.device), let device, device.adapter == context.adapter else { return }
+        publishAdapters()
+        discovery.publishBonds()
+        if let address = device.address { links.deviceRemoved(address) }
+    }
+
+    private func changed(_ path: String, _ interface: String, _ values: [String: DBusValue]) {
+        switch interface {
+        case BlueZNames.adapter: adapterChanged()
+        case BlueZNames.device:
+            if values["Paired"] != nil { discovery.publishBonds() }
+            let isAnnounced = values["RSSI"] != nil || values["ManufacturerData"] != nil
+            if isAnnounced || isForeignLink(path, values) { discovery.heard(path) }
+            links.deviceChanged(path)
+            if values["Connected"] != nil { publishAdapters() }
+        case BlueZNames.gattCharacteristic:
+            guard let address = context.connection.tree.address(ofCharacteristic: path) else { return }
+            links[address]?.characteristicChanged(path, values)
+        default: break
+        }
+    }
+
+    /// Whether another program has connected a device. A connected device does not advertise.
+    private func isForeignLink(_ path: String, _ values: [String: DBusValue]) -> Bool {
+        guard values["Connected"]?.flag == true, let address = context.connection.tree.devices[path]?.address
+        else { return false }
+        return links[address] == nil
+    }
+
+    // MARK: The adapter
+
+    private func setState(_ new: CentralState) {
+        guard new != context.state else { return }
+        context.state = new
+        context.report(.stateChanged(new))
+    }
+
+    /// Handles an adapter that was added, removed or changed.
+    func adapterChanged() {
+        let known = context.connection.tree.adapters
+        let chosen = choice.path(among: known, inUse: context.adapter)
+        let object = chosen.flatMap { known[$0] }
+        let isPresent = context.adapter.flatMap { known[$0] } != nil
+        use(
+            chosen, object.map { $0.isPowered ? .poweredOn : .poweredOff } ?? .unsupported,
+            BluetoothError(.poweredOff, text: isPresent ? "the adapter is switched off" : "the adapter has gone"))
+        reset.resume()
+        if let object { discovery.adapterReports(isDiscovering: object.isDiscovering) }
+        discovery.update()
+        links.connectNext()
+    }
+
+    /// Changes the adapter or its state.
     ///
     /// - Parameters:
-    ///   - message: the call.
-    ///   - limit: timeout of the response; nil for the default.
-    ///   - completion: called once, in a later turn.
-    func call(
-        _ message: DBusMessage, within limit: Duration? = nil,
-        completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
-    ) {
-        guard let bus else {
-            EventLoop.shared.atEndOfTurn { completion(.failure(.disconnected)) }
-            return
+    ///   - chosen: the path of the adapter; nil if there is none.
+    ///   - new: its state.
+    ///   - error: the error of links through the previous adapter, or through this one if it is no longer usable.
+    private func use(_ chosen: String?, _ new: CentralState, _ error: BluetoothError) {
+        let (old, hasMoved) = (context.state, chosen != context.adapter)
+        // Set before any event is sent: the handler of a lost link may make requests.
+        (context.adapter, context.state) = (chosen, new)
+        if hasMoved || (old == .poweredOn && new != .poweredOn) {
+            discovery.adapterLost()
+            links.endAll(error)
         }
-        bus.call(message, within: limit ?? timing.call, completion: completion)
+        publishAdapters()
+        // Bonds are reported before anything can be connected.
+        if chosen != nil { discovery.publishBonds() }
+        // Only signals change the state, so the handlers above have not.
+        if new != old { context.report(.stateChanged(new)) }
+        discovery.reportScanning()
+    }
+
+    private func publishAdapters() {
+        let present = context.state == .unauthorized ? [refusedAdapter] : presentAdapters
+        guard present != adapters else { return }
+        adapters = present
+        context.report(.adaptersChanged(present))
+    }
+
+    /// The adapter that would be used. Without access to BlueZ, nothing else is known about it.
+    private var refusedAdapter: Adapter {
+        let (id, address): (String, BluetoothAddress?) =
+            switch choice {
+            case .automatic: ("unknown", nil)
+            case .named(let name): (name, nil)
+            case .address(let address): ("unknown", address)
+            }
+        return Adapter(id: id, address: address, state: .unauthorized, isDiscovering: false, connectedCount: 0)
+    }
+
+    private var presentAdapters: [Adapter] {
+        context.connection.tree.adapters.sorted { $0.key < $1.key }.map { path, object in
+            Adapter(
+                id: Self.name(of: path),
+                address: object.address,
+                state: object.isPowered ? .poweredOn : .poweredOff,
+                isDiscovering: object.isDiscovering,
+                connectedCount: context.connection.tree.connectedCount(of: path))
+        }
+    }
+
+    private static func name(of adapter: String) -> String {
+        String(adapter.split(separator: "/").last ?? "")
     }
 }

@@ -26,11 +26,8 @@ struct Subscription {
         }
     }
 
-    let peripheral: Peripheral
     let characteristic: BluetoothUUID
     let path: String
-    /// Set if values arrive by signals and another client is subscribed, too.
-    var echoes: EchoFilter?
 }
 
 /// Drops the copies of a value that bluetoothd sends while several clients are subscribed to one characteristic: one
@@ -65,7 +62,6 @@ struct Write {
         }
     }
 
-    let peripheral: Peripheral
     let writer: CharacteristicWriter
     let value: [UInt8]
     let type: WriteType

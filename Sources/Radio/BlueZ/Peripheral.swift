@@ -1,6 +1,7 @@
 import Bluetooth
 import DBus
 import EventLoop
+import Logging
 import Time
 
 /// A device from the request to connect it until its `disconnected`.
@@ -21,110 +22,73 @@ final class Peripheral {
         case disconnecting
     }
 
-    /// The state of a characteristic's notifications.
-    enum Notifications {
-        /// Being enabled, for this number of requests.
-        case beginning(requests: Int)
-        /// Enabled, by a descriptor.
-        case byDescriptor(NotificationChannel)
-        /// Enabled, by signals.
-        case bySignal
-    }
-
-    /// Whether the device accepts a subscription on this link without another pairing.
-    enum Security {
-        case unknown
-        /// A read or a pairing is in progress.
-        case settling
-        case settled
-    }
-
     let address: BluetoothAddress
+    let context: CentralContext
+    let pairing: DevicePairing
+    let sessions: NotifySessions
+    /// Called when the link or the attempt has ended, with the cause; nil if it was requested.
+    private let onEnd: @LoopActor (Peripheral, BluetoothError?) -> Void
+
     var phase = Phase.waiting
+    /// Whether its end was reported. Nothing changes afterwards.
+    var isOver = false
     /// Why it is being disconnected; nil if it was requested.
     var cause: BluetoothError?
-    /// Whether to pair as soon as `Connect` has been answered.
-    var wantsPairing = false
+    /// Whether its `Connect` is in progress. Nothing else may be done with the link meanwhile.
+    var isAttempted = false
+    /// When its `Connect` began.
+    var attemptedAt = Instant.now
     /// Whether BlueZ has refused `Connect` although the link was up.
     var wasRefused = false
+    /// Whether to pair as soon as `Connect` has been answered.
+    var wantsPairing = false
     /// When the link came up.
     var linkedAt = Instant.now
     /// Whether its services were resolved on this link.
     var wasResolved = false
     /// Whether there was a bond when the link came up, or a later bond was reported.
     var wasPaired = false
-    var security = Security.unknown
-    /// Continuations to call when ``security`` is settled.
-    var secured: [@LoopActor () -> Void] = []
-    /// Whether a read that checks for a required bond is in progress.
-    var isProbing = false
-    /// Whether bluetoothd or the device has started a pairing on this link.
-    var isPairingBegun = false
-    /// Timeout of that read, or of a pairing that BlueZ has started.
-    var securityTimer: LoopTimer?
-    /// Paths of characteristics whose notifications any client has acquired since the link came up.
-    var acquired: Set<String> = []
-    /// Paths of characteristics whose `AcquireNotify` has not been answered.
-    var acquiring: Set<String> = []
-    /// Subscriptions that were refused because the notifications are acquired.
-    var taken: [(subscription: Subscription, error: DBusError)] = []
-    /// Decides about ``taken``.
-    var takenTimer: LoopTimer?
-    /// Whether another client uses the link, which is therefore not disconnected.
-    var isShared = false
-    /// When its `Connect` began.
-    var attemptedAt = Instant.now
     /// The ATT MTU of this link; nil if it is unknown.
-    var mtu: Int?
-    var searches: [ServiceSearch] = []
+    private var mtu: Int?
+    var security = LinkSecurity()
     /// Paths of the discovered characteristics.
     var characteristics: [BluetoothUUID: String] = [:]
-    var notifications: [BluetoothUUID: Notifications] = [:]
+    var searches: [ServiceSearch] = []
+    /// Checks the searches again at their deadline; nil without a search.
+    var searchTimer: LoopTimer?
+    var subscriptions = Subscriptions()
     /// One for each characteristic that was written to: almost always a single one.
     private var writers: [CharacteristicWriter] = []
     /// Repeats a write that BlueZ could not accept; nil if there is none.
     var writeTimer: LoopTimer?
-    private let onSearchDue: @LoopActor () -> Void
-    /// Checks the searches again at their deadline; nil without a search.
-    private var searchTimer: LoopTimer?
-    private let onLinkEndDue: @LoopActor () -> Void
     /// Limits the wait for the end of the link; nil before its descriptors were closed.
     private var linkEndTimer: LoopTimer?
 
     /// - Parameters:
     ///   - address: the device's address.
-    ///   - onSearchDue: called when a search has reached its deadline.
-    ///   - onLinkEndDue: called if the link has stayed up without its descriptors.
+    ///   - context: what the central's parts share.
+    ///   - pairing: pairs with it.
+    ///   - sessions: what earlier links have left.
+    ///   - onEnd: called when the link or the attempt has ended, with the cause; nil if it was requested.
     init(
-        _ address: BluetoothAddress, onSearchDue: @escaping @LoopActor () -> Void,
-        onLinkEndDue: @escaping @LoopActor () -> Void
+        _ address: BluetoothAddress, _ context: CentralContext, _ pairing: DevicePairing, _ sessions: NotifySessions,
+        onEnd: @escaping @LoopActor (Peripheral, BluetoothError?) -> Void
     ) {
         self.address = address
-        self.onSearchDue = onSearchDue
-        self.onLinkEndDue = onLinkEndDue
+        self.context = context
+        self.pairing = pairing
+        self.sessions = sessions
+        self.onEnd = onEnd
     }
 
-    /// Sets when to check the searches again; nil if there is none.
-    func checkSearches(at deadline: Instant?) {
-        guard let deadline else { return searchTimer = nil }
-        let timer = searchTimer ?? LoopTimer(handler: onSearchDue)
-        timer.arm(at: deadline)
-        searchTimer = timer
-    }
+    /// Whether this is the current link with the device, and up. Answers to calls of an earlier link are ignored.
+    var isLinked: Bool { phase == .linked && !isOver }
 
-    /// Waits for the end of the link after its descriptors were closed.
-    func awaitLinkEnd(within limit: Duration) {
-        let timer = linkEndTimer ?? LoopTimer(handler: onLinkEndDue)
-        timer.arm(after: limit)
-        linkEndTimer = timer
-    }
+    /// The object of the device below the adapter in use; nil if there is none.
+    var device: (path: String, object: ObjectTree.DeviceObject)? { context.device(address) }
 
-    /// Notes the answer to an `AcquireNotify`.
-    func endAcquiring(_ path: String) {
-        acquiring.remove(path)
-        // An empty set keeps its memory.
-        if acquiring.isEmpty { acquiring = [] }
-    }
+    /// Whether BlueZ has a bond with the device.
+    var isPaired: Bool { device?.object.isPaired ?? false }
 
     /// Returns the writer of a characteristic.
     func writer(of path: String) -> CharacteristicWriter {
@@ -135,15 +99,69 @@ final class Peripheral {
     }
 
     /// The number of `AcquireWrite` and `AcquireNotify` calls in progress.
-    var pendingAcquisitions: Int {
-        writers.count { !$0.waiting.isEmpty }
-            + notifications.values.count { if case .beginning = $0 { true } else { false } }
+    var pendingAcquisitions: Int { writers.count { !$0.waiting.isEmpty } + subscriptions.pendingCount }
+
+    /// Handles the MTU of the link. The value is the same for all characteristics.
+    func mtuChanged(_ mtu: Int) {
+        let range = CentralEvent.mtuRange
+        let mtu = min(max(mtu, range.lowerBound), range.upperBound)
+        guard mtu != self.mtu else { return }
+        self.mtu = mtu
+        context.report(.mtuChanged(address, mtu))
     }
 
-    /// Delivers the values that the device has sent before its end. Signals and descriptors are independent: the end of
-    /// the link may be reported before the last values are read.
-    func drain() {
-        for case .byDescriptor(let channel) in notifications.values { channel.drain() }
+    /// Whether the MTU of this link is known.
+    var isMTUKnown: Bool { mtu != nil }
+
+    /// A device that requires encryption although BlueZ has a bond with it has lost its bond.
+    func accessError(_ error: DBusError) -> BluetoothError {
+        let failure = BluetoothError(error)
+        guard failure.code == .authenticationFailed else { return failure }
+        guard !isPaired else { return .bondLost(failure) }
+        pairing.requirements.note(address, requiresBond: true)
+        return failure
+    }
+
+    /// Calls a method of a characteristic.
+    func callCharacteristic(
+        _ path: String, _ member: String, _ arguments: [DBusValue] = [], within limit: Duration? = nil,
+        completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
+    ) {
+        context.connection.call(
+            path, BlueZNames.gattCharacteristic, member, arguments, within: limit, completion: completion)
+    }
+
+    // MARK: The end
+
+    /// Drops the link or cancels the attempt, and reports it when it is done.
+    ///
+    /// - Parameters:
+    ///   - error: the cause; nil if it was requested.
+    ///   - next: called last.
+    func drop(because error: BluetoothError?, then next: @escaping @LoopActor () -> Void = {}) {
+        phase = .disconnecting
+        cause = error
+        let end: @LoopActor () -> Void = { [weak self] in
+            if let self { onEnd(self, error) }
+            next()
+        }
+        guard !subscriptions.isShared else { return EventLoop.shared.atEndOfTurn(end) }
+        context.disconnect(address, then: end)
+    }
+
+    /// Limits the wait for the end of the link after its descriptors were closed. A link that stays up is dropped: no more
+    /// values would arrive.
+    func awaitLinkEnd() {
+        let timer =
+            linkEndTimer
+            ?? LoopTimer { [weak self] in
+                guard let self, isLinked else { return }
+                context.log.warning(
+                    "BlueZ has ended the notifications of a connected device", [(.address, address.description)])
+                drop(because: BluetoothError(.connectionFailed, text: "BlueZ has ended the notifications"))
+            }
+        timer.arm(after: context.timing.linkEnd)
+        linkEndTimer = timer
     }
 
     /// Ends all subscriptions, writes, searches and timers.
@@ -151,15 +169,23 @@ final class Peripheral {
         searchTimer = nil
         linkEndTimer = nil
         writeTimer = nil
-        securityTimer = nil
-        takenTimer = nil
-        secured = []
-        taken = []
-        for case .byDescriptor(let channel) in notifications.values { channel.cancel() }
-        notifications = [:]
+        security.close()
+        closeSubscriptions()
         // Descriptors for writes close with their writers, which waiting writes refer to.
         for writer in writers { writer.waiting = [] }
         writers = []
         searches = []
+    }
+}
+
+extension BluetoothError {
+    static let notConnected = BluetoothError(.notFound, text: "the device is not connected")
+    static let characteristicMissing = BluetoothError(.characteristicMissing, text: "the characteristic is not there")
+
+    /// Returns the error with the code and text of a lost bond.
+    static func bondLost(_ error: BluetoothError) -> BluetoothError {
+        BluetoothError(
+            .authenticationFailed, name: error.name,
+            text: "the device has lost its bond with this host (\(error.text)): forget it, then pair it again")
     }
 }

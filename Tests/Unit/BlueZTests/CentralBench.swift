@@ -191,8 +191,11 @@ final class CentralBench {
         try await wait("disconnected \(number)")
     }
 
+    /// The central's copy of BlueZ's objects.
+    var tree: ObjectTree { central.context.connection.tree }
+
     /// The path of the first tag's notification characteristic, once it is discovered.
-    var notifyPath: String? { central.peripherals[Self.address(1)]?.characteristics[Self.notify] }
+    var notifyPath: String? { central.links.peripherals[Self.address(1)]?.characteristics[Self.notify] }
 
     /// A connection of another program to the bus.
     func otherConnection() async throws -> DBusConnection {
@@ -202,7 +205,7 @@ final class CentralBench {
     /// Another program connects the first tag and does nothing with it.
     func connectElsewhere(_ other: DBusConnection, _ path: String) async throws {
         _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Connect"))
-        try await until("the link") { [unowned self] in central.tree.devices[path]?.isConnected == true }
+        try await until("the link") { [unowned self] in tree.devices[path]?.isConnected == true }
     }
 
     /// Another program acquires the notifications of the first tag: as long as both values exist.
@@ -236,7 +239,7 @@ final class CentralBench {
         try await until("the other one is notified") { isSubscribed }
         // This central receives the change on a connection of its own.
         try await until("the change is seen") { [unowned self] in
-            central.device(Self.address(1)).map { central.tree.hasClient(below: $0.path) } ?? false
+            central.context.device(Self.address(1)).map { tree.hasClient(below: $0.path) } ?? false
         }
         return other
     }

@@ -65,11 +65,11 @@ struct ConnectingTests {
             try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
             bench.scan(false)
             try await until("BlueZ forgets how strong it is") {
-                bench.central.tree.devices.values.allSatisfy { !$0.isInRange }
+                bench.tree.devices.values.allSatisfy { !$0.isInRange }
             }
             bench.central.perform(.connect(CentralBench.address(1)))
             bench.blueZ.removeDevices()
-            try await until("BlueZ has forgotten it") { bench.central.tree.devices.isEmpty }
+            try await until("BlueZ has forgotten it") { bench.tree.devices.isEmpty }
             bench.scan()
             try await bench.wait("connected 1")
             #expect(!bench.events.contains { $0.hasPrefix("disconnected") })
@@ -90,7 +90,7 @@ struct ConnectingTests {
             try await until("both are heard") { bench.heard.count == 2 }
             bench.scan(false)
             try await until("BlueZ forgets how strong they are") {
-                bench.central.tree.devices.values.allSatisfy { !$0.isInRange }
+                bench.tree.devices.values.allSatisfy { !$0.isInRange }
             }
             for tag in bench.tags { tag.setInRange(false) }
             bench.central.perform(.connect(CentralBench.address(1)))
@@ -183,7 +183,7 @@ struct ConnectingTests {
             // As after `kill -9`: the link stays, and the tag does not advertise.
             let next = BlueZCentral(
                 busAddress: bench.bus.address, adapter: .automatic, resetAdapter: false, timing: .quick,
-                log: bench.central.log)
+                log: bench.central.context.log)
             var seen: [CentralEvent] = []
             next.onEvent = { [unowned next] event in
                 seen.append(event)
@@ -221,7 +221,7 @@ struct ConnectingTests {
             let other = try await bench.otherConnection()
             bench.scan()
             try await until("the tag is heard") { bench.heard[CentralBench.address(1)] != nil }
-            let path = try #require(bench.central.device(CentralBench.address(1))?.path)
+            let path = try #require(bench.central.context.device(CentralBench.address(1))?.path)
             for round in 1...4 {
                 try await bench.connectElsewhere(other, path)
                 bench.clear()
@@ -243,10 +243,10 @@ struct ConnectingTests {
             let notify = try #require(bench.notifyPath)
             try await bench.disconnect()
             let other = try await bench.otherConnection()
-            let path = try #require(bench.central.device(CentralBench.address(1))?.path)
+            let path = try #require(bench.central.context.device(CentralBench.address(1))?.path)
             try await bench.connectElsewhere(other, path)
             _ = try await other.call(.call(to: "org.bluez", notify, "org.bluez.GattCharacteristic1", "StartNotify"))
-            try await until("the client is seen") { bench.central.tree.hasClient(below: path) }
+            try await until("the client is seen") { bench.tree.hasClient(below: path) }
             bench.clear()
             for attempt in 1...attempts {
                 bench.central.perform(.connect(CentralBench.address(1)))
@@ -255,7 +255,7 @@ struct ConnectingTests {
             #expect(!bench.calls.contains { $0.contains("onnect ") })
             // Its client leaves the bus: nobody uses the link any more.
             other.close()
-            try await until("the client has gone") { !bench.central.tree.hasClient(below: path) }
+            try await until("the client has gone") { !bench.tree.hasClient(below: path) }
             bench.central.perform(.connect(CentralBench.address(1)))
             try await bench.wait("connected 1")
         }
@@ -269,10 +269,10 @@ struct ConnectingTests {
             let bench = try await CentralBench(options)
             let other = try await bench.otherConnection()
             try await bench.subscribe()
-            let path = try #require(bench.central.device(CentralBench.address(1))?.path)
+            let path = try #require(bench.central.context.device(CentralBench.address(1))?.path)
             try await bench.disconnect()
             // BlueZ keeps the session, and the device comes back by itself.
-            #expect(bench.central.tree.hasClient(below: path))
+            #expect(bench.tree.hasClient(below: path))
             try await bench.connectElsewhere(other, path)
             try await bench.subscribe()
             #expect(!bench.events.contains("disconnected 1 inUse"))
@@ -311,9 +311,13 @@ struct ConnectingTests {
             try await bench.wait("connected 2")
             bench.scan(false)
             let central = bench.central
-            try await until("discovery stops") { central.discovery.running == nil && !central.watchTimer.isArmed }
+            try await until("discovery stops") {
+                central.discovery.session.running == nil && !central.discovery.watchTimer.isArmed
+            }
             // A link is reported before the attempt has ended.
-            try await until("no timer is left") { !central.connectTimer.isArmed && !central.contentionTimer.isArmed }
+            try await until("no timer is left") {
+                !central.links.connectTimer.isArmed && !central.links.contentionTimer.isArmed
+            }
         }
     }
 

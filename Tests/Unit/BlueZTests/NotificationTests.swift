@@ -145,13 +145,13 @@ struct NotificationTests {
             try await bench.connect()
             try await bench.discover()
             let path = try #require(bench.notifyPath)
-            let peripheral = try #require(bench.central.peripherals[CentralBench.address(1)])
+            let peripheral = try #require(bench.central.links.peripherals[CentralBench.address(1)])
             var elsewhere: (DBusConnection, DBusMessage)? = try await bench.acquireElsewhere()
-            try await until("BlueZ names a holder") { peripheral.acquired.contains(path) }
+            try await until("BlueZ names a holder") { peripheral.subscriptions.acquired.contains(path) }
             withExtendedLifetime(elsewhere) {}
             elsewhere?.0.close()
             elsewhere = nil
-            try await until("BlueZ names no holder") { !peripheral.acquired.contains(path) }
+            try await until("BlueZ names no holder") { !peripheral.subscriptions.acquired.contains(path) }
         }
     }
 
@@ -163,7 +163,7 @@ struct NotificationTests {
             let bench = try await CentralBench(timing: timing)
             try await bench.connect()
             try await bench.discover()
-            bench.central.bondRequirements.note(CentralBench.address(1), requiresBond: true)
+            bench.central.pairing.requirements.note(CentralBench.address(1), requiresBond: true)
             bench.blueZ.faults.refused["Pair"] = ("org.bluez.Error.InProgress", "In Progress")
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribed 1")
@@ -202,7 +202,7 @@ struct NotificationTests {
                     bench.central.perform(
                         .discover(CentralBench.service, characteristics: characteristics, of: address))
                 case .characteristicsDiscovered(let address, _):
-                    #expect(bench.central.attempt != nil)
+                    #expect(bench.central.links.attempt != nil)
                     bench.central.perform(.subscribe(CentralBench.notify, of: address))
                 default: break
                 }
@@ -213,13 +213,11 @@ struct NotificationTests {
     }
 
     @Test("that BlueZ has not acquired yet are noted one by one")
-    func acquiring() async throws {
-        try await onLoop {
-            let peripheral = Peripheral(CentralBench.address(1), onSearchDue: {}, onLinkEndDue: {})
-            peripheral.acquiring = ["response", "notify"]
-            peripheral.endAcquiring("response")
-            #expect(peripheral.acquiring == ["notify"])
-        }
+    func acquiring() {
+        var subscriptions = Subscriptions()
+        subscriptions.acquiring = ["response", "notify"]
+        subscriptions.endAcquiring("response")
+        #expect(subscriptions.acquiring == ["notify"])
     }
 
     @Test("that bluetoothd keeps for a client that no longer exists are detected")
@@ -246,7 +244,7 @@ struct NotificationTests {
             let bench = try await CentralBench()
             try await bench.connect()
             try await bench.discover()
-            bench.central.bondRequirements.note(CentralBench.address(1), requiresBond: false)
+            bench.central.pairing.requirements.note(CentralBench.address(1), requiresBond: false)
             // The link ends before the device confirms.
             bench.onCall = { [unowned bench] in
                 if $0.hasPrefix("AcquireNotify") { bench.tags[0].setInRange(false) }
@@ -274,7 +272,7 @@ struct NotificationTests {
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribeFailed 1 timeout")
             #expect(bench.calls.last?.hasPrefix("StopNotify") == true)
-            #expect(bench.central.peripherals[CentralBench.address(1)]?.acquiring == [])
+            #expect(bench.central.links.peripherals[CentralBench.address(1)]?.subscriptions.acquiring == [])
         }
     }
 

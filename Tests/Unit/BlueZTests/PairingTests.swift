@@ -53,7 +53,7 @@ struct PairingTests {
             var callsAtRequest: [String] = []
             bench.onEvent = { [unowned bench] event in
                 guard case .connected(let address) = event else { return }
-                #expect(bench.central.attempt != nil)
+                #expect(bench.central.links.attempt != nil)
                 bench.central.perform(.pair(address))
                 callsAtRequest = bench.calls
             }
@@ -93,12 +93,14 @@ struct PairingTests {
             bench.central.perform(.acceptPairing(from: [CentralBench.address(isExpected ? 1 : 2)]))
             try await bench.connect()
             if isExpected {
-                try await until("the bond") { bench.central.device(CentralBench.address(1))?.object.isPaired == true }
+                try await until("the bond") {
+                    bench.central.context.device(CentralBench.address(1))?.object.isPaired == true
+                }
                 #expect(bench.complaints == ["accepted a pairing"])
             } else {
                 try await until("the refusal is told") { !bench.complaints.isEmpty }
                 try await bench.settle()
-                #expect(bench.central.device(CentralBench.address(1))?.object.isPaired == false)
+                #expect(bench.central.context.device(CentralBench.address(1))?.object.isPaired == false)
                 #expect(bench.complaints == ["refused the pairing of an unexpected device"])
             }
         }
@@ -263,7 +265,7 @@ struct PairingTests {
             let steps = members.filter { ["ReadValue", "Pair", "Set", "AcquireNotify"].contains($0) }
             #expect(steps == ["ReadValue", "Pair", "Set", "AcquireNotify"])
             #expect(bench.events.filter { $0.hasPrefix("paired") } == ["paired 1"])
-            #expect(bench.central.isPaired(try #require(bench.central.peripherals[CentralBench.address(1)])))
+            #expect(bench.central.links.peripherals[CentralBench.address(1)]?.isPaired == true)
         }
     }
 
@@ -280,7 +282,7 @@ struct PairingTests {
             try await until("the read") { bench.calls.contains { $0.hasPrefix("ReadValue") } }
             // As bluetoothd does by itself.
             let other = try await bench.otherConnection()
-            let path = try #require(bench.central.device(CentralBench.address(1))?.path)
+            let path = try #require(bench.central.context.device(CentralBench.address(1))?.path)
             _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.Device1", "Pair"))
             try await bench.wait("disconnected 1 connectionFailed")
             #expect(!bench.calls.contains { $0.hasPrefix("AcquireNotify") })
@@ -345,7 +347,7 @@ struct PairingTests {
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribeFailed 1 authenticationFailed")
             bench.central.perform(.disconnect(CentralBench.address(1)))
-            try await until("no link") { bench.central.peripherals.isEmpty }
+            try await until("no link") { bench.central.links.peripherals.isEmpty }
             bench.clear()
             bench.blueZ.faults.refused = [:]
             try await bench.subscribe()
@@ -410,7 +412,7 @@ struct PairingTests {
             let bench = try await CentralBench(tagOptions: options)
             for _ in 1...2 {
                 bench.central.perform(.disconnect(CentralBench.address(1)))
-                try await until("no link") { bench.central.peripherals.isEmpty }
+                try await until("no link") { bench.central.links.peripherals.isEmpty }
                 bench.clear()
                 try await bench.subscribe()
             }

@@ -57,7 +57,7 @@ struct ScanningTests {
             let stub = try await StubBlueZ(bus)
             let central = BlueZCentral(busAddress: bus.address, log: Logger("bluez", to: MemorySink()))
             await central.start()
-            try await until("the state") { central.state == .poweredOn }
+            try await until("the state") { central.context.state == .poweredOn }
             central.perform(.scan(CentralBench.service))
             try await until("the filter") { !stub.filters.isEmpty }
             #expect(stub.filters[0]["DuplicateData"]?.flag == true)
@@ -106,7 +106,7 @@ struct ScanningTests {
                 bench.events.filter { $0.hasPrefix("scanning") } == [
                     "scanning true", "scanning false", "scanning true",
                 ])
-            #expect(bench.central.discoveryRefusals.isFresh && !bench.central.discoveryTimer.isArmed)
+            #expect(bench.central.discovery.starting.isFresh && !bench.central.discovery.starting.isArmed)
         }
     }
 
@@ -123,7 +123,7 @@ struct ScanningTests {
             #expect(!bench.events.contains { $0.hasPrefix("scanning") })
             bench.blueZ.faults.refused = [:]
             try await bench.wait("scanning true")
-            #expect(bench.central.discoveryRefusals.isFresh && !bench.central.discoveryTimer.isArmed)
+            #expect(bench.central.discovery.starting.isFresh && !bench.central.discovery.starting.isArmed)
         }
     }
 
@@ -159,7 +159,7 @@ struct ScanningTests {
             let bench = try await CentralBench()
             let other = try await bench.otherConnection()
             _ = try await other.call(.call(to: "org.bluez", "/org/bluez/hci0", "org.bluez.Adapter1", "StartDiscovery"))
-            try await until("the other client hears the tags") { bench.central.tree.devices.count == 2 }
+            try await until("the other client hears the tags") { bench.tree.devices.count == 2 }
             #expect(bench.heard.isEmpty)
             let foreign = CentralBench.uuid("0000180f-0000-1000-8000-00805f9b34fb")
             bench.central.perform(.scan(foreign))
@@ -264,8 +264,9 @@ struct ScanningTests {
             #expect(bench.complaints.last == "switching the adapter on failed" && bench.complaints.count == 2)
             bench.blueZ.faults.refused = [:]
             try await bench.wait("state poweredOn", 2)
-            try await until("the answer") { central.resetting == nil }
-            #expect(central.switchedOff == nil && central.resettings.isFresh && !central.resetTimer.isArmed)
+            try await until("the answer") { central.reset.path == nil }
+            #expect(
+                central.switchedOff == nil && central.reset.switchingOn.isFresh && !central.reset.switchingOn.isArmed)
         }
     }
 
@@ -304,14 +305,14 @@ struct ScanningTests {
         try await onLoop {
             let bench = try await CentralBench()
             for tag in bench.tags { tag.setInRange(false) }
-            let idle = bench.central.watch.deadline
+            let idle = bench.central.discovery.watch.deadline
             bench.scan()
             try await bench.wait("scanning true")
-            let begun = bench.central.watch.deadline
+            let begun = bench.central.discovery.watch.deadline
             #expect(begun > idle)
             for tag in bench.tags { tag.setInRange(true) }
             try await until("both tags are heard") { bench.heard.count == 2 }
-            #expect(bench.central.watch.deadline > begun)
+            #expect(bench.central.discovery.watch.deadline > begun)
         }
     }
 }

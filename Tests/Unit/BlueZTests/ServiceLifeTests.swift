@@ -70,7 +70,7 @@ struct ServiceLifeTests {
             try await bench.waitForCall("Disconnect 3")
             try await bench.attempt(4)
             central.perform(.connect(CentralBench.address(5)))
-            try await until("it waits for the attempt") { central.contentionTimer.isArmed }
+            try await until("it waits for the attempt") { central.links.contentionTimer.isArmed }
             bench.clear()
             bench.end(end)
             try await until("all ends") { bench.events.count { $0.hasPrefix("disconnected") } == 5 }
@@ -78,10 +78,12 @@ struct ServiceLifeTests {
             let ends = bench.events.filter { $0.hasPrefix("disconnected") }
             #expect(ends.map { $0.prefix(14) }.sorted() == (1...5).map { "disconnected \($0)" })
             #expect(ends.contains("disconnected 3") && ends.contains("disconnected 5 \(error)"))
-            #expect(central.peripherals.isEmpty && central.connects.isEmpty && central.attempt == nil)
-            #expect(central.pairing.isEmpty && central.notifying.isEmpty && !central.contentionTimer.isArmed)
-            #expect(central.discovery.running == nil && !central.discovery.isChanging)
-            #expect(central.isLoaded == (end == .adapterOff || end == .adapterGone))
+            #expect(central.links.peripherals.isEmpty && central.links.queue.isEmpty && central.links.attempt == nil)
+            #expect(
+                central.pairing.requested.isEmpty && central.context.connection.listeners.isEmpty
+                    && !central.links.contentionTimer.isArmed)
+            #expect(central.discovery.session.running == nil && !central.discovery.session.isChanging)
+            #expect(central.context.connection.isLoaded == (end == .adapterOff || end == .adapterGone))
         }
     }
 
@@ -150,11 +152,11 @@ struct ServiceLifeTests {
                 log: Logger("bluez", to: sink))
             await central.start()
             try await until("several attempts") { stub.loads >= 3 }
-            #expect(central.state == state)
+            #expect(central.context.state == state)
             #expect(sink.records.map(\.message) == ["reading the objects of BlueZ failed"])
             stub.refusal = nil
-            try await until("the state") { central.state == .poweredOn }
-            #expect(central.loadings.isFresh)
+            try await until("the state") { central.context.state == .poweredOn }
+            #expect(central.context.connection.loading.isFresh)
         }
     }
 
@@ -169,7 +171,7 @@ struct ServiceLifeTests {
             var adapters: [[Adapter]] = []
             central.onEvent = { if case .adaptersChanged(let all) = $0 { adapters.append(all) } }
             await central.start()
-            try await until("the state") { central.state == .unauthorized }
+            try await until("the state") { central.context.state == .unauthorized }
             try await until("the adapter") { !adapters.isEmpty }
             let refused = Adapter(
                 id: "hci0", address: nil, state: .unauthorized, isDiscovering: false, connectedCount: 0)
@@ -196,7 +198,7 @@ struct ServiceLifeTests {
             let stub = try await StubBlueZ(bench.bus)
             try await bench.wait("state poweredOn")
             #expect(stub.loads == 1)
-            #expect(bench.central.reopenings.isFresh)
+            #expect(bench.central.context.connection.opening.isFresh)
         }
     }
 
@@ -230,7 +232,7 @@ struct ServiceLifeTests {
                 .call(to: "org.bluez", "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))
             try await bench.settle()
             #expect(bench.events.last == "connected 1" || bench.events.last == "scanning true")
-            #expect(bench.central.state == .poweredOn)
+            #expect(bench.central.context.state == .poweredOn)
         }
     }
 }

@@ -22,7 +22,7 @@ struct WritingByDescriptorTests {
             }
             #expect(bench.writingCalls == ["AcquireWrite"])
             #expect(bench.events.contains("mtu 1: 247"))
-            #expect(bench.central.pendingAcquisitions == 0 && bench.central.acquiring.isEmpty)
+            #expect(bench.central.sessions.pendingAcquisitions == 0 && bench.central.sessions.acquiring.isEmpty)
         }
     }
 
@@ -115,7 +115,7 @@ struct WritingByDescriptorTests {
             let bench = try await CentralBench.thatWrites()
             bench.write([1], .withoutResponse)
             try await bench.wait("written 1")
-            let peripheral = try #require(bench.central.peripherals[CentralBench.address(1)])
+            let peripheral = try #require(bench.central.links.peripherals[CentralBench.address(1)])
             let path = try #require(peripheral.characteristics[TagCharacteristic.command.bluetooth])
             let channel = try #require(peripheral.writer(of: path).channel)
             // The other end is read in a later turn of this loop.
@@ -157,7 +157,7 @@ struct WritingByDescriptorTests {
     func inUse(type: WriteType) async throws {
         try await onLoop {
             let bench = try await CentralBench.thatWrites()
-            let peripheral = try #require(bench.central.peripherals[CentralBench.address(1)])
+            let peripheral = try #require(bench.central.links.peripherals[CentralBench.address(1)])
             let path = try #require(peripheral.characteristics[TagCharacteristic.command.bluetooth])
             let other = try await bench.otherConnection()
             let held = try await other.call(

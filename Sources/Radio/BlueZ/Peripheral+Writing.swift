@@ -3,16 +3,12 @@ import DBus
 import EventLoop
 import Time
 
-/// Writes to the characteristics of a connected device: without response by descriptor if BlueZ provides one, which
-/// bypasses the bus and needs no answer of bluetoothd; otherwise by calls.
-extension BlueZCentral {
-    func write(
-        _ value: [UInt8], to characteristic: BluetoothUUID, of address: BluetoothAddress, _ type: WriteType
-    ) {
-        guard let (peripheral, path) = locate(characteristic, address) else {
-            return reportLater(.writeFailed(address, Self.characteristicMissing))
-        }
-        send(Write(peripheral: peripheral, writer: peripheral.writer(of: path), value: value, type: type))
+/// Writes to characteristics: without response by descriptor if BlueZ provides one, which bypasses the bus and needs no
+/// answer of bluetoothd; otherwise by calls.
+extension Peripheral {
+    /// Writes a value to a characteristic, and reports the result.
+    func write(_ value: [UInt8], to path: String, _ type: WriteType) {
+        send(Write(writer: writer(of: path), value: value, type: type))
     }
 
     private func send(_ write: Write) {
@@ -20,7 +16,7 @@ extension BlueZCentral {
         switch writer.route.next(write.type, length: write.value.count) {
         case .acquire:
             writer.waiting.append(write)
-            acquireWrite(writer, of: write.peripheral)
+            acquire(writer)
         case .wait: writer.waiting.append(write)
         case .descriptor: sendByDescriptor(write)
         case .release:
@@ -36,7 +32,7 @@ extension BlueZCentral {
     /// response. If the link ends meanwhile, the value is lost in both cases.
     private func sendByDescriptor(_ write: Write) {
         switch write.writer.channel?.write(write.value) {
-        case .written: reportLater(.written(write.peripheral.address))
+        case .written: context.reportLater(.written(address))
         case .full: retry(write, BluetoothError(.busy, text: "bluetoothd does not read from its descriptor"))
         case .closed, nil:
             write.writer.channel = nil
@@ -45,22 +41,20 @@ extension BlueZCentral {
         }
     }
 
-    private func acquireWrite(_ writer: CharacteristicWriter, of peripheral: Peripheral) {
-        guard SpareDescriptors.areAvailable(beside: pendingAcquisitions) else {
+    private func acquire(_ writer: CharacteristicWriter) {
+        guard SpareDescriptors.areAvailable(beside: sessions.pendingAcquisitions) else {
             writer.route.refused()
-            return sendWaiting(writer, of: peripheral)
+            return sendWaiting(writer)
         }
-        acquiring.insert(peripheral.address)
+        sessions.acquires(self)
         callCharacteristic(writer.path, "AcquireWrite", [.properties([])]) { [weak self] result in
-            guard let self, isLinked(peripheral) else { return }
-            acquireWriteEnded(result, writer, of: peripheral)
-            sendWaiting(writer, of: peripheral)
+            guard let self, isLinked else { return }
+            acquireEnded(result, writer)
+            sendWaiting(writer)
         }
     }
 
-    private func acquireWriteEnded(
-        _ result: Result<DBusMessage, DBusError>, _ writer: CharacteristicWriter, of peripheral: Peripheral
-    ) {
+    private func acquireEnded(_ result: Result<DBusMessage, DBusError>, _ writer: CharacteristicWriter) {
         let arguments = (try? result.get())?.arguments ?? []
         // The descriptor last: if it is not taken, it is closed with the message.
         guard let mtu = arguments.last?.integer, case .descriptor(let descriptor)? = arguments.first,
@@ -71,13 +65,13 @@ extension BlueZCentral {
         }
         writer.acquired(WriteChannel(owning: number))
         writer.route.acquired(mtu: mtu)
-        mtuChanged(mtu, of: peripheral)
+        mtuChanged(mtu)
     }
 
-    private func sendWaiting(_ writer: CharacteristicWriter, of peripheral: Peripheral) {
+    private func sendWaiting(_ writer: CharacteristicWriter) {
         let waiting = writer.waiting
         writer.waiting = []
-        for write in waiting where isLinked(peripheral) { send(write) }
+        for write in waiting where isLinked { send(write) }
     }
 
     // MARK: By call
@@ -89,35 +83,30 @@ extension BlueZCentral {
 
     private func sendByCall(_ write: Write) {
         let options = write.type == .withResponse ? Self.requestOptions : Self.commandOptions
-        call(write.writer.call([.bytes(write.value), options])) { [weak self] result in
-            guard let self, isLinked(write.peripheral) else { return }
-            let address = write.peripheral.address
+        context.connection.call(write.writer.call([.bytes(write.value), options])) { [weak self] result in
+            guard let self, isLinked else { return }
             switch result {
-            case .success: onEvent?(.written(address))
+            case .success: context.report(.written(address))
             case .failure(let error) where write.writer.route.isTransient(error):
                 retry(write, BluetoothError(.busy, name: error.name, text: error.text))
-            case .failure(let error): onEvent?(.writeFailed(address, accessError(error, write.peripheral)))
+            case .failure(let error): context.report(.writeFailed(address, accessError(error)))
             }
         }
     }
 
     /// Repeats a write that BlueZ or the bus could not accept, until the deadline.
     private func retry(_ write: Write, _ failure: BluetoothError) {
-        var write = write
+        var repeated = write
         let now = Instant.now
-        let retries = write.retries ?? Write.Retries(timing, at: now)
-        guard now < retries.deadline else {
-            return reportLater(.writeFailed(write.peripheral.address, failure))
-        }
-        var next = retries
-        let pause = next.pauses.next()
-        write.retries = next
-        let repeated = write
-        write.peripheral.writeTimer = LoopTimer { [weak self] in
-            guard let self, isLinked(repeated.peripheral) else { return }
-            repeated.peripheral.writeTimer = nil
+        var retries = write.retries ?? Write.Retries(context.timing, at: now)
+        guard now < retries.deadline else { return context.reportLater(.writeFailed(address, failure)) }
+        let pause = retries.pauses.next()
+        repeated.retries = retries
+        writeTimer = LoopTimer { [weak self, repeated] in
+            guard let self, isLinked else { return }
+            writeTimer = nil
             send(repeated)
         }
-        write.peripheral.writeTimer?.arm(at: min(now + pause, next.deadline))
+        writeTimer?.arm(at: min(now + pause, retries.deadline))
     }
 }

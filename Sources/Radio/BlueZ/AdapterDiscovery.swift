@@ -1,0 +1,200 @@
+import Bluetooth
+import DBus
+import EventLoop
+import Logging
+import Time
+
+/// The discovery of one client: scans, and what is received. It pauses during connection attempts, because controllers
+/// cannot do both.
+@LoopActor
+final class AdapterDiscovery {
+    /// Called with each device that was received, or that another program has connected.
+    var onHeard: ((BluetoothAddress) -> Void)?
+
+    private let context: CentralContext
+    private let reset: AdapterReset
+    private(set) var session = Discovery()
+    /// The service whose devices are reported even without a scan.
+    private var watched: BluetoothUUID?
+    /// The bonded devices, as last reported.
+    private var publishedBonds: Set<BluetoothAddress> = []
+    private(set) lazy var starting = RetryTimer(context.timing) { [unowned self] in update() }
+    private(set) var watch: DiscoveryWatch
+    private(set) lazy var watchTimer = LoopTimer { [unowned self] in check() }
+
+    /// - Parameters:
+    ///   - context: what the central's parts share.
+    ///   - reset: switches an adapter off and on that receives nothing.
+    init(_ context: CentralContext, _ reset: AdapterReset) {
+        self.context = context
+        self.reset = reset
+        watch = DiscoveryWatch(silence: context.timing.silence, now: .now)
+    }
+
+    /// Scans for the devices of a service; nil ends the scan.
+    func scan(for service: BluetoothUUID?) {
+        session.requested = service
+        update()
+    }
+
+    /// Reports the devices of a service even without a scan; nil ends that.
+    func watch(for service: BluetoothUUID?) {
+        watched = service
+        publishDevices()
+    }
+
+    /// Makes the next call that discovery needs.
+    func update() {
+        if context.state == .poweredOn, !context.isStopped, !starting.isArmed, let adapter = context.adapter {
+            switch session.step(isPaused: context.isAttempting) {
+            case .start(let service): start(service, on: adapter)
+            case .stop: stop(on: adapter)
+            case nil: break
+            }
+        }
+        reportScanning()
+    }
+
+    /// Forgets the session and all pending calls: the adapter is another one, or unusable.
+    func adapterLost() {
+        session.reset()
+        starting.reset()
+    }
+
+    /// Makes no further call.
+    func stop() {
+        starting.stop()
+        watchTimer.disarm()
+    }
+
+    /// Handles the adapter's property `Discovering`.
+    func adapterReports(isDiscovering: Bool) {
+        // This client has not stopped it, for example after a reset of the controller.
+        guard session.report(isDiscovering) else { return }
+        context.log.debug("BlueZ has ended discovery")
+        starting.failed()
+    }
+
+    /// Reports that the scan has started or stopped.
+    func reportScanning() {
+        if let isScanning = session.scanningChange(isPaused: context.isAttempting) {
+            context.report(.scanning(isScanning))
+        }
+    }
+
+    // MARK: Calls
+
+    private func start(_ service: BluetoothUUID, on adapter: String) {
+        let filter = DBusValue.properties([
+            ("UUIDs", .strings([service.description])),
+            ("Transport", .string("le")),
+            ("DuplicateData", .boolean(true)),
+        ])
+        change(adapter, "SetDiscoveryFilter", [filter]) { discovery, error in
+            if let error { return discovery.refused("SetDiscoveryFilter", error) }
+            discovery.change(adapter, "StartDiscovery") { discovery, error in
+                // `InProgress`: BlueZ has not ended the previous session. Discovery is running, as requested.
+                if let error, error.name != "org.bluez.Error.InProgress" {
+                    return discovery.refused("StartDiscovery", error)
+                }
+                discovery.hasBegun(service)
+            }
+        }
+    }
+
+    private func stop(on adapter: String) {
+        change(adapter, "StopDiscovery") { discovery, error in
+            if let error {
+                // Ignored: if the session still runs, the next start returns `InProgress`.
+                discovery.context.log.debug("stopping discovery failed", [(.error, error.description)])
+            }
+            discovery.session.stopped()
+            discovery.watchTimer.disarm()
+            discovery.update()
+        }
+    }
+
+    private func change(
+        _ adapter: String, _ member: String, _ arguments: [DBusValue] = [],
+        then next: @escaping @LoopActor (AdapterDiscovery, DBusError?) -> Void
+    ) {
+        session.begin()
+        let generation = session.generation
+        context.connection.call(adapter, BlueZNames.adapter, member, arguments) { [weak self] result in
+            guard let self, generation == session.generation else { return }
+            guard case .failure(let error) = result else { return next(self, nil) }
+            // A lost bus is reported separately and resets discovery.
+            if error.code != .disconnected { next(self, error) }
+        }
+    }
+
+    private func hasBegun(_ service: BluetoothUUID) {
+        session.started(service)
+        starting.reset()
+        watch.began(at: .now)
+        watchTimer.arm(at: watch.deadline)
+        update()
+    }
+
+    private func refused(_ member: String, _ error: DBusError) {
+        session.refused()
+        if starting.isFresh {
+            context.log.warning("starting discovery failed", [(.member, member), (.error, error.description)])
+        }
+        starting.failed()
+        reportScanning()
+    }
+
+    // MARK: Silence
+
+    private func check() {
+        guard session.running != nil, !context.isStopped else { return }
+        let isFresh = watch.isFresh
+        switch watch.step(at: .now, mayReset: reset.isPossible) {
+        case .restart:
+            if isFresh { context.log.info("nothing received, restarting discovery") }
+            session.restart()
+            update()
+        case .resetAdapter: reset.begin()
+        case nil: break
+        }
+        watchTimer.arm(at: watch.deadline)
+    }
+
+    // MARK: Being heard
+
+    /// Reports all devices known to BlueZ.
+    func publishDevices() {
+        for path in context.connection.tree.devices.keys.sorted() { heard(path) }
+    }
+
+    /// Reports the bonded devices if they have changed.
+    func publishBonds() {
+        let adapter = context.adapter
+        let bonded = Set(
+            context.connection.tree.devices.values
+                .filter { $0.isPaired && $0.adapter == adapter && adapter != nil }.compactMap(\.address))
+        guard bonded != publishedBonds else { return }
+        publishedBonds = bonded
+        context.report(.bonds(bonded))
+    }
+
+    /// Handles a device that was heard, or that BlueZ knows.
+    func heard(_ path: String) {
+        guard let device = context.connection.tree.devices[path], device.adapter == context.adapter,
+            let address = device.address
+        else { return }
+        guard device.isInRange else {
+            if isWatched(device) { context.report(.remembered(address, device.advertisement)) }
+            return
+        }
+        if device.rssi != nil { watch.heard(at: .now) }
+        // Devices found for other clients of BlueZ are reported, too.
+        if isWatched(device) { context.report(.discovered(address, device.advertisement)) }
+        onHeard?(address)
+    }
+
+    private func isWatched(_ device: ObjectTree.DeviceObject) -> Bool {
+        [session.requested, watched].contains { $0.map(device.services.contains) ?? false }
+    }
+}
