@@ -93,6 +93,29 @@ struct MQTTClientTests {
         }
     }
 
+    @Test(
+        "sends a user property with its name and its value, and none with 3.1.1",
+        arguments: [
+            (.v5, [0x30, 11, 0, 1, 0x61, 7, 0x26, 0, 1, 0x6E, 0, 1, 0x76]), (.v311, [0x30, 3, 0, 1, 0x61]),
+        ] as [(MQTTConfiguration.Version, [UInt8])])
+    func userProperty(version: MQTTConfiguration.Version, packet: [UInt8]) async throws {
+        try await onLoop {
+            let server = try FakeBroker { bytes in
+                Packet.level(of: bytes).map { .send($0 == 5 ? Packet.accepted5 : Packet.accepted311) } ?? .nothing
+            }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.version = version
+            configuration.sessionExpiry = .zero
+            let client = TestClient(configuration)
+            try await client.connected()
+            let property = MQTTUserProperty("n", "v")
+            try client.client.publish(MQTTMessage(topic: "a", payload: []), ticket: 1, userProperty: property)
+            try await until("the message") { server.received.last?.first == 0x30 }
+            #expect(server.received.last == packet)
+            await client.client.stop()
+        }
+    }
+
     @Test("receives nothing after it has unsubscribed")
     func unsubscribes() async throws {
         try await withClient { client, _ in
@@ -208,7 +231,7 @@ struct MQTTClientTests {
         }
     }
 
-    @Test("does not repeat a refused subscription after the end of the connection")
+    @Test("reports a refused subscription on each connection, and does not repeat it after the end of one")
     func endedSubscription() async throws {
         try await onLoop {
             let server = try FakeBroker { bytes in
@@ -218,18 +241,18 @@ struct MQTTClientTests {
             configuration.version = .v311
             configuration.sessionExpiry = .zero
             let client = TestClient(configuration)
-            try await client.connected()
+            let filter = try MQTTTopicFilter("a/#")
             var isArmed: [Bool] = []
             client.react = { [unowned client] event in
                 switch event {
+                case .connected: client.client.subscribe(to: [(filter, .atLeastOnce)])
                 case .subscriptionRefused: client.client.cut()
                 case .disconnected: isArmed.append(client.client.subscriptionTimer.isArmed)
                 default: break
                 }
             }
-            client.client.subscribe(to: [(try MQTTTopicFilter("a/#"), .atLeastOnce)])
-            try await until("the end") { !isArmed.isEmpty }
-            #expect(isArmed == [false])
+            try await until("the end of two connections") { isArmed.count == 2 }
+            #expect(isArmed == [false, false])
             await client.client.stop()
         }
     }

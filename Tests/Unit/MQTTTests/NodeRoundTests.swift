@@ -157,6 +157,16 @@ struct NodePlannerTests {
         }
     }
 
+    @Test("nodes that were looked up are tried in their order, also after a connection to the second one")
+    func lookedUp() {
+        var planner = planner(.v5)
+        planner.found(nodes: 3)
+        _ = planner.ended(with: unreachable, at: start, random: 0)
+        planner.accepted(at: start)
+        _ = planner.ended(with: lost, at: start + .seconds(10), random: 0)
+        #expect(planner.plan(at: start).node == 2)
+    }
+
     @Test("wrong credentials are tried at one node for each pause")
     func credentials() {
         var planner = planner(.v5)

@@ -123,7 +123,9 @@ struct ServiceRecordTests {
         #expect(error.text.hasPrefix("SRV _mqtt._tcp.invalid: "))
     }
 
-    @Test("a client connects to the nodes that the lookup finds, and looks them up again after a round")
+    @Test(
+        "a client connects to the nodes that the lookup finds, and looks them up again after a round; if that fails, it tries the last ones"
+    )
     func client() async throws {
         try await onLoop {
             let unused = try ReservedPort()
@@ -131,6 +133,7 @@ struct ServiceRecordTests {
             let answers = [
                 Result<[MQTTAddress], MQTTError>.failure(MQTTError(.nameNotResolved, "no answer")),
                 .success([MQTTAddress(host: "127.0.0.1", port: unused.number)]),
+                .failure(MQTTError(.nameNotResolved, "no answer")),
                 .success([
                     MQTTAddress(host: "127.0.0.1", port: unused.number),
                     MQTTAddress(host: "127.0.0.1", port: broker.port),
@@ -142,7 +145,7 @@ struct ServiceRecordTests {
             configuration.lookUp = { _, _ in answers[min(counter.next(), answers.count - 1)] }
             let client = TestClient(configuration)
             try await client.connected()
-            #expect(client.errors.map(\.code) == [.nameNotResolved, .unreachable, .unreachable])
+            #expect(client.errors.map(\.code) == [.nameNotResolved, .unreachable, .unreachable, .unreachable])
             #expect(client.sessions.first?.node?.port == broker.port)
             await client.client.stop()
         }
