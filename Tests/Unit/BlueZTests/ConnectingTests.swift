@@ -24,6 +24,17 @@ struct ConnectingTests {
         }
     }
 
+    @Test("waits for a device that BlueZ does not know: it does not count as received")
+    func unknown() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.central.perform(.connect(CentralBench.address(1)))
+            var queue = bench.central.links.queue
+            #expect(queue.next(at: .now) { _ in true } == nil)
+            #expect(!queue.isEmpty)
+        }
+    }
+
     @Test("makes one attempt at a time and reaches all devices")
     func oneAtATime() async throws {
         try await onLoop {
