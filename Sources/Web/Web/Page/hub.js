@@ -9,6 +9,8 @@ const lingering = 3000;
 const catchUpInterval = 15000;
 const reconnectDelay = 1000;
 const mostEvents = 1000;
+// The most tags whose newest gesture is kept beside the events.
+const mostGestures = 4096;
 // A page that reads nothing gets everything again when it goes on.
 const mostUnread = 4000;
 
@@ -183,6 +185,7 @@ export class Hub {
       if (topic !== gesture && !isEndOfTag({topic, ...rest})) continue;
       this.gestures.delete(gesture);
       if (topic === gesture) this.gestures.set(topic, {topic, ...rest});
+      if (this.gestures.size > mostGestures) this.gestures.delete(this.gestures.keys().next().value);
     }
   }
 
