@@ -136,6 +136,7 @@ struct ImpersonationTests {
             try await world.request("forget", #"{"id":"0001"}"#)
             let result = try await world.request("pair", #"{"serial":"0001"}"#)
             #expect((result["data"] as? [String: Any])?["address"] as? String == Self.other)
+            try await until("the end of the problem") { world.problems.isEmpty }
             try await world.connected()
             #expect(world.observer.document("jacquard/tag/0001/info")["address"] as? String == Self.other)
         }

@@ -143,8 +143,17 @@ extension ClientFailure {
         guard let lifetime, code == "expired" else { return self }
         let hint = [hint, "--wait SECONDS waits longer"].compactMap(\.self).joined(separator: "; ")
         // Word by word: `replacing` would link the parser of regular expressions, 0.8 MB of code.
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-            .map { $0 == "ttl_ms" ? "\(lifetime.decimalSeconds) s" : String($0) }
+        var words: [String] = []
+        var isLimit = false
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            if isLimit, word.hasPrefix("("), let end = word.firstIndex(of: ")") {
+                // The same time in milliseconds.
+                words[words.count - 1] += word[word.index(after: end)...]
+            } else {
+                words.append(word == "ttl_ms" ? "\(lifetime.decimalSeconds) s" : String(word))
+            }
+            isLimit = word == "ttl_ms"
+        }
         return ClientFailure(exitCode: exitCode, code: code, text: words.joined(separator: " "), hint: hint)
     }
 }

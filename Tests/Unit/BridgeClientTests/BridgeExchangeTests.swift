@@ -70,12 +70,12 @@ struct BridgeExchangeTests {
         #expect(request.waitsFor == "the tag 1, at most 1.5 s")
         let usual = TagOrder(tags: TagOperand(["1"]), command: "led").request("1", Self.topics)
         #expect(usual.payload["ttl_ms"] == nil && usual.waitsFor == "the tag 1, at most 10 s")
-        let error =
-            #"{"code":"expired","text":"Tag 1 did not become reachable within ttl_ms","hint":"last seen 2 s ago"}"#
+        let text = "Tag 1 did not become reachable within ttl_ms (1500); nothing was sent"
+        let error = #"{"code":"expired","text":"\#(text)","hint":"last seen 2 s ago"}"#
         let payload = #"{"id":"\#(request.id)","status":"error","error":\#(error)}"#
         let exchange = BridgeExchange(request: request, topics: Self.topics, answers: "mine")
         let failure = ClientFailure(
-            exitCode: .failed, code: "expired", text: "Tag 1 did not become reachable within 1.5 s",
+            exitCode: .failed, code: "expired", text: "Tag 1 did not become reachable within 1.5 s; nothing was sent",
             hint: "last seen 2 s ago; --wait SECONDS waits longer")
         #expect(exchange.received(MQTTMessage(topic: "mine", payload: Array(payload.utf8))) == .failed(failure))
     }

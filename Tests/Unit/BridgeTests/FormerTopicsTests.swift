@@ -11,11 +11,14 @@ struct FormerTopicsTests {
         #"{"bridge":"\#(bridge)","id":"0001","serial":"0001"}"#
     }
 
-    private func scene(_ earlier: EarlierRuns = EarlierRuns(), hasDiscovery: Bool = true) -> Scene {
+    private func scene(
+        _ earlier: EarlierRuns = EarlierRuns(), hasDiscovery: Bool = true,
+        form: HomeAssistantConfiguration.Form = .device
+    ) -> Scene {
         let scene = Scene()
         let configuration = BridgeConfiguration(
             instance: "attic", version: "0.1.0", tags: [.tag003R],
-            homeAssistant: hasDiscovery ? HomeAssistantConfiguration() : nil)
+            homeAssistant: hasDiscovery ? HomeAssistantConfiguration(form: form) : nil)
         scene.state = BridgeState(
             configuration: configuration, earlier: earlier, boot: "9f3c", startedAt: Scene.beginning)
         scene.begin()
@@ -112,6 +115,21 @@ struct FormerTopicsTests {
         scene.handle(.brokerConnected)
         scene.receive("jacquard/bridge/old/info", #"{"boot":"\#(boot)","tags":["0001"]}"#, isRetained: true)
         #expect(cleared(scene.wait(.seconds(5))) == [])
+    }
+
+    // Releases before the device form log an error for each message to it.
+    @Test("of a former name are cleared in the device form only where one is retained, while the single form is used")
+    func earlyReleases() {
+        let scene = scene(Self.runs, form: .single)
+        scene.receive("jacquard/bridge/old/info", #"{"boot":"aaaa","tags":[]}"#, isRetained: true)
+        _ = scene.takeActions()
+        let topics = scene.wait(.seconds(1)).discoveryTopics
+        #expect(topics.contains { $0.contains("jacquard_bridge_old") })
+        #expect(!topics.contains { $0.hasPrefix("homeassistant/device/") })
+        let former = "homeassistant/device/jacquard_bridge_old/config"
+        #expect(scene.takeActions().contains(.subscribe([former])))
+        #expect(cleared(scene.receive(former, "{}", isRetained: true)) == [former])
+        #expect(scene.takeActions() == [.unsubscribe([former])])
     }
 
     @Test("of a former name that another bridge uses now are kept", arguments: ["cccc", nil])

@@ -35,8 +35,8 @@ extension OptionDescription {
     static let wait = OptionDescription(
         name: "--wait", value: "SECONDS",
         details: [
-            "How long to wait for a tag that is not connected, 0 to 86400 (ttl_ms;",
-            "default: \(ClientRequest.usualLifetime.decimalSeconds)).",
+            "How long to wait for a tag that is not connected, 0 to 86400 (default:",
+            "\(ClientRequest.usualLifetime.decimalSeconds)).",
         ])
 }
 
