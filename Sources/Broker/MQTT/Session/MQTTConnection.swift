@@ -18,7 +18,6 @@ final class MQTTConnection {
 
     /// The phase of a connection.
     enum Phase {
-        case new
         /// The helper thread resolves the name. The loop does not use the instance.
         case opening
         /// TCP is connecting.
@@ -38,7 +37,7 @@ final class MQTTConnection {
     let version: MQTTVersion
     private let isDiscardOnly: Bool
     let instance: any BrokerLink
-    var phase = Phase.new
+    var phase = Phase.opening
     private(set) var watch: (any BrokerSocket)?
     var outstanding = Outstanding()
     var keepAlive: KeepAlive?
@@ -106,7 +105,6 @@ final class MQTTConnection {
         self.deadline = deadline
         let result = await withCheckedContinuation { continuation in
             answer = continuation
-            phase = .opening
             limit.arm(at: deadline)
             // Not awaited: the resolver may hang for longer than the deadline. The task keeps the connection, and with
             // it the instance that the helper works on.
@@ -179,7 +177,7 @@ final class MQTTConnection {
             limit.arm(after: time)
             flush()
         case .finishing, .leaving: break
-        case .new, .opening, .connecting, .greeting, .closed: close(.stopped)
+        case .opening, .connecting, .greeting, .closed: close(.stopped)
         }
     }
 
@@ -213,7 +211,7 @@ final class MQTTConnection {
         case .opening: close(MQTTError(.nameNotResolved, "no answer from the resolver in time"))
         case .connecting: close(MQTTError(.unreachable, "no answer in time"))
         case .greeting: close(MQTTError(.timeout, "the broker took the connection and did not answer in time"))
-        case .new, .active, .finishing, .leaving, .closed: close(.stopped)
+        case .active, .finishing, .leaving, .closed: close(.stopped)
         }
     }
 }
