@@ -19,9 +19,10 @@ extension TagCommand {
     /// - Throws: ``TagCommandError`` if the tag or its gear cannot execute the command, or a parameter is invalid.
     func request(in context: RequestContext) throws(TagCommandError) -> (Request, CommandStep) {
         let (request, step) = try uncheckedRequest(in: context)
-        if isAlwaysShort { return (request, step) }
-        let length = request.encoded(id: RequestQueue<RequestPurpose>.maximumID).count
-        guard length <= Fragment.maximumPacketLength else { throw .invalidParameter }
+        let longestID = RequestQueue<RequestPurpose>.maximumID
+        guard isAlwaysShort || request.encoded(id: longestID).count <= Fragment.maximumPacketLength else {
+            throw .invalidParameter
+        }
         return (request, step)
     }
 
