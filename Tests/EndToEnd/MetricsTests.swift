@@ -69,15 +69,20 @@ struct MetricsTests {
         }
     }
 
-    @Test("log a changed file or interval, and their removal")
+    @Test("log a changed file or interval, after which they are written at once, and their removal")
     func changes() async throws {
         let folder = try ScratchFolder()
-        let settings = Self.settings(folder.path + "/a.prom")
+        let file = folder.path + "/a.prom"
+        let settings = Self.settings(file)
         try await inWorld { world in
-            try await world.reload(WorldPlan(settings: settings))
-            #expect(world.daemon.printed.contains("metrics are written elsewhere path=\(folder.path)/a.prom"))
+            // Intervals that are too long to wait for.
+            try await world.reload(WorldPlan(settings: settings + "00"))
+            #expect(world.daemon.printed.contains("metrics are written elsewhere path=\(file)"))
+            try await until("the file") { FileManager.default.fileExists(atPath: file) }
+            try FileManager.default.removeItem(atPath: file)
             try await world.reload(WorldPlan(settings: settings + "0"))
             #expect(world.daemon.printed.contains("metrics are written at another interval"))
+            try await until("the file again") { FileManager.default.fileExists(atPath: file) }
             try await world.reload(WorldPlan(settings: settings + "0"))
             #expect(world.daemon.printed.contains("the configuration was read again, and nothing is different"))
             try await world.reload(WorldPlan())

@@ -90,17 +90,24 @@ struct ReloadTests {
         }
     }
 
-    @Test("removes announcements, and publishes them in the other form")
+    @Test("removes announcements, and publishes them in the other form, those of an added tag in the new form only")
     func discovery() async throws {
-        try await inWorld { world in
+        try await inWorld(WorldPlan(tags: 2, tagList: Self.tag(1))) { world in
             let device = "homeassistant/device/jacquard_tag_0001/config"
             try await until("it is announced") { world.observer.latest(device)?.isEmpty == false }
             try await world.reload(WorldPlan(settings: "home_assistant:\n  discovery: false"))
             try await until("the announcement is gone") { world.observer.latest(device) == "" }
             try await world.reload(WorldPlan(settings: "home_assistant:\n  form: single"))
-            try await until("it is announced in the other form") {
-                world.observer.latest("homeassistant/sensor/jacquard_tag_0001/battery/config")?.isEmpty == false
+            @LoopActor func isAnnounced(_ tag: String) -> Bool {
+                world.observer.latest("homeassistant/sensor/jacquard_tag_\(tag)/battery/config")?.isEmpty == false
             }
+            try await until("it is announced in the other form") { isAnnounced("0001") }
+            try await world.reload(WorldPlan(tagList: Self.tag(1)))
+            try await until("it is announced in the first form") { world.observer.latest(device)?.isEmpty == false }
+            try await world.reload(
+                WorldPlan(tagList: Self.tag(1) + Self.tag(2), settings: "home_assistant:\n  form: single"))
+            try await until("both are announced in the other form") { isAnnounced("0001") && isAnnounced("0002") }
+            #expect(world.observer.payloads(of: "homeassistant/device/jacquard_tag_0002/config").isEmpty)
         }
     }
 

@@ -1,5 +1,6 @@
 import Bluetooth
 import Bridge
+import JacquardProtocol
 import Testing
 
 @testable import Daemon
@@ -14,6 +15,22 @@ struct ConversionTests {
         ]
         for (stack, bridge) in states { #expect(AdapterFacts.State(stack) == bridge) }
         #expect(Set(states.map(\.1)) == Set(AdapterFacts.State.allCases))
+    }
+
+    @Test(
+        "say why a pairing or a removal has failed, with the name of the stack's error if there is one",
+        arguments: [
+            (TagConnectionError(.bluetoothPowerOff, "off"), .bluetoothUnavailable(.poweredOff)),
+            (TagConnectionError(.bluetoothDeviceNotFound, "away"), .notFound),
+            (TagConnectionError(.connectionTimeout, "late"), .timeout(text: "late")),
+            (TagConnectionError(.inUse, "busy"), .refused(name: "inUse", text: "busy")),
+            (
+                TagConnectionError(.unconnectableTag, "no", stackName: "org.bluez.Error.Failed"),
+                .refused(name: "org.bluez.Error.Failed", text: "no")
+            ),
+        ] as [(TagConnectionError, RequestError)])
+    func requestErrors(error: TagConnectionError, expected: RequestError) {
+        #expect(RequestError(error, .poweredOff) == expected)
     }
 
     @Test("have at most 256 bytes of a topic in the log, and three dots", arguments: [0, 255, 256, 257, 65_535])

@@ -75,6 +75,17 @@ struct AtomicFileTests {
         #expect(status.st_mode & S_IFMT == S_IFLNK)
     }
 
+    @Test("replaces what a killed process has left beside it, whether there is an old file or not")
+    func leftover() throws {
+        for text in ["a", "b"] {
+            _ = try scratch.write("file.new", "incomplete")
+            // A failure of an earlier call does not count.
+            errno = 0
+            try write(text)
+            #expect(try self.text(path) == text)
+        }
+    }
+
     @Test("does not wait for a FIFO with either name")
     func fifos() throws {
         #expect(mkfifo(path + ".new", 0o600) == 0)

@@ -70,6 +70,19 @@ struct BatteryStoreTests {
         }
         #expect(file == nil)
         try await onLoop {
+            let other = try ScratchFolder()
+            let stores = [
+                Self.store(folder),
+                Self.store(StateFolder(option: other.path, environment: [:]), interval: .milliseconds(5)),
+            ]
+            stores.forEach { $0.remember(Self.record()) }
+            // The second one is written after what the first one would have written at once.
+            try await until("the other file") {
+                FileManager.default.fileExists(atPath: other.path + "/batteries.json")
+            }
+            #expect(file == nil)
+        }
+        try await onLoop {
             let store = Self.store(folder, interval: .milliseconds(5))
             await store.load(for: Self.known)
             store.remember(Self.record())
