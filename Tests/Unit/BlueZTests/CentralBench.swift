@@ -59,11 +59,9 @@ final class CentralBench {
         central = BlueZCentral(
             busAddress: bus.address, adapter: choice, resetAdapter: resetAdapter, timing: timing,
             log: Logger("bluez", to: sink))
-        central.onEvent = { [unowned self] in note($0) }
-        blueZ.onCall = { [unowned self] in
-            calls.append("\($0) \(Self.short($1))")
-            onCall?(calls[calls.count - 1])
-        }
+        // Weak: a call that is under way may keep the central or BlueZ for longer than the bench.
+        central.onEvent = { [weak self] in self?.note($0) }
+        blueZ.onCall = { [weak self] in self?.note("\($0) \(Self.short($1))") }
         guard isStarted else { return }
         try await blueZ.start()
         try await start()
@@ -88,6 +86,11 @@ final class CentralBench {
     }
 
     // MARK: What happened
+
+    private func note(_ call: String) {
+        calls.append(call)
+        onCall?(call)
+    }
 
     private func note(_ event: CentralEvent) {
         onEvent?(event)
@@ -118,6 +121,9 @@ final class CentralBench {
             throw error
         }
     }
+
+    /// The members of the calls, without those of discovery, whose time does not depend on others.
+    var members: [Substring] { calls.map { $0.prefix { $0 != " " } }.filter { !$0.contains("Discovery") } }
 
     func waitForCall(_ call: String, _ count: Int = 1) async throws {
         try await until("\(count) x call \(call), after \(calls)") { [unowned self] in

@@ -119,8 +119,7 @@ struct DisconnectingTests {
             await bench.central.stop(within: .milliseconds(100))
             try await until("notifications are off") { !isOn }
             // The bus keeps the order of calls, but not that of a call and the end of a descriptor.
-            let members = bench.calls.map { $0.prefix { $0 != " " } }
-            #expect(members.suffix(2) == ["StopNotify", "Disconnect"])
+            #expect(bench.members.suffix(2) == ["StopNotify", "Disconnect"])
         }
     }
 
@@ -148,9 +147,8 @@ struct DisconnectingTests {
             bench.write([1], type)
             // Longer than the pause before a write is repeated.
             await bench.central.stop(within: .milliseconds(200))
-            let members = bench.calls.map { $0.prefix { $0 != " " } }
             #expect(
-                members.suffix(3) == [
+                bench.members.suffix(3) == [
                     type == .withResponse ? "WriteValue" : "AcquireWrite", "StopNotify", "Disconnect",
                 ])
         }
@@ -166,8 +164,7 @@ struct DisconnectingTests {
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await until("the call") { bench.calls.contains { $0.hasPrefix("AcquireNotify") } }
             await bench.central.stop()
-            let members = bench.calls.map { $0.prefix { $0 != " " } }
-            #expect(members.suffix(3) == ["AcquireNotify", "StopNotify", "Disconnect"])
+            #expect(bench.members.suffix(3) == ["AcquireNotify", "StopNotify", "Disconnect"])
         }
     }
 
