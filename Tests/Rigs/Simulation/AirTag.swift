@@ -11,6 +11,7 @@ final class AirTag {
     private let world: World
     let address: BluetoothAddress
     let serial: String
+    let number: Int
     private(set) var firmware: Firmware
     /// Metres on a line, as the places of hosts.
     var place: Double {
@@ -41,6 +42,7 @@ final class AirTag {
         self.world = world
         self.address = address
         self.serial = serial.description
+        self.number = number
         self.place = place
         firmware = Firmware(
             FirmwareIdentity(serial: serial), gear: number % 4 == 3 ? nil : SimulatedGear.all[number % 3])
@@ -178,7 +180,9 @@ final class RadioLink {
 
     func notify(_ value: [UInt8], on channel: TagCharacteristic, mark: GestureMark?) {
         guard isUp else { return }
-        exchange { [self] in host.client?.notified(value, on: channel, over: self, mark: mark) }
+        exchange { [self] in
+            for client in host.clients { client.notified(value, on: channel, over: self, mark: mark) }
+        }
     }
 
     /// Calls a function when a packet has arrived. Packets keep their order.

@@ -11,19 +11,19 @@ import Time
 final class BridgeHost {
     private let world: World
     let number: Int
-    let place: Double
     let radio: HostRadio
     private(set) var process: BridgeProcess?
     /// The disk at the next start: a killed process goes on to write to its own copy.
     private var generation = 0
     /// Tags that the configuration lists with another name than their own.
     private var namedTags: Set<Int> = []
+    private var configuration = ConfigurationText()
+    private var isDiskFull = false
 
-    init(_ world: World, number: Int, place: Double) {
+    init(_ world: World, number: Int, radio: HostRadio) {
         self.world = world
         self.number = number
-        self.place = place
-        radio = HostRadio(world, number: number, place: place)
+        self.radio = radio
         attempt { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
         writeConfiguration()
     }
@@ -34,6 +34,9 @@ final class BridgeHost {
     private var file: String { "\(folder)/config.yaml" }
     /// The state folder of the current process.
     var state: String { "\(folder)/state\(generation)" }
+
+    /// Whether its bridge has connected a tag.
+    func isLinked(_ tag: AirTag) -> Bool { process?.central?.isLinked(tag) ?? false }
 
     /// Starts the process; does nothing while there is one.
     func start() {
@@ -63,6 +66,7 @@ final class BridgeHost {
         process.kill()
         self.process = nil
         let old = state
+        emptyDisk()
         generation += 1
         // A process that is killed at its start has none.
         if FileManager.default.fileExists(atPath: old) {
@@ -71,7 +75,34 @@ final class BridgeHost {
                 try damage.apply(to: state)
             }
         }
+        if isDiskFull { fillDisk(true) }
         world.after(wait) { [self] in start() }
+    }
+
+    /// Lets every attempt to write a file of the state fail, or succeed again: a folder is in the place of the new file.
+    func fillDisk(_ isFull: Bool) {
+        emptyDisk()
+        isDiskFull = isFull
+        guard isFull, FileManager.default.fileExists(atPath: state) else { return }
+        for file in StateDamage.files {
+            attempt {
+                try FileManager.default.createDirectory(
+                    atPath: "\(state)/\(file).new", withIntermediateDirectories: false)
+            }
+        }
+    }
+
+    private func emptyDisk() {
+        for file in StateDamage.files { rmdir("\(state)/\(file).new") }
+    }
+
+    /// Changes the configuration, and reads it again as at SIGHUP.
+    func reload(_ change: (inout ConfigurationText) -> Void) {
+        change(&configuration)
+        world.trace("\(instance) reloads")
+        world.disturbed()
+        writeConfiguration()
+        process?.reload()
     }
 
     /// Changes the configuration of a tag, and reads it again as at SIGHUP.
@@ -86,11 +117,12 @@ final class BridgeHost {
     /// The name of a tag in the configuration; nil: none.
     func configuredName(of tag: Int) -> String? { namedTags.contains(tag) ? "Sleeve \(tag)" : nil }
 
+    /// Whether the configuration lists a tag.
+    func lists(_ tag: AirTag) -> Bool { !configuration.leftOut.contains(tag.number) }
+
     private func writeConfiguration() {
-        var lines = [
-            "instance: \(instance)", "mqtt:", "  host: broker", "log:", "  level: \(world.options.logLevel)", "tags:",
-        ]
-        for number in 0..<world.options.tags {
+        var lines = configuration.lines(of: instance, world.options)
+        for number in 0..<world.options.tags where !configuration.leftOut.contains(number) {
             lines.append("  - serial: \"\(String(10_000 + number).dropFirst())\"")
             if let name = configuredName(of: number) { lines.append("    name: \(name)") }
         }
@@ -112,6 +144,12 @@ final class BridgeHost {
 /// What a crash of the machine does to the state folder.
 enum StateDamage: CaseIterable {
     case none, tornTags, noTags, tornBatteries
+    /// A file ends after so many bytes.
+    case cut(String, Int)
+
+    static let allCases = [none, tornTags, noTags, tornBatteries]
+    /// The files that are written as a whole.
+    static let files = ["tags.json", "batteries.json", "runs.json"]
 
     func apply(to folder: String) throws {
         let (name, length): (String, UInt64) =
@@ -120,8 +158,9 @@ enum StateDamage: CaseIterable {
             case .tornTags: ("tags.json", 40)
             case .noTags: ("tags.json", 0)
             case .tornBatteries: ("batteries.json", 10)
+            case .cut(let name, let length): (name, UInt64(length))
             }
-        guard self != .none, let file = FileManager.default.contents(atPath: "\(folder)/\(name)") else { return }
+        guard !name.isEmpty, let file = FileManager.default.contents(atPath: "\(folder)/\(name)") else { return }
         try file.prefix(Int(length)).write(to: URL(filePath: "\(folder)/\(name)"))
     }
 }
@@ -131,11 +170,13 @@ enum StateDamage: CaseIterable {
 final class BridgeProcess {
     private let world: World
     private unowned let host: BridgeHost
+    /// The number of its bridge.
+    var number: Int { host.number }
     let oracle: ProcessOracle
     /// Its state folder.
     private let state: String
     var links: [WeakLink] = []
-    private var central: SimulatedCentral?
+    private(set) var central: SimulatedCentral?
     private var bridge: RunningBridge?
     /// Whether the process was killed: nothing that it does has an effect.
     private(set) var isDead = false
@@ -155,6 +196,9 @@ final class BridgeProcess {
 
     /// The number of messages that wait for the broker.
     var queued: Int { bridge?.queued ?? 0 }
+
+    /// What its objects hold.
+    var contents: [String: Int] { bridge.map { ContentCount(of: $0).sizes } ?? [:] }
 
     func start(_ file: String) {
         let sink = TraceSink(world, host.instance)

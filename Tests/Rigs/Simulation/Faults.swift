@@ -6,6 +6,7 @@ import Time
 @LoopActor
 final class Faults {
     private let world: World
+    private lazy var machine = MachineFaults(world, self)
     private(set) var count = 0
     /// The faults that have not ended.
     private var active = 0
@@ -45,15 +46,21 @@ final class Faults {
     private func next() {
         guard !isQuiet else { return }
         play()
+        if world.options.hasAllFaults { machine.playSometimes() }
         // A second one at about the same time finds what one alone does not.
         if world.chance(0.4) { world.after(world.draw(.zero, .seconds(3))) { [self] in if !isQuiet { play() } } }
         world.after(world.drawInterval(mean: world.options.faultInterval / 2)) { [self] in next() }
     }
 
-    /// Begins a fault that ends after a time.
-    private func play() {
+    /// Counts a fault.
+    func begins() {
         count += 1
         changed()
+    }
+
+    /// Begins a fault that ends after a time.
+    private func play() {
+        begins()
         let host = world.hosts[Int(world.random.next() % UInt64(world.hosts.count))]
         let tag = world.tags[Int(world.random.next() % UInt64(world.tags.count))]
         let least: Duration = world.chance(0.5) ? .milliseconds(5) : .seconds(5)
@@ -158,7 +165,7 @@ final class Faults {
         .noBody, .lostFragment, .hang,
     ]
 
-    private func note(_ text: String) {
+    func note(_ text: String) {
         world.trace("FAULT \(text)")
     }
 
@@ -167,7 +174,7 @@ final class Faults {
         world.disturbed()
     }
 
-    private func ends(after wait: Duration, _ body: @escaping @LoopActor () -> Void) {
+    func ends(after wait: Duration, _ body: @escaping @LoopActor () -> Void) {
         active += 1
         world.after(wait) { [self] in
             active -= 1
@@ -178,7 +185,7 @@ final class Faults {
     }
 
     /// A fault during which the broker is not reachable.
-    private func outage(_ wait: Duration, _ body: @escaping @LoopActor () -> Void) {
+    func outage(_ wait: Duration, _ body: @escaping @LoopActor () -> Void) {
         brokerOutages.append(world.now..<(world.now + wait + .seconds(40)))
         if brokerOutages.count > 100 { brokerOutages.removeFirst(50) }
         ends(after: wait, body)

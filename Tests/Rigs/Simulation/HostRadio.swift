@@ -18,8 +18,14 @@ final class HostRadio {
     var takenByOthers: Set<BluetoothAddress> = []
     private(set) var isPowered = true
     private(set) var isDaemonUp = true
-    /// The central of the running bridge.
-    weak var client: SimulatedCentral?
+    /// Whether there is an adapter.
+    private(set) var isPlugged = true
+    /// The number of the adapter: another one that is plugged in has the next number.
+    private var adapterNumber = 0
+    /// The latest central of each bridge, by its number.
+    private var latestClients: [(bridge: Int, client: WeakCentral)] = []
+    /// The centrals that exist.
+    var clients: [SimulatedCentral] { latestClients.compactMap(\.client.central) }
     /// Faults of requests that are drawn.
     var faultRate = 0.0
     /// Until when the bridge may wait for requests that fail.
@@ -33,16 +39,41 @@ final class HostRadio {
 
     var state: CentralState {
         if !isDaemonUp { return .resetting }
+        if !isPlugged { return .unsupported }
         return isPowered ? .poweredOn : .poweredOff
     }
 
     var adapters: [Adapter] {
-        guard isDaemonUp else { return [] }
+        guard let adapterID else { return [] }
         return [
             Adapter(
-                id: "hci0", address: BluetoothAddress("00:00:00:00:00:0\(number + 1)"), state: state,
-                isDiscovering: client?.isScanning ?? false, connectedCount: links.count)
+                id: adapterID, address: BluetoothAddress("00:00:00:00:0\(adapterNumber % 10):0\(number + 1)"),
+                state: state, isDiscovering: clients.contains { $0.isScanning }, connectedCount: links.count)
         ]
+    }
+
+    /// The name of the adapter; nil while there is none.
+    var adapterID: String? { isDaemonUp && isPlugged ? "hci\(adapterNumber)" : nil }
+
+    /// Adds the central of a bridge in place of its former one.
+    func add(_ client: SimulatedCentral, of bridge: Int) {
+        latestClients.removeAll { $0.bridge == bridge }
+        latestClients.append((bridge, WeakCentral(central: client)))
+    }
+
+    /// Removes the central of a killed process.
+    func remove(_ client: SimulatedCentral) {
+        latestClients.removeAll { $0.client.central === client }
+    }
+
+    /// Whether another program than a bridge's process uses the link of a device.
+    func isUsedByAnother(_ address: BluetoothAddress, than host: BridgeHost) -> Bool {
+        host.process?.central.map { isUsed(address, besides: $0) } ?? false
+    }
+
+    /// Whether another program than this one uses the link of a device.
+    func isUsed(_ address: BluetoothAddress, besides client: SimulatedCentral) -> Bool {
+        takenByOthers.contains(address) || clients.contains { $0 !== client && $0.isLinked(address) }
     }
 
     func link(_ address: BluetoothAddress) -> RadioLink? { links.first { $0.tag.address == address } }
@@ -69,7 +100,7 @@ final class HostRadio {
     /// A link has ended.
     func ended(_ link: RadioLink, _ error: BluetoothError?) {
         links.removeAll { $0 === link }
-        client?.linkEnded(link, error)
+        for client in clients { client.linkEnded(link, error) }
     }
 
     /// Whether a fault of a request is drawn.
@@ -88,10 +119,33 @@ final class HostRadio {
         stateChanged()
     }
 
+    /// Removes the adapter. Its links end.
+    func unplug() {
+        guard isPlugged else { return }
+        isPlugged = false
+        stateChanged()
+    }
+
+    /// Plugs an adapter in: the old one, or another one, which has no bonds.
+    func plug(isOther: Bool) {
+        guard !isPlugged else { return }
+        isPlugged = true
+        if isOther {
+            adapterNumber += 1
+            bonds = []
+        }
+        stateChanged()
+    }
+
     private func stateChanged() {
         world.disturbed()
-        client?.hostStateChanges()
+        for client in clients { client.hostStateChanges() }
         if state != .poweredOn { for link in links { link.end(nil) } }
-        client?.hostStateChanged()
+        for client in clients { client.hostStateChanged() }
     }
+}
+
+/// A central that its process owns.
+private struct WeakCentral {
+    weak var central: SimulatedCentral?
 }

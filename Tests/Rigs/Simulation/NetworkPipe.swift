@@ -31,9 +31,12 @@ final class NetworkPipe {
 
     /// The client.
     let process: BridgeProcess
+    /// The node of the broker.
+    let node: String
 
-    init(_ world: World, _ process: BridgeProcess) {
+    init(_ world: World, _ process: BridgeProcess, to node: String) {
         self.process = process
+        self.node = node
         self.world = world
     }
 
@@ -48,7 +51,7 @@ final class NetworkPipe {
         world.after(wait) { [self] in
             guard state == .connecting else { return }
             if isCut { return delayed.append { [self] in connect() } }
-            guard world.broker.isUp else {
+            guard world.broker.accepts(node) else {
                 failure = 111
                 state = .closed
                 isHungUp = true

@@ -27,18 +27,26 @@ final class Oracle {
     private var connectionChanges: [String: Instant] = [:]
     /// Since when a tag that advertises waits to be connected.
     private var waitingSince: [String: Instant] = [:]
+    /// Since when each bridge has no connection to a broker that would accept it.
+    private var lonelySince: [Int: Instant] = [:]
     private(set) var checks = 0
     /// Whether a bridge has published something about itself since its facts have last been compared.
     private var changedTopics = true
     /// When the facts of all bridges have last been compared with the truth.
     private var hostsCheckedAt = Instant(sinceBoot: .zero)
 
+    /// When the contents of the bridges have last been counted.
+    private var grownCheckedAt = Instant(sinceBoot: .zero)
+    /// The least time between two counts of what the bridges hold.
+    static let growthInterval = Duration.seconds(300)
     /// After this time without an event, all facts are true.
     static let calm = Duration.seconds(10)
     /// The longest time from the acknowledgement of a command to its result, with a broker.
     static let longestCommand = Duration.seconds(150)
     /// The longest time until a tag that is received is connected.
     static let longestWait = Duration.seconds(150)
+    /// The longest time until a bridge is connected to a broker that accepts it: a pause and two attempts.
+    static let longestSession = Duration.seconds(75)
     /// The longest time until the health document follows the truth: it is measured every minute.
     static let healthDelay = Duration.seconds(70)
 
@@ -65,7 +73,8 @@ final class Oracle {
     }
 
     private static func id(of message: MQTTMessage) -> String? {
-        guard message.topic.hasSuffix("/set") || message.topic.hasSuffix("/get") else { return nil }
+        guard message.topic.hasSuffix("/set") || message.topic.hasSuffix("/get") || message.topic.contains("/request/")
+        else { return nil }
         return JSONValue(parsing: message.payload)?["id"]?.string
     }
 
@@ -139,6 +148,7 @@ final class Oracle {
     private func check() {
         checkCommands()
         checkConnections()
+        checkSessions()
         guard world.now - world.lastDisturbance >= Self.calm, world.broker.isUp, !world.broker.isStalled,
             !world.isNetworkCut
         else { return }
@@ -151,14 +161,26 @@ final class Oracle {
                 if tag.checkedAt <= latest, check(tag) { tag.checkedAt = world.now }
             }
         }
+        checkGrowth()
         let most = 60 + 40 * world.options.tags * world.options.bridges
         if world.scheduled > most { violated("\(world.scheduled) timers and events are scheduled") }
+    }
+
+    /// After calm, everything that the bridges hold has returned to its size.
+    private func checkGrowth() {
+        guard !world.faults.isActive, world.now - grownCheckedAt > Self.growthInterval else { return }
+        grownCheckedAt = world.now
+        for host in world.hosts {
+            for (path, size) in (host.process?.contents ?? [:]).sorted(by: { $0.key < $1.key }) where size > 64 {
+                world.trace("\(host.instance) holds \(size) in \(path)")
+            }
+        }
     }
 
     /// Compares what the bridges publish about themselves, unless all is as it was.
     private func checkHosts() {
         for host in world.hosts where isServing(host) {
-            host.process?.oracle.check { host.radio.client?.isLinked($0) ?? false }
+            host.process?.oracle.check { host.isLinked($0) }
         }
         let latest = world.tags.reduce(world.lastDisturbance) { max($0, $1.lastDisturbance) }
         let isDue = [Self.calm, Self.healthDelay].contains { hostsCheckedAt < latest + $0 && latest + $0 < world.now }
@@ -191,7 +213,8 @@ final class Oracle {
             let isReceived =
                 tag.link == nil && tag.isAdvertising
                 && world.hosts.contains {
-                    tag.isReceivable(by: $0.radio) && $0.radio.state == .poweredOn && $0.process?.isRunning == true
+                    $0.lists(tag) && tag.isReceivable(by: $0.radio) && $0.radio.state == .poweredOn
+                        && $0.process?.isRunning == true
                 }
             guard isReceived, !world.faults.isActive else {
                 waitingSince[tag.serial] = nil
@@ -201,6 +224,23 @@ final class Oracle {
             waitingSince[tag.serial] = since
             guard world.now - since > Self.longestWait, !world.people.isHeld(tag) else { continue }
             violated("\(tag.serial) is received and has not been connected for \(world.now - since)")
+        }
+    }
+
+    /// Each bridge connects to a broker that accepts it.
+    private func checkSessions() {
+        for host in world.hosts {
+            guard world.isBrokerOpen, let process = host.process, process.isRunning,
+                !world.broker.isConnected("jacquard-\(host.instance)")
+            else {
+                lonelySince[host.number] = nil
+                continue
+            }
+            let since = lonelySince[host.number] ?? world.now
+            lonelySince[host.number] = since
+            if world.now - since > Self.longestSession {
+                violated("\(host.instance) has not been connected to the broker for \(world.now - since)")
+            }
         }
     }
 
@@ -226,7 +266,7 @@ final class Oracle {
         // After a crash during an outage of the broker, nothing corrects the state before the next start.
         guard isServing(host) else { return }
         expect(topic + "state", text(topic + "state"), "online")
-        let tags = world.tags.filter { host.radio.client?.isLinked($0) ?? false }
+        let tags = world.tags.filter { host.isLinked($0) }
         if host.radio.state == .poweredOn,
             world.tags.allSatisfy({ world.now - $0.lastDisturbance >= Self.calm && !isTroubled($0) })
         {
@@ -237,6 +277,7 @@ final class Oracle {
         switch host.radio.state {
         case .poweredOn: expect(topic + "adapter", states.first, "powered_on")
         case .poweredOff: expect(topic + "adapter", states.first, "powered_off")
+        case .unsupported: if !states.isEmpty { violated("\(topic)adapter is \(states), and there is none") }
         default: break
         }
         checkHealth(host)
@@ -244,11 +285,23 @@ final class Oracle {
 
     private func checkHealth(_ host: BridgeHost) {
         let topic = "bridge/\(host.instance)/health"
-        guard world.now - world.lastDisturbance > Self.healthDelay, host.radio.state == .poweredOn else { return }
         let codes = fact(topic)?["problems"]?.elements?.compactMap { $0["code"]?.string } ?? ["missing"]
+        let wanted: String? =
+            switch host.radio.state {
+            case .resetting, .unsupported: "no_adapter"
+            case .poweredOff: "adapter_not_ready"
+            default: nil
+            }
+        if let wanted, !codes.contains(wanted) {
+            violated("\(topic) names \(codes), and the state of Bluetooth is \(host.radio.state)")
+        }
+        guard world.now - world.lastDisturbance > Self.healthDelay, wanted == nil else { return }
         var lasting = ["events_dropped", "state_damaged"]
         // The failure of a tag lasts until it is connected.
-        if !world.tags.allSatisfy({ host.radio.client?.isLinked($0) ?? false }) { lasting.append("tag_unusable") }
+        if !world.tags.allSatisfy({ host.isLinked($0) }) { lasting.append("tag_unusable") }
+        if world.tags.contains(where: { host.radio.isUsedByAnother($0.address, than: host) }) {
+            lasting.append("in_use")
+        }
         if !codes.allSatisfy(lasting.contains) {
             violated("\(topic) names \(codes) after \(world.now - world.lastDisturbance)")
         }
@@ -259,7 +312,7 @@ final class Oracle {
         tag.troubledUntil > world.now
             || world.hosts.contains { host in
                 (host.radio.faultRate > 0 || host.radio.troubledUntil > world.now)
-                    && host.radio.client?.isLinked(tag) ?? false
+                    && host.isLinked(tag)
             }
     }
 
@@ -269,7 +322,7 @@ final class Oracle {
     private func check(_ tag: AirTag) -> Bool {
         let topic = "tag/\(tag.serial)/"
         // A link that a killed process has left is none.
-        let owner = world.hosts.first { $0.radio.client?.isLinked(tag) ?? false }
+        let owner = world.hosts.first { $0.isLinked(tag) }
         guard !isTroubled(tag) else { return false }
         guard let owner, isServing(owner) else {
             expect(topic + "availability", text(topic + "availability"), "offline")
@@ -315,6 +368,22 @@ final class ProcessOracle {
         self.bridge = bridge
     }
 
+    /// The gestures of each tag before it was removed from the configuration, if it was.
+    private var former: [String: [Gesture]] = [:]
+
+    /// A tag is listed again that was removed: its gestures are numbered from 1 again.
+    func listedAgain(_ tag: String) {
+        former[tag] = passed[tag]
+        (passed[tag], published[tag], last[tag], expired[tag]) = (nil, nil, nil, nil)
+    }
+
+    /// Whether a gesture may be one of before the tag was removed, which the broker receives late.
+    private func isFormer(_ number: Int64, _ type: String, of tag: String) -> Bool {
+        guard let gestures = former[tag], number >= 1, number <= gestures.count else { return false }
+        if number <= passed[tag]?.count ?? 0, passed[tag]?[Int(number) - 1].word == type { return false }
+        return gestures[Int(number) - 1].word == type
+    }
+
     /// The number of counted gestures without a publication, of each tag.
     private var expired: [String: Int64] = [:]
 
@@ -336,6 +405,7 @@ final class ProcessOracle {
         else { return world.fail("a gesture cannot be read") }
         let tag = World.serial(of: message.topic) ?? ""
         world.trace("\(bridge) gesture \(tag) \(type) \(number)")
+        if isFormer(number, type, of: tag) { return }
         let all = passed[tag] ?? []
         guard number >= 1, number <= all.count else {
             return world.fail("gesture \(number) of \(tag) was published, and \(all.count) were received")

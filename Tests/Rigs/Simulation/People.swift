@@ -24,6 +24,7 @@ final class People {
             plan(mean: world.options.gestureInterval * 20) { [self] in act(on: tag) }
         }
         plan(mean: world.options.commandInterval) { [self] in command() }
+        if world.options.hasAllFaults { request() }
     }
 
     private func plan(mean: Duration, _ body: @escaping @LoopActor () -> Void) {
@@ -67,6 +68,32 @@ final class People {
         ("connection/set", #""connection":"disconnect""#), ("connection/set", #""connection":"connect""#),
         ("led/set", #""state":"ON","ttl_ms":0"#), ("led/set", #""state":"ON","ttl_ms":60000"#),
     ]
+
+    /// Requests to a bridge, with TAG for the serial of a tag.
+    private static let requests: [(name: String, payload: String)] = [
+        ("pair", #""serial":"TAG","timeout_s":10"#), ("scan", #""duration_s":20,"duplicates":true"#), ("tags", ""),
+        ("scan", #""duration_s":5"#), ("health", ""), ("trace", #""count":100"#), ("metrics", ""), ("refresh", ""),
+        ("gatt", #""tag":"TAG","duration_s":60"#), ("log", #""level":"info","duration_s":30"#),
+        ("log", #""level":"info","past_s":60"#), ("log_level", #""level":"info""#),
+    ]
+    /// Source of the requests. Their own, so that a seed without them stays as it is.
+    private lazy var requestRandom = SplitMix(seed: world.options.seed &* 0xD134_2543_DE82_EF95 &+ 3)
+
+    /// Sends a request to a bridge, and plans the next one.
+    private func request() {
+        let seconds = Int64(requestRandom.next() % 60)
+        world.after(.seconds(seconds)) { [self] in
+            let host = world.hosts[Int(requestRandom.next() % UInt64(world.hosts.count))]
+            let tag = world.tags[Int(requestRandom.next() % UInt64(world.tags.count))]
+            let row = Self.requests[Int(requestRandom.next() % UInt64(Self.requests.count))]
+            commands += 1
+            let text = row.payload.split(separator: "TAG", omittingEmptySubsequences: false).joined(
+                separator: tag.serial)
+            let payload = "{" + (text.isEmpty ? "" : text + ",") + "\"id\":\"c\(commands)\"}"
+            send("jacquard/bridge/\(host.instance)/request/\(row.name)", payload, id: "c\(commands)")
+            request()
+        }
+    }
 
     private func command() {
         commands += 1

@@ -41,6 +41,8 @@ final class SimulatedBroker {
     var refusal: UInt8?
     /// Whether MQTT 5 is refused.
     var refusesVersion5 = false
+    /// The nodes that do not run.
+    private var nodesDown: Set<String> = []
     /// The number of messages of a session that may be in flight: the bridge's receive maximum.
     private static let mostInFlight = 10
     private static let mostQueued = 1_000
@@ -54,6 +56,12 @@ final class SimulatedBroker {
 
     /// Whether a client is connected.
     func isConnected(_ identifier: String) -> Bool { sessions[identifier]?.pipe != nil }
+
+    /// Whether all nodes run.
+    var hasAllNodes: Bool { nodesDown.isEmpty }
+
+    /// Whether a node accepts connections.
+    func accepts(_ node: String) -> Bool { isUp && !nodesDown.contains(node) }
 
     // MARK: Faults
 
@@ -89,6 +97,20 @@ final class SimulatedBroker {
         stalledWork = []
         for body in work { body() }
         for entry in sortedPipes() { entry.pipe.wake() }
+    }
+
+    /// Ends one node: its clients lose their connections, and their sessions move on to another node.
+    func stop(node: String) {
+        nodesDown.insert(node)
+        for entry in sortedPipes() where entry.pipe.node == node {
+            entry.pipe.hangUp()
+            lost(entry.pipe)
+        }
+    }
+
+    /// Starts a node.
+    func start(node: String) {
+        nodesDown.remove(node)
     }
 
     /// Closes the connection of a client, as an administrator does.

@@ -27,7 +27,7 @@ final class SimulatedBrokerLink: BrokerLink {
             identifier: configuration.clientIdentifier, isCleanStart: plan.isCleanStart, version: plan.version,
             keepAlive: configuration.keepAlive, sessionExpiry: configuration.sessionExpiry,
             will: plan.isDiscardOnly ? nil : configuration.will)
-        pipe = NetworkPipe(world, process)
+        pipe = NetworkPipe(world, process, to: configuration.nodes.first?.host ?? "")
         queue = [.connect(hello)]
         process.links.append(WeakLink(link: self))
     }

@@ -16,6 +16,8 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         var phase = Phase.waiting
         var link: RadioLink?
         var isWriting = false
+        /// The characteristics whose notifications are on.
+        var subscribed: Set<BluetoothUUID> = []
         let address: BluetoothAddress
 
         init(_ address: BluetoothAddress) {
@@ -49,7 +51,7 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         self.world = world
         self.host = host
         self.process = process
-        host.client = self
+        host.add(self, of: process.number)
     }
 
     /// Whether this process has connected a tag.
@@ -57,7 +59,12 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         devices[tag.address].map { $0.link != nil && $0.link === tag.link } ?? false
     }
 
-    var adapterID: String? { host.isDaemonUp ? "hci0" : nil }
+    /// Whether this process has a link with a device.
+    func isLinked(_ address: BluetoothAddress) -> Bool {
+        devices[address].map { $0.link != nil && $0.link === host.link(address) } ?? false
+    }
+
+    var adapterID: String? { host.adapterID }
 
     private var isUsable: Bool { isStarted && !isStopped && host.state == .poweredOn }
 
@@ -90,7 +97,7 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
     func kill() {
         isStopped = true
         onEvent = nil
-        if host.client === self { host.client = nil }
+        host.remove(self)
     }
 
     private func report(_ event: CentralEvent) {
@@ -231,7 +238,7 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         guard devices[address] === device, device.phase == .waiting, attempt == nil else { return planAttempt() }
         attempt = device
         if let old = host.link(address) {
-            if host.takenByOthers.contains(address) {
+            if host.isUsed(address, besides: self) {
                 attempt = nil
                 lost(device, BluetoothError(.inUse, text: "another program on this host uses the device"))
                 return planAttempt()
@@ -322,7 +329,10 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         device.link?.exchange { [self] in
             device.link?.tag.subscribed(channel)
             device.link?.exchange { [self] in
-                later(device, within: .milliseconds(5)) { [self] in report(.subscribed(address, uuid)) }
+                later(device, within: .milliseconds(5)) { [self] in
+                    device.subscribed.insert(uuid)
+                    report(.subscribed(address, uuid))
+                }
             }
         }
     }
@@ -331,6 +341,11 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         guard let device = linked(address), let channel = World.channel(uuid) else {
             return world.after(.zero) { [self] in report(.writeFailed(address, Self.missing)) }
         }
+        if TagCharacteristic.allCases.contains(where: { $0 != .command && !device.subscribed.contains(World.uuid($0)) })
+        {
+            world.oracle.violated("a write to \(address) before all notifications are on")
+        }
+        if process.isStopping { world.oracle.violated("a write to \(address) after the decision to stop") }
         if device.isWriting { world.oracle.violated("a second write to \(address) before the end of the first one") }
         device.isWriting = true
         if host.isFault() {

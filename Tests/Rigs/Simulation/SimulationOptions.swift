@@ -13,6 +13,10 @@ struct SimulationOptions {
     var keepsHistory = false
     /// Whether faults happen.
     var hasFaults = true
+    /// Whether there are also faults of the machine, of the disk and of single nodes of the broker.
+    var hasAllFaults = false
+    /// Whether all bridges run on one host, with one adapter.
+    var sharesAdapter = false
     /// The mean time between two gestures of a tag.
     var gestureInterval = Duration.seconds(15)
     /// The mean time between two commands.
@@ -22,10 +26,13 @@ struct SimulationOptions {
     var logLevel = "info"
 
     static let usage = """
-        usage: simulate [--seed N] [--minutes N] [--days N] [--bridges N] [--tags N] [--no-faults] [--trace]
-                        [--history] [--log-level LEVEL]
+        usage: simulate [--seed N] [--minutes N] [--days N] [--bridges N] [--tags N] [--no-faults | --all-faults]
+                        [--shared-adapter] [--trace] [--history] [--log-level LEVEL]
           --minutes N   so much simulated time, with as many events as possible (default: 30)
           --days N      so many days with 200 gestures of each tag and 240 commands
+          --all-faults  with faults of the machine, of the disk and of single nodes of the broker, too
+          --shared-adapter
+                        runs all bridges on one host, with one adapter
           --history     keeps the latest events from the start: by default a run that violates something is repeated
         """
 
@@ -37,6 +44,8 @@ struct SimulationOptions {
             case "--trace": isTracing = true
             case "--history": keepsHistory = true
             case "--no-faults": hasFaults = false
+            case "--all-faults": hasAllFaults = true
+            case "--shared-adapter": sharesAdapter = true
             default:
                 guard let value = rest.popFirst(), take(option, value) else { return nil }
             }

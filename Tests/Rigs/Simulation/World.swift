@@ -17,6 +17,7 @@ final class World {
     private(set) lazy var faults = Faults(self)
     private(set) var tags: [AirTag] = []
     private(set) var hosts: [BridgeHost] = []
+    private var radios: [HostRadio] = []
     private var tagsByAddress: [BluetoothAddress: AirTag] = [:]
     private var tagsBySerial: [String: AirTag] = [:]
     /// Whether packets between the bridges and the broker get lost.
@@ -107,7 +108,9 @@ final class World {
     func tagChanged(_ tag: AirTag) {
         disturbed(tag)
         tag.link?.placeChanged()
-        for host in hosts { host.radio.client?.airChanged() }
+        for radio in radios {
+            for client in radio.clients { client.airChanged() }
+        }
     }
 
     static func uuid(_ channel: TagCharacteristic) -> BluetoothUUID {
@@ -126,9 +129,18 @@ final class World {
 
     // MARK: Network
 
+    /// The nodes of the broker, if there are several.
+    nonisolated static let nodes = ["node-1", "node-2"]
+
     /// Whether messages of a bridge reach the broker.
     func hasBroker(_ instance: String) -> Bool {
         broker.isUp && !broker.isStalled && !isNetworkCut && broker.isConnected("jacquard-\(instance)")
+    }
+
+    /// Whether the broker accepts connections of bridges.
+    var isBrokerOpen: Bool {
+        broker.isUp && !broker.isStalled && !isNetworkCut && !isResolverDown && broker.refusal == nil
+            && broker.hasAllNodes
     }
 
     func cutNetwork(_ isCut: Bool) {
@@ -171,7 +183,10 @@ final class World {
     /// Creates everything, and plays until the time is over.
     func begin() {
         for number in 0..<options.bridges {
-            hosts.append(BridgeHost(self, number: number, place: Double(number) * 12))
+            if radios.isEmpty || !options.sharesAdapter {
+                radios.append(HostRadio(self, number: number, place: Double(number) * 12))
+            }
+            hosts.append(BridgeHost(self, number: number, radio: radios[radios.count - 1]))
         }
         for number in 0..<options.tags {
             guard let serial = PairingSerial("00" + Self.letters[number / 10] + Self.letters[number % 10]),

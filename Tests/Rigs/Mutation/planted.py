@@ -1,0 +1,252 @@
+#!/usr/bin/env -S python3 -B
+"""Plants errors in drivers and state machines, and counts how many of them Tests/simulate finds within a minute.
+
+usage: Tests/simulate --planted [--only N[,N...]] [--seconds N]
+
+Run by hand. All errors are built at once, as release, into a copy of the tree below .build/planted. An environment variable
+turns on one of them for each run, as in Tests/mutate. Each error gets the same seeds: with one bridge, with all faults, and
+with two bridges in turn. Without any error these seeds violate nothing.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import schemata
+
+PROJECT = Path(__file__).resolve().parents[3]
+FIRST_SEED, MINUTES = 1, "30"
+FOLDER = PROJECT / ".build" / "planted"
+TREE = FOLDER / "tree"
+
+# The options of the runs, in turn.
+WORLDS = [[], ["--all-faults"], ["--bridges", "2"], ["--all-faults", "--bridges", "2"]]
+
+
+@dataclass
+class Planted:
+    """An error: a text of a file, which occurs there once, and its replacement. PLANTED is true while it is turned on."""
+
+    title: str
+    file: str
+    old: str
+    new: str
+
+
+SESSION = "Sources/Tag/JacquardProtocol/Session/"
+JACQUARD = "Sources/Tag/Jacquard/Core/"
+BRIDGE = "Sources/Bridge/Bridge/"
+DAEMON = "Sources/Programs/Daemon/"
+
+ERRORS = [
+    Planted(
+        "a lost link does not end the commands that wait", SESSION + "TagLink.swift",
+        "actions += unsent.compactMap { $0.commandEndAtLinkLoss(isSent: false) }.map(TagSession.Action.emit)",
+        "if !PLANTED { actions += unsent.compactMap { $0.commandEndAtLinkLoss(isSent: false) }.map(TagSession.Action.emit) }"),
+    Planted(
+        "the end of a write does not send the next request", SESSION + "TagLink.swift",
+        "case .complete: sendNext(at: now, &actions)", "case .complete: if !PLANTED { sendNext(at: now, &actions) }"),
+    Planted(
+        "a timeout does not send the next request", SESSION + "TagLink.swift",
+        "            probeIfSilent()\n            sendNext(at: now, &actions)",
+        "            probeIfSilent()\n            if !PLANTED { sendNext(at: now, &actions) }"),
+    Planted(
+        "missing gear is never noticed", SESSION + "TagLink.swift",
+        "gear.expect(by: now + timing.gearAnnouncement)",
+        "if !PLANTED { gear.expect(by: now + timing.gearAnnouncement) }"),
+    Planted(
+        "an uncertain touch mode is not requested again", SESSION + "GearState.swift",
+        "if isTouchModeUncertain { touchModeDue = now", "if !PLANTED, isTouchModeUncertain { touchModeDue = now"),
+    Planted(
+        "a request to connect is forgotten while a link ends", SESSION + "TagSession.swift",
+        "then: .restart))", "then: PLANTED ? .stop(nil) : .restart))"),
+    Planted(
+        "values are ignored while a link ends", SESSION + "TagSession.swift",
+        "        case .subscribing, .open, .closing: break\n",
+        "        case .closing where PLANTED: return []\n        case .subscribing, .open, .closing: break\n"),
+    Planted(
+        "commands don't end when Bluetooth is switched off", SESSION + "TagSession.swift",
+        "return endLink() + finish(.stop(error), at: now)",
+        "return (PLANTED ? [] : endLink()) + finish(.stop(error), at: now)"),
+    Planted(
+        "a late response is taken for the one of the next request", SESSION + "RequestQueue.swift",
+        "guard inFlight?.id == id else", "guard PLANTED || inFlight?.id == id else"),
+    Planted(
+        "a tag that is found is not connected", JACQUARD + "TagDriver.swift",
+        "        self.address = address\n        if isLooking {", "        self.address = address\n        if !PLANTED, isLooking {"),
+    Planted(
+        "sessions don't notice that Bluetooth is off", JACQUARD + "JacquardManager.swift",
+        "if wasUsable {", "if !PLANTED, wasUsable {"),
+    Planted(
+        "actions of an event during another one are lost", JACQUARD + "TagDriver.swift",
+        "for action in next { perform", "for action in next where !PLANTED { perform"),
+    Planted(
+        "pending commands have no result at a stop", BRIDGE + "State/BridgeState.swift",
+        "publish(results + scan", "publish((PLANTED ? [] : results) + scan"),
+    Planted(
+        "messages without acknowledgement are not sent again", BRIDGE + "Outbox/Backlog.swift",
+        "replaceMessages((unacknowledged + messages)", "replaceMessages(((PLANTED ? [] : unacknowledged) + messages)"),
+    Planted(
+        "expired gestures are not counted", BRIDGE + "Outbox/Backlog.swift",
+        "if waiting.isExpired(at: now) { drop(waiting, as: .expired) } else { add(waiting) }",
+        "if waiting.isExpired(at: now) { if !PLANTED { drop(waiting, as: .expired) } } else { add(waiting) }"),
+    Planted(
+        "facts are not published again on a new connection", BRIDGE + "Outbox/FactMirror.swift",
+        "guard let topic, facts[topic]?.progress != .dropped else { return nil }",
+        "guard let topic, (facts[topic]?.progress != .dropped) != PLANTED else { return nil }"),
+    Planted(
+        "gestures overtake those that are queued", BRIDGE + "Outbox/Outbox.swift",
+        "backlog.isEmpty : backlog.hasOnlyResults else", "backlog.isEmpty : PLANTED || backlog.hasOnlyResults else"),
+    Planted(
+        "a problem stays after its cure", BRIDGE + "State/HealthMonitor.swift",
+        "guard Set(current) != Set(problems.keys) else { return false }",
+        "guard PLANTED ? !Set(current).isSubset(of: problems.keys) : Set(current) != Set(problems.keys) else { return false }"),
+    Planted(
+        "two bridges differ about which of them responds", BRIDGE + "State/PeerBridges.swift",
+        "(name < instance && other.tags.contains(tag))", "((name < instance) != PLANTED && other.tags.contains(tag))"),
+    Planted(
+        "commands don't expire", BRIDGE + "Commands/PendingCommands.swift",
+        "remove { $0.expiresAt <= now }", "remove { !PLANTED && $0.expiresAt <= now }"),
+    Planted(
+        "tags are not requested again when Bluetooth is back", BRIDGE + "State/LinkState.swift",
+        "        self.isOutOfService = isOutOfService\n        intent.requestAgain()",
+        "        self.isOutOfService = isOutOfService\n        if !PLANTED { intent.requestAgain() }"),
+    Planted(
+        "the end of a connection leaves a tag available", BRIDGE + "State/TagMirror.swift",
+        "return [availabilityFact, connectionFact(at: now)] + (isReconnect",
+        "return (PLANTED && !isConnected ? [] : [availabilityFact]) + [connectionFact(at: now)] + (isReconnect"),
+    Planted(
+        "detached gear stays attached", BRIDGE + "State/TagMirror.swift",
+        "        gear = Timestamped(value: component, at: now)\n",
+        "        if !PLANTED || component != nil { gear = Timestamped(value: component, at: now) }\n"),
+    Planted(
+        "a command that could not be sent is forgotten", BRIDGE + "State/BridgeState+Results.swift",
+        "return pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []",
+        "return PLANTED ? [] : pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []"),
+    Planted(
+        "the list of connected tags does not follow", BRIDGE + "State/BridgeState+Tags.swift",
+        "let counts = isChanged ? listsChanged", "let counts = isChanged && !PLANTED ? listsChanged"),
+    Planted(
+        "the timer of the handshake is not disarmed", "Sources/Broker/MQTT/Session/MQTTConnection.swift",
+        "if isDiscardOnly { limit.arm(at: deadline) } else { limit.disarm() }",
+        "if isDiscardOnly { limit.arm(at: deadline) } else if !PLANTED { limit.disarm() }"),
+    Planted(
+        "a stop does not wait for acknowledgements", "Sources/Broker/MQTT/Session/MQTTConnection.swift",
+        "guard phase == .finishing, outstanding.messages == 0 else",
+        "guard phase == .finishing, PLANTED || outstanding.messages == 0 else"),
+    Planted(
+        "actions of an event during an action are lost", DAEMON + "Runtime/BridgeService.swift",
+        "for action in waiting { perform(action, at: now) }", "for action in waiting where !PLANTED { perform(action, at: now) }"),
+    Planted(
+        "a reload during another one is forgotten", DAEMON + "Reload/ConfigurationReload.swift",
+        "    func request() {\n        isAskedFor = true", "    func request() {\n        if !PLANTED || !isReading { isAskedFor = true }"),
+    Planted(
+        "a file that could not be written is not written again", DAEMON + "State/TagStore.swift",
+        "if tags == wanted { retry.arm(after: retryInterval, accuracy: .seconds(1)) } else { save() }",
+        "if tags == wanted { if !PLANTED { retry.arm(after: retryInterval, accuracy: .seconds(1)) } } else { save() }"),
+]
+
+
+def module(file: str) -> str:
+    """The module of a source file, such as Bridge."""
+    return file.split("/")[2]
+
+
+def planted_files() -> dict[str, str]:
+    """The text of each changed file, and the file of each of their modules that reads the variable."""
+    texts: dict[str, str] = {}
+    for number, error in enumerate(ERRORS, 1):
+        text = texts.get(error.file) or (PROJECT / error.file).read_text(encoding="utf-8")
+        if text.count(error.old) != 1:
+            sys.exit(f"{error.file}: the text of error {number} occurs {text.count(error.old)} times: {error.old}")
+        switch = f"{schemata.switch(module(error.file))}({number})"
+        texts[error.file] = text.replace(error.old, error.new.replace("PLANTED", switch))
+    for name in {module(error.file) for error in ERRORS}:
+        folder = "/".join(next(e.file for e in ERRORS if module(e.file) == name).split("/")[:3])
+        texts[f"{folder}/{schemata.FILE}"] = schemata.support(name)
+    return texts
+
+
+def copy_tree() -> None:
+    """Brings the copy up to date. Unchanged files keep their time of change."""
+    texts = planted_files()
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=PROJECT, check=True,
+        capture_output=True).stdout.decode().split("\0")
+    wanted = {name for name in listed if name and (PROJECT / name).is_file()} | set(texts)
+    for name in wanted:
+        content = texts[name].encode() if name in texts else (PROJECT / name).read_bytes()
+        if name == "Package.swift":
+            # An error may leave a value unused.
+            content = content.replace(b"    .treatAllWarnings(as: .error),\n", b"")
+        path = TREE / name
+        if path.exists() and path.read_bytes() == content:
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        if name not in texts:
+            shutil.copymode(PROJECT / name, path)
+    for path in [path for path in TREE.rglob("*.swift") if ".build" not in path.parts]:
+        if str(path.relative_to(TREE)) not in wanted:
+            path.unlink()
+
+
+def build() -> Path:
+    """Builds the copy. Returns the program."""
+    command = '. deploy/release; swift build "${release_options[@]}" --product simulate >&2 && ' \
+        'echo "$(swift build "${release_options[@]}" --show-bin-path)/simulate"'
+    result = subprocess.run(["bash", "-c", command], cwd=TREE, stdout=subprocess.PIPE, encoding="utf-8")
+    if result.returncode:
+        sys.exit("Tests/simulate: the errors don't build")
+    return Path(result.stdout.split()[-1])
+
+
+def search(program: Path, number: int, seconds: float) -> tuple[str, float]:
+    """Plays seeds with an error until one violates something. Returns that, or an empty text, and the time."""
+    begin, seed = time.monotonic(), FIRST_SEED
+    while (left := begin + seconds - time.monotonic()) > 0:
+        for world in WORLDS:
+            command = [program, "--seed", str(seed), "--minutes", MINUTES, *world]
+            left = begin + seconds - time.monotonic()
+            if left <= 0:
+                break
+            try:
+                result = subprocess.run(
+                    command, env={**os.environ, schemata.VARIABLE: str(number)}, timeout=left,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
+            except subprocess.TimeoutExpired:
+                break
+            if result.returncode:
+                line = result.stdout.strip().splitlines()[-1:] or [f"status {result.returncode}"]
+                return f"{' '.join(world)} {line[0]}".strip(), time.monotonic() - begin
+        seed += 1
+    return "", time.monotonic() - begin
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="Tests/simulate --planted", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--only", help="the numbers of errors, such as 3,7; 0: without an error", default="")
+    parser.add_argument("--seconds", type=float, default=60, help="the time for each error (default: 60)")
+    options = parser.parse_args()
+    copy_tree()
+    program = build()
+    numbers = [int(n) for n in options.only.split(",")] if options.only else range(len(ERRORS) + 1)
+    found = 0
+    for number in numbers:
+        violation, seconds = search(program, number, options.seconds)
+        title = ERRORS[number - 1].title if number else "no error"
+        verdict = "found " if violation else "MISSED" if number else "clean "
+        print(f"{number:3} {verdict} {seconds:5.1f} s  {title}{': ' + violation[:160] if violation else ''}", flush=True)
+        if number == 0 and violation:
+            return 1
+        found += bool(violation)
+    print(f"{found} of {len([n for n in numbers if n])} errors found")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+import EventLoop
+import Time
+
+/// Faults of the machine, the disk and a cluster of brokers. They are drawn from a source of their own, so that a seed without
+/// them stays as it is.
+@LoopActor
+final class MachineFaults {
+    private let world: World
+    private let faults: Faults
+    private var random: SplitMix
+
+    init(_ world: World, _ faults: Faults) {
+        self.world = world
+        self.faults = faults
+        random = SplitMix(seed: world.options.seed &* 0x2545_F491_4F6C_DD1D &+ 7)
+    }
+
+    private func draw(_ least: Duration, _ most: Duration) -> Duration {
+        .microseconds(Int64.random(in: least.microseconds...most.microseconds, using: &random))
+    }
+
+    private func draw(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
+
+    /// Begins a fault at about every second call.
+    func playSometimes() {
+        if draw(2) == 0 { play() }
+    }
+
+    private func play() {
+        faults.begins()
+        let host = world.hosts[draw(world.hosts.count)]
+        let wait = draw(.milliseconds(5), draw(2) == 0 ? .seconds(6) : .seconds(100))
+        switch draw(10) {
+        case 0:
+            faults.note("disk of \(host.instance) is full")
+            host.fillDisk(true)
+            faults.ends(after: wait) { host.fillDisk(false) }
+        case 1:
+            faults.note("kill \(host.instance) while it stops")
+            host.restart(after: .seconds(1))
+            let delay = draw(.zero, .seconds(3))
+            world.after(delay) { host.kill(restartAfter: wait) }
+            faults.outage(delay + wait + .seconds(6)) {}
+        case 2:
+            faults.note("adapter of \(host.instance) is unplugged")
+            host.radio.unplug()
+            faults.ends(after: wait) { host.radio.plug(isOther: false) }
+        case 3:
+            faults.note("adapter of \(host.instance) is replaced")
+            host.radio.unplug()
+            faults.ends(after: wait) { host.radio.plug(isOther: true) }
+        case 4:
+            faults.note("reload \(host.instance) with other settings, \(wait) before it gets the first ones back")
+            host.reload { $0.drawSettings(&random) }
+            faults.outage(wait + .seconds(5)) { host.reload { $0 = ConfigurationText() } }
+        case 5:
+            faults.note("reload \(host.instance) while it stops")
+            host.restart(after: wait)
+            host.reload { $0.drawSettings(&random) }
+            faults.outage(wait + .seconds(6)) {}
+        case 6:
+            let damage = StateDamage.cut(StateDamage.files[draw(StateDamage.files.count)], draw(400))
+            faults.note("kill \(host.instance), \(damage)")
+            host.kill(restartAfter: wait, damage: damage)
+            faults.outage(wait + .seconds(1)) {}
+        case 7:
+            let node = World.nodes[draw(World.nodes.count)]
+            faults.note("\(node) ends")
+            world.broker.stop(node: node)
+            faults.outage(wait) { [self] in world.broker.start(node: node) }
+        case 8:
+            faults.note("another tag list of \(host.instance)")
+            let tag = world.tags[draw(world.tags.count)]
+            // The tag is gone by then.
+            let wait = max(wait, .seconds(8))
+            tag.troubledUntil = world.now + wait + .seconds(90)
+            host.reload { $0.leftOut.insert(tag.number) }
+            faults.ends(after: wait) {
+                host.reload { $0.leftOut.remove(tag.number) }
+                host.process?.oracle.listedAgain(tag.serial)
+            }
+        default:
+            faults.note("the clock is corrected again and again")
+            for _ in 0..<4 {
+                let change = draw(.zero, .seconds(400_000)) - .seconds(200_000)
+                world.after(draw(.zero, .seconds(3))) { [self] in world.moveWallClock(by: change) }
+            }
+            faults.ends(after: .seconds(4)) {}
+        }
+    }
+}
+
+/// The configuration file of a simulated bridge.
+struct ConfigurationText {
+    /// Tags that are not listed.
+    var leftOut: Set<Int> = []
+    var keepAlive = 30
+    var isAnnounced = true
+    var logLevel: String?
+    var ledSeconds = 10
+
+    /// Draws settings that a reload takes.
+    mutating func drawSettings(_ random: inout SplitMix) {
+        keepAlive = [30, 20, 45][Int(random.next() % 3)]
+        isAnnounced = random.next() % 2 == 0
+        logLevel = [nil, "debug"][Int(random.next() % 2)]
+        ledSeconds = [10, 3][Int(random.next() % 2)]
+    }
+
+    /// The lines before the list of tags.
+    func lines(of instance: String, _ options: SimulationOptions) -> [String] {
+        let level = logLevel ?? options.logLevel
+        guard options.hasAllFaults else {
+            return ["instance: \(instance)", "mqtt:", "  host: broker", "log:", "  level: \(level)", "tags:"]
+        }
+        return [
+            "instance: \(instance)", "mqtt:", "  hosts: [\(World.nodes.map { "\($0):1883" }.joined(separator: ", "))]",
+            "  keepalive_s: \(keepAlive)", "log:", "  level: \(level)", "home_assistant:",
+            "  discovery: \(isAnnounced)",
+            "defaults:", "  led_on_s: \(ledSeconds)", "record:", "  hours: 1", "fleet:", "  watch: true", "reflexes:",
+            "  - on: double_tap", "    do: led flash", "  - broker: lost", "    do: led flash", "tags:",
+        ]
+    }
+}
