@@ -31,8 +31,12 @@ final class AirTag {
     var nameLostAt = Instant(sinceBoot: .zero)
     /// Until when bridges may wait for its responses.
     var troubledUntil = Instant(sinceBoot: .zero)
+    /// Until when its responses may lack what was requested.
+    var garbledUntil = Instant(sinceBoot: .zero)
     /// The hosts that it has a bond with.
     var bonds: Set<Int> = []
+    /// Whether it has lost a bond, and was not paired again since.
+    var needsPairing = false
     /// The earliest time of the scheduled call of ``timeReached()``.
     private var nextLook: Instant?
     /// Counts gestures, for the trace.
@@ -50,6 +54,9 @@ final class AirTag {
 
     /// Whether a host can receive it: distance and power. A linked or sleeping tag does not advertise.
     func isReceivable(by host: HostRadio) -> Bool { isOn && abs(place - host.place) < HostRadio.range }
+
+    /// Whether a host can receive it, whichever it is linked to.
+    func isReceivable(everywhere hosts: [BridgeHost]) -> Bool { hosts.allSatisfy { isReceivable(by: $0.radio) } }
 
     /// Whether it advertises.
     var isAdvertising: Bool { isOn && firmware.advertisement != nil }

@@ -18,7 +18,7 @@ final class BridgeHost {
     /// Tags that the configuration lists with another name than their own.
     private var namedTags: Set<Int> = []
     private var configuration = ConfigurationText()
-    private var isDiskFull = false
+    private(set) var isDiskFull = false
 
     init(_ world: World, number: Int, radio: HostRadio) {
         self.world = world
@@ -176,11 +176,15 @@ final class BridgeProcess {
     /// Its state folder.
     private let state: String
     var links: [WeakLink] = []
+    /// The number of messages that it has submitted at one time.
+    var turn = (at: Instant(sinceBoot: .zero), messages: 0)
     private(set) var central: SimulatedCentral?
     private var bridge: RunningBridge?
     /// Whether the process was killed: nothing that it does has an effect.
     private(set) var isDead = false
     private(set) var isStopping = false
+    /// Whether it was stopped without a connection to the broker: what waits for one is lost.
+    private(set) var hasStoppedAlone = false
     private(set) var startedAt: Instant
 
     init(_ world: World, _ host: BridgeHost) {
@@ -201,7 +205,7 @@ final class BridgeProcess {
     var contents: [String: Int] { bridge.map { ContentCount(of: $0).sizes } ?? [:] }
 
     func start(_ file: String) {
-        let sink = TraceSink(world, host.instance)
+        let sink = TraceSink(world, host.instance, oracle)
         let machine = machine()
         EventLoop.shared.begin { [self] in
             let bridge = await RunningBridge.start(file, state: state, on: machine, logTo: sink)
@@ -219,13 +223,17 @@ final class BridgeProcess {
         guard let bridge, !isStopping else { return }
         isStopping = true
         let begun = world.now
+        hasStoppedAlone = !world.hasBroker(host.instance)
         let hadBroker = world.hasBroker(host.instance) && !world.faults.hadBrokerOutage(within: .seconds(60))
         EventLoop.shared.begin { [self] in
             bridge.refuseReloads()
             await bridge.stop()
             guard !isDead else { return removeState() }
             if world.now - begun > .seconds(5) { world.oracle.violated("a stop took \(world.now - begun)") }
-            if hadBroker, world.broker.isUp, !world.broker.isStalled, !world.isNetworkCut { oracle.stopped() }
+            if hadBroker, world.broker.isUp, !world.broker.isStalled, !world.isNetworkCut {
+                oracle.stopped()
+                world.oracle.stopped(self)
+            }
             self.bridge = nil
             next()
         }
@@ -279,16 +287,22 @@ final class BridgeProcess {
 final class TraceSink: LogSink, @unchecked Sendable {
     private let world: World
     private let name: String
+    private let oracle: ProcessOracle
     /// Only the loop's thread exists.
     var level: LogLevel
 
-    init(_ world: World, _ name: String) {
+    init(_ world: World, _ name: String, _ oracle: ProcessOracle) {
         self.world = world
         self.name = name
+        self.oracle = oracle
         level = .info
     }
 
     func write(_ record: LogRecord) {
         LoopActor.assumeIsolated((world, "\(name) log \(record.level) \(record.line)")) { $0.trace($1) }
+        guard ["a tag was removed from the configuration", "a tag is listed"].contains(record.message),
+            let tag = record.metadata.first(where: { $0.key == .tag })?.value
+        else { return }
+        LoopActor.assumeIsolated((oracle, tag)) { $0.listChanged($1) }
     }
 }

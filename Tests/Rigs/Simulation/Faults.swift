@@ -23,6 +23,19 @@ final class Faults {
     /// Whether a fault lasts, or others follow.
     var isActive: Bool { active > 0 || !isQuiet }
 
+    /// The times without a broker that last as long, where one follows another.
+    func longBrokerOutages(from limit: Duration) -> [Range<Instant>] {
+        var merged: [Range<Instant>] = []
+        for outage in brokerOutages.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, outage.lowerBound <= last.upperBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, outage.upperBound)
+            } else {
+                merged.append(outage)
+            }
+        }
+        return merged.filter { $0.upperBound - $0.lowerBound >= limit }
+    }
+
     /// Whether the broker was not reachable in the last time, apart from the restart that begins now.
     func hadBrokerOutage(within limit: Duration) -> Bool {
         brokerOutages.contains { $0.upperBound > world.now - limit && $0.lowerBound < world.now }
@@ -131,6 +144,7 @@ final class Faults {
             note("\(tag.serial) answers: \(fault)")
             tag.execute(.fault(fault, isOnce: world.chance(0.5)))
             tag.troubledUntil = world.now + wait + Self.recovery
+            if [.malformed, .truncated, .noBody].contains(fault) { tag.garbledUntil = tag.troubledUntil }
             ends(after: wait) { tag.endFault() }
         case 17:
             note("reload \(host.instance)")

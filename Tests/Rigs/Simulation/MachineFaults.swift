@@ -30,7 +30,7 @@ final class MachineFaults {
         faults.begins()
         let host = world.hosts[draw(world.hosts.count)]
         let wait = draw(.milliseconds(5), draw(2) == 0 ? .seconds(6) : .seconds(100))
-        switch draw(10) {
+        switch draw(11) {
         case 0:
             faults.note("disk of \(host.instance) is full")
             host.fillDisk(true)
@@ -75,10 +75,16 @@ final class MachineFaults {
             let wait = max(wait, .seconds(8))
             tag.troubledUntil = world.now + wait + .seconds(90)
             host.reload { $0.leftOut.insert(tag.number) }
-            faults.ends(after: wait) {
-                host.reload { $0.leftOut.remove(tag.number) }
-                host.process?.oracle.listedAgain(tag.serial)
-            }
+            faults.ends(after: wait) { host.reload { $0.leftOut.remove(tag.number) } }
+        case 9:
+            let bonded = world.tags.filter { host.radio.bonds.contains($0.address) && !$0.needsPairing }
+            guard !bonded.isEmpty else { return }
+            let tag = bonded[draw(bonded.count)]
+            faults.note("\(tag.serial) loses its bond with \(host.instance)")
+            tag.bonds.remove(host.radio.number)
+            tag.needsPairing = true
+            tag.link?.drop(after: .zero)
+            faults.ends(after: wait) { [self] in world.people.repair(tag, at: host) }
         default:
             faults.note("the clock is corrected again and again")
             for _ in 0..<4 {

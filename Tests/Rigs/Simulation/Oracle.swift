@@ -12,6 +12,8 @@ import Time
 final class Oracle {
     private struct Command {
         let sentAt: Instant
+        /// The tag that it is for; nil for a request to a bridge.
+        let tag: AirTag?
         /// The processes that have acknowledged it, by the number of their bridge.
         var acknowledged: [(process: BridgeProcess, at: Instant)] = []
         var results = 0
@@ -43,6 +45,8 @@ final class Oracle {
     static let calm = Duration.seconds(10)
     /// The longest time from the acknowledgement of a command to its result, with a broker.
     static let longestCommand = Duration.seconds(150)
+    /// The longest time until a connected tag has responded: a few requests without a response, after which its link ends.
+    static let longestResponse = Duration.seconds(75)
     /// The longest time until a tag that is received is connected.
     static let longestWait = Duration.seconds(150)
     /// The longest time until a bridge is connected to a broker that accepts it: a pause and two attempts.
@@ -61,14 +65,27 @@ final class Oracle {
         }
     }
 
+    /// Whether nothing has failed for a while.
+    private var isQuiet: Bool {
+        !world.faults.isActive && world.faults.lastChange.map { world.now - $0 > .seconds(120) } ?? true
+    }
+
+    /// A bridge ends the link of a tag.
+    func disconnects(_ tag: AirTag) {
+        guard isQuiet, tag.isReceivable(everywhere: world.hosts), !isTroubled(tag), !world.people.isHeld(tag),
+            world.now - tag.linkedAt > .seconds(60)
+        else { return }
+        violated("the link of \(tag.serial) is ended without a cause")
+    }
+
     func violated(_ text: String) {
         world.fail(text)
     }
 
     // MARK: What happens at the broker
 
-    func sent(_ id: String) {
-        commands[id] = Command(sentAt: world.now)
+    func sent(_ id: String, to tag: AirTag?) {
+        commands[id] = Command(sentAt: world.now, tag: tag)
         order.append(id)
     }
 
@@ -93,8 +110,28 @@ final class Oracle {
         world.disturbed()
     }
 
+    /// A process has stopped in order, with a broker: each command that it has acknowledged has its result.
+    func stopped(_ process: BridgeProcess) {
+        for id in order {
+            guard let command = commands[id], command.results == 0, let first = command.acknowledged.first,
+                command.acknowledged.allSatisfy({ $0.process === process }), world.options.bridges == 1
+            else { continue }
+            violated("command \(id) was acknowledged at \(first.at - world.started), and has no result after a stop")
+        }
+        expect("bridge/b\(process.number)/state", text("bridge/b\(process.number)/state"), "offline")
+        guard world.options.bridges == 1 else { return }
+        for tag in world.tags where text("tag/\(tag.serial)/availability") != nil {
+            expect("tag/\(tag.serial)/availability", text("tag/\(tag.serial)/availability"), "offline")
+        }
+    }
+
     func disconnected(_ identifier: String) {
         world.trace("\(identifier) disconnected from the broker")
+        if isQuiet,
+            world.hosts.contains(where: { "jacquard-\($0.instance)" == identifier && $0.process?.isRunning == true })
+        {
+            violated("\(identifier) has lost its connection to the broker without a cause")
+        }
         connectionChanges[identifier] = world.now
         world.disturbed()
     }
@@ -121,7 +158,13 @@ final class Oracle {
     private func result(_ message: MQTTMessage, _ identifier: String) {
         guard let document = JSONValue(parsing: message.payload), let id = document["id"]?.string else { return }
         world.trace("\(identifier) \(message.topic) \(String(decoding: message.payload.prefix(200), as: UTF8.self))")
+        if document["final"]?.flag == true, document["status"]?.string == "ok" { world.people.succeeded(id) }
         guard document["final"]?.flag == true, let command = commands[id] else { return }
+        if let tag = world.tag(of: message.topic), tag.garbledUntil < world.now, let error = document["error"],
+            error["text"]?.string?.hasPrefix("The tag's response lacks") ?? false
+        {
+            violated("command \(id) has failed because of a response that \(tag.serial) has not sent")
+        }
         // The effect of such a command is unknown until the tag is connected again.
         if message.topic.hasSuffix("/name/result"), let code = document["error"]?["code"]?.string,
             ["timeout", "link_lost"].contains(code)
@@ -147,6 +190,7 @@ final class Oracle {
 
     private func check() {
         checkCommands()
+        checkPromptness()
         checkConnections()
         checkSessions()
         guard world.now - world.lastDisturbance >= Self.calm, world.broker.isUp, !world.broker.isStalled,
@@ -171,9 +215,32 @@ final class Oracle {
         guard !world.faults.isActive, world.now - grownCheckedAt > Self.growthInterval else { return }
         grownCheckedAt = world.now
         for host in world.hosts {
-            for (path, size) in (host.process?.contents ?? [:]).sorted(by: { $0.key < $1.key }) where size > 64 {
-                world.trace("\(host.instance) holds \(size) in \(path)")
+            let contents = (host.process?.contents ?? [:]).sorted { $0.key < $1.key }
+            for (path, size) in contents where size > largest(path) {
+                violated("\(host.instance) holds \(size) in \(path)")
             }
+        }
+    }
+
+    /// The largest number of elements after calm.
+    private func largest(_ path: String) -> Int {
+        // Constant, a ring, and what is written to the disk once a minute.
+        if path.contains(".catalogue.") { return .max }
+        if path.hasSuffix(".traces.entries") { return 1_024 }
+        if path.contains(".recorder.") { return 400 }
+        // Cleared topics leave gaps.
+        if path.hasSuffix(".facts.order") { return 80 + 32 * world.options.tags }
+        // Each tag has about ten facts.
+        return 40 + 16 * world.options.tags
+    }
+
+    /// A bridge hands a message to its client: a turn does only its share of the work.
+    func submitted(by process: BridgeProcess) {
+        if process.turn.at != world.now { process.turn = (world.now, 0) }
+        process.turn.messages += 1
+        // As many as may be in flight, and some of quality of service 0.
+        if process.turn.messages > 100 + 10 * world.options.tags {
+            violated("\(process.turn.messages) messages at once")
         }
     }
 
@@ -199,13 +266,32 @@ final class Oracle {
             guard command.results == 0, let first = command.acknowledged.first else { continue }
             // A result waits for the broker for a minute at most.
             let isExcused =
-                command.acknowledged.contains { $0.process.isDead }
-                || world.faults.brokerOutages.contains {
-                    $0.lowerBound < first.at + Self.longestCommand && $0.upperBound > first.at
-                }
+                command.acknowledged.contains { $0.process.isDead || $0.process.hasStoppedAlone }
+                || isResultLost(since: first.at)
             if !isExcused { violated("command \(id) was acknowledged and has no result") }
         }
         order.removeFirst(settled)
+    }
+
+    /// Whether a result may be lost because the broker was away for too long.
+    private func isResultLost(since instant: Instant) -> Bool {
+        world.faults.longBrokerOutages(from: .seconds(60)).contains {
+            $0.lowerBound < instant + Self.longestCommand && $0.upperBound > instant
+        }
+    }
+
+    /// A command has its result soon if its tag is connected all the time, as is the broker.
+    private func checkPromptness() {
+        for id in order.prefix(200) {
+            guard let command = commands[id], command.results == 0, let tag = command.tag,
+                let (process, at) = command.acknowledged.first, process.isRunning,
+                world.now - at > Self.longestResponse, tag.linkedAt < at - .seconds(30),
+                let host = world.hosts.first(where: { $0.process === process }), host.isLinked(tag),
+                world.hasBroker(host.instance), !world.faults.hadBrokerOutage(within: Self.longestResponse),
+                !isResultLost(since: at)
+            else { continue }
+            violated("command \(id) of the connected tag \(tag.serial) has no result after \(world.now - at)")
+        }
     }
 
     private func checkConnections() {
@@ -216,13 +302,16 @@ final class Oracle {
                     $0.lists(tag) && tag.isReceivable(by: $0.radio) && $0.radio.state == .poweredOn
                         && $0.process?.isRunning == true
                 }
-            guard isReceived, !world.faults.isActive else {
+            guard isReceived, !tag.needsPairing, !world.faults.isActive else {
                 waitingSince[tag.serial] = nil
                 continue
             }
             let since = waitingSince[tag.serial] ?? world.now
             waitingSince[tag.serial] = since
-            guard world.now - since > Self.longestWait, !world.people.isHeld(tag) else { continue }
+            // Without a fault, each tag needs a few seconds.
+            let isUndisturbed = world.faults.lastChange == nil
+            let limit = isUndisturbed ? .seconds(10 + Int64(world.options.tags) * 7 / 2) : Self.longestWait
+            guard world.now - since > limit, !world.people.isHeld(tag) else { continue }
             violated("\(tag.serial) is received and has not been connected for \(world.now - since)")
         }
     }
@@ -302,6 +391,8 @@ final class Oracle {
         if world.tags.contains(where: { host.radio.isUsedByAnother($0.address, than: host) }) {
             lasting.append("in_use")
         }
+        if host.isDiskFull { lasting.append("state_not_saved") }
+        if world.tags.contains(where: \.needsPairing) { lasting += ["peer_removed_pairing_info", "tag_unusable"] }
         if !codes.allSatisfy(lasting.contains) {
             violated("\(topic) names \(codes) after \(world.now - world.lastDisturbance)")
         }
@@ -309,7 +400,7 @@ final class Oracle {
 
     /// Whether a bridge may wait for a request or a response that never comes.
     private func isTroubled(_ tag: AirTag) -> Bool {
-        tag.troubledUntil > world.now
+        tag.troubledUntil > world.now || tag.needsPairing
             || world.hosts.contains { host in
                 (host.radio.faultRate > 0 || host.radio.troubledUntil > world.now)
                     && host.isLinked(tag)
@@ -328,6 +419,9 @@ final class Oracle {
             expect(topic + "availability", text(topic + "availability"), "offline")
             let state = fact(topic + "connection")?["state"]?.string
             if state == "connected" { violated("\(topic)connection is connected without a link") }
+            if world.hosts.allSatisfy({ isServing($0) && $0.radio.state == .poweredOff }) {
+                expect(topic + "connection", state, "disconnected")
+            }
             return true
         }
         expect(topic + "availability", text(topic + "availability"), "online")
@@ -368,20 +462,31 @@ final class ProcessOracle {
         self.bridge = bridge
     }
 
-    /// The gestures of each tag before it was removed from the configuration, if it was.
-    private var former: [String: [Gesture]] = [:]
+    /// Tags that were forgotten: it is not known which of their gestures is the first one after that.
+    private var unnumbered: Set<String> = []
 
-    /// A tag is listed again that was removed: its gestures are numbered from 1 again.
-    func listedAgain(_ tag: String) {
-        former[tag] = passed[tag]
+    /// A request to forget a tag is sent.
+    func forgets(_ tag: String) {
+        unnumbered.insert(tag)
+    }
+
+    /// The gestures of each tag before each time that it was removed from the configuration.
+    private var former: [String: [[Gesture]]] = [:]
+
+    /// A tag was removed from the bridge, or is added again: its gestures are numbered from 1 again. A tag that was paired by
+    /// request stays while it is not listed.
+    func listChanged(_ tag: String) {
+        former[tag, default: []].append(passed[tag] ?? [])
         (passed[tag], published[tag], last[tag], expired[tag]) = (nil, nil, nil, nil)
     }
 
     /// Whether a gesture may be one of before the tag was removed, which the broker receives late.
     private func isFormer(_ number: Int64, _ type: String, of tag: String) -> Bool {
-        guard let gestures = former[tag], number >= 1, number <= gestures.count else { return false }
-        if number <= passed[tag]?.count ?? 0, passed[tag]?[Int(number) - 1].word == type { return false }
-        return gestures[Int(number) - 1].word == type
+        func isOne(of gestures: [Gesture]?) -> Bool {
+            guard let gestures, number >= 1, number <= gestures.count else { return false }
+            return gestures[Int(number) - 1].word == type
+        }
+        return !isOne(of: passed[tag]) && former[tag]?.contains(where: isOne) ?? false
     }
 
     /// The number of counted gestures without a publication, of each tag.
@@ -405,7 +510,7 @@ final class ProcessOracle {
         else { return world.fail("a gesture cannot be read") }
         let tag = World.serial(of: message.topic) ?? ""
         world.trace("\(bridge) gesture \(tag) \(type) \(number)")
-        if isFormer(number, type, of: tag) { return }
+        if unnumbered.contains(tag) || isFormer(number, type, of: tag) { return }
         let all = passed[tag] ?? []
         guard number >= 1, number <= all.count else {
             return world.fail("gesture \(number) of \(tag) was published, and \(all.count) were received")
@@ -428,6 +533,7 @@ final class ProcessOracle {
                 world.now - air.lastDisturbance >= Oracle.calm
             else { continue }
             unchecked.remove(tag)
+            guard !unnumbered.contains(tag) else { continue }
             let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0)
             guard missing > 0 else { continue }
             let counted = expired[tag] ?? 0
@@ -441,7 +547,7 @@ final class ProcessOracle {
     /// counts of a tag are published by another one once it has gone there.
     func stopped() {
         guard world.options.bridges == 1 else { return }
-        for tag in passed.keys.sorted() {
+        for tag in passed.keys.sorted() where !unnumbered.contains(tag) {
             let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0) - Int(expired[tag] ?? 0)
             if missing > 0 { world.fail("\(missing) gestures of \(tag) are missing after a stop of \(bridge)") }
         }

@@ -27,6 +27,15 @@ final class People {
         if world.options.hasAllFaults { request() }
     }
 
+    /// A bridge ends the link of a tag: with all faults, someone often touches the tag just then.
+    func linkEnds(of tag: AirTag) {
+        guard world.options.hasAllFaults, requestRandom.next() % 3 == 0 else { return }
+        world.after(.milliseconds(Int64(requestRandom.next() % 100))) { [self] in
+            gestures += 1
+            tag.make(Gesture.known[Int(requestRandom.next() % UInt64(Gesture.known.count))])
+        }
+    }
+
     private func plan(mean: Duration, _ body: @escaping @LoopActor () -> Void) {
         world.after(world.drawInterval(mean: mean)) { [self] in
             body()
@@ -95,6 +104,34 @@ final class People {
         }
     }
 
+    /// The requests to pair tags that have lost a bond, by their `id`.
+    private var repairs: [String: AirTag] = [:]
+
+    /// Forgets a tag that has lost its bond with a host, and pairs it again, until that has succeeded.
+    func repair(_ tag: AirTag, at host: BridgeHost) {
+        guard tag.needsPairing else { return }
+        let topic = "jacquard/bridge/\(host.instance)/request/"
+        for host in world.hosts { host.process?.oracle.forgets(tag.serial) }
+        commands += 1
+        send(topic + "forget", "{\"tag\":\"\(tag.serial)\",\"id\":\"c\(commands)\"}", id: "c\(commands)")
+        world.after(.seconds(10)) { [self] in
+            guard !host.radio.bonds.contains(tag.address) else { return }
+            commands += 1
+            repairs["c\(commands)"] = tag
+            let payload = "{\"serial\":\"\(tag.serial)\",\"timeout_s\":60,\"id\":\"c\(commands)\"}"
+            send(topic + "pair", payload, id: "c\(commands)")
+        }
+        world.after(.seconds(100)) { [self] in repair(tag, at: host) }
+    }
+
+    /// A request has succeeded.
+    func succeeded(_ id: String) {
+        guard let tag = repairs.removeValue(forKey: id) else { return }
+        tag.needsPairing = false
+        tag.troubledUntil = world.now + .seconds(30)
+        world.disturbed(tag)
+    }
+
     private func command() {
         commands += 1
         let tag = world.tags[Int(world.random.next() % UInt64(world.tags.count))]
@@ -104,7 +141,11 @@ final class People {
         if row.payload.contains("disconnect") {
             held.insert(tag.serial)
             // A tag that is not wanted is wanted again soon.
-            world.after(world.draw(.seconds(20), .seconds(60))) { [self] in want(tag) }
+            let wait = world.draw(.seconds(20), .seconds(60))
+            // Sometimes at once, while its link ends.
+            let isBrief = world.options.hasAllFaults && requestRandom.next() % 2 == 0
+            let pause = isBrief ? .milliseconds(Int64(requestRandom.next() % 400)) : wait
+            world.after(pause) { [self] in want(tag) }
         }
         send("jacquard/tag/\(tag.serial)/\(row.topic)", payload, id: id)
         // Several at once, as an automation does.
@@ -134,8 +175,9 @@ final class People {
 
     private func send(_ topic: String, _ payload: String, id: String?) {
         world.trace("command \(topic) \(payload)")
-        if let tag = world.tag(of: topic) { world.disturbed(tag) }
-        if let id { world.oracle.sent(id) }
+        let tag = world.tag(of: topic)
+        if let tag { world.disturbed(tag) }
+        if let id { world.oracle.sent(id, to: tag) }
         world.broker.inject(MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce))
     }
 }

@@ -96,6 +96,7 @@ final class SimulatedBrokerLink: BrokerLink {
     func publish(
         _ message: MQTTMessage, _ property: MQTTUserProperty?, _ version: MQTTVersion
     ) throws(MQTTError) -> Int32 {
+        world.oracle.submitted(by: process)
         lastIdentifier += 1
         let packet = ClientPacket.publish(lastIdentifier, message)
         if message.qos == .atMostOnce {

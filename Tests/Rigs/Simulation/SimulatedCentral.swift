@@ -189,6 +189,10 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         case .linked:
             // A link that ends meanwhile by itself is reported as requested.
             device.link?.drop(after: world.draw(.milliseconds(15), .milliseconds(250)))
+            if let tag = device.link?.tag {
+                if !process.isStopping { world.oracle.disconnects(tag) }
+                world.people.linkEnds(of: tag)
+            }
         }
     }
 
@@ -262,6 +266,12 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         defer { attemptEnded(device) }
         guard !isFault, let tag = world.tag(at: device.address), tag.isAdvertising, tag.isReceivable(by: host) else {
             return lost(device, BluetoothError(.connectionFailed, name: "org.bluez.Error.Failed", text: "simulated"))
+        }
+        if host.bonds.contains(tag.address), !tag.bonds.contains(host.number) {
+            return lost(
+                device,
+                BluetoothError(
+                    .authenticationFailed, name: "org.bluez.Error.AuthenticationFailed", text: "the bond is lost"))
         }
         // The link follows an advertisement, with the present name.
         hear(tag)

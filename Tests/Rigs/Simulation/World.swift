@@ -26,7 +26,7 @@ final class World {
     var isResolverDown = false
     /// When something has happened last that facts of no certain tag follow.
     private(set) var lastDisturbance = Instant(sinceBoot: .zero)
-    private let started: Instant
+    let started: Instant
     private var history: [String] = []
     private var violation: String?
 
