@@ -184,6 +184,25 @@ struct PeerBridgesTests {
         #expect(scene.results.map(\.id) == ["a"])
     }
 
+    @Test(
+        "responds to a command when its tag goes to another bridge for which the broker no longer had a session",
+        arguments: [(29, []), (30, ["b"])])
+    func missedElsewhere(seconds: Int, answered: [String]) {
+        let scene = Scene()
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":[],"boot":"1"}"#)
+        scene.send("bridge/zoo/state", "online")
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
+        scene.wait(.seconds(1))
+        scene.send("bridge/zoo/state", "offline")
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"b"}"#)
+        scene.wait(.seconds(seconds))
+        scene.send("bridge/zoo/state", "online")
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"boot":"1"}"#)
+        let finals = scene.results.filter { $0.error != nil }
+        #expect(finals.map(\.error?.code) == answered.map { _ in "tag_offline" })
+        #expect(finals.map(\.id) == answered)
+    }
+
     @Test("names the commands that it has refused while another bridge responds, while it is connected to their tag")
     func refusedHere() {
         let scene = shared("aaa")
@@ -332,12 +351,12 @@ struct PeerBridgesTests {
                 return "\"\(text)\(String(repeating: "a", count: 64 - text.utf8.count))\""
             }
             _ = peers.received(info: Array("{\"tags\":[\(ids.joined(separator: ","))]}".utf8), of: "z\(bridge)")
-            _ = peers.received(state: Array("online".utf8), of: "z\(bridge)")
+            _ = peers.received(state: Array("online".utf8), of: "z\(bridge)", at: Instant(sinceBoot: .zero))
         }
         let last = try #require(TagID("4-495-" + String(repeating: "a", count: 58)))
         #expect(peers.isKnown(last))
         _ = peers.received(info: Array(#"{"tags":["x"]}"#.utf8), of: "y")
-        _ = peers.received(state: Array("online".utf8), of: "y")
+        _ = peers.received(state: Array("online".utf8), of: "y", at: Instant(sinceBoot: .zero))
         #expect(!peers.isKnown("x"))
     }
 

@@ -23,7 +23,7 @@ struct PendingCommand: Sendable {
     /// Whether the tag was connected here when the command arrived, or when it was sent: other bridges ignore it, and this
     /// one must publish a result.
     var isOnlyHere = false
-    /// The bridges that have started since the command arrived.
+    /// The bridges that have not received the command: they have started since, or had no session.
     var unknownTo: Set<ExactText> = []
     /// The senders: the first one, and those that repeated the command while it was pending.
     var requesters: [Requester]
@@ -54,7 +54,7 @@ struct PendingCommand: Sendable {
     /// When the command expires, queued or sent.
     var expiresAt: Instant { responseDeadline ?? reachableUntil }
 
-    /// Whether a bridge has started since the command arrived.
+    /// Whether a bridge has not received the command.
     func isUnknown(to bridge: ExactText) -> Bool { !unknownTo.isEmpty && unknownTo.contains(bridge) }
 
     /// Whether a reflex has given it.

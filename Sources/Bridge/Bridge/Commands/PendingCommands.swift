@@ -213,10 +213,19 @@ extension PendingCommands {
         pending[index].publishesResult = true
     }
 
-    /// Handles the start of another bridge, which has received none of the commands. Each keeps as many names as there may be
-    /// bridges.
+    /// Handles the start of another bridge, which has received none of the commands.
     mutating func bridgeStarted(_ bridge: ExactText) {
-        for index in pending.indices where pending[index].tag != nil {
+        markUnknown(to: bridge) { _ in true }
+    }
+
+    /// Handles the return of another bridge that has received no command since an instant.
+    mutating func bridgeMissed(_ bridge: ExactText, since instant: Instant) {
+        markUnknown(to: bridge) { $0.requesters.first.map { $0.receivedAt.instant >= instant } ?? false }
+    }
+
+    /// Each command keeps as many names as there may be bridges.
+    private mutating func markUnknown(to bridge: ExactText, where isUnknown: (PendingCommand) -> Bool) {
+        for index in pending.indices where pending[index].tag != nil && isUnknown(pending[index]) {
             guard pending[index].unknownTo.count < PeerBridges.maxCount else { continue }
             pending[index].unknownTo.insert(bridge)
         }

@@ -44,7 +44,8 @@ extension BridgeState {
             return (isOverwritten ? stateOverwritten(at: now) : []) + (isAnswer ? retainedMessagesEnded(at: now) : [])
         case .peerState(let instance):
             let change = peers.received(
-                state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
+                state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
+            if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + ringChanged(at: now)
         case .beat(let instance): return beat(of: instance, message, at: now)

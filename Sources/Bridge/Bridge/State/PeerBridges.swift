@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Time
 
 /// The other bridges with the same base topic.
 ///
@@ -9,6 +10,8 @@ import JacquardProtocol
 struct PeerBridges: Sendable {
     private struct Peer {
         var isOnline = false
+        /// When it went offline; nil while it is online, and if this bridge cannot know it.
+        var offlineSince: Instant?
         /// Whether it publishes beats.
         var sendsBeats = false
         /// The tags that it knows.
@@ -64,6 +67,9 @@ struct PeerBridges: Sendable {
         var refused: [RefusedCommand] = []
         /// Whether its process is a new one, which has received no earlier commands.
         var isRestarted = false
+        /// When it went offline, if it is back after the broker has deleted its session: it has not received the commands that
+        /// have arrived since.
+        var missedSince: Instant?
         /// Whether it has gone offline.
         var isGone = false
     }
@@ -87,6 +93,8 @@ struct PeerBridges: Sendable {
     static let maxBytes = 256 << 10
     /// Maximum size of a document in bytes; longer ones are ignored.
     static let longestInfo = 65_536
+    /// How long the broker keeps the session of a bridge that is not connected.
+    static let sessionExpiry = Duration.seconds(30)
     /// Maximum size of `boot` in bytes; longer ones are ignored.
     private static let longestBoot = 64
 
@@ -150,6 +158,8 @@ struct PeerBridges: Sendable {
             peers[name]?.elsewhere = []
             // A proof that was due while the broker was away could not arrive.
             peers[name]?.confirm()
+            // It may have been back meanwhile.
+            peers[name]?.offlineSince = nil
             peers[name]?.mayRepeatInfo = true
             peers[name]?.mayRepeatState = true
         }
@@ -191,8 +201,9 @@ struct PeerBridges: Sendable {
     ///   - state: the state.
     ///   - name: the instance name of the bridge.
     ///   - isStored: as for a document.
+    ///   - now: the current time.
     /// - Returns: the effects.
-    mutating func received(state: [UInt8], of name: String, isStored: Bool = false) -> Change {
+    mutating func received(state: [UInt8], of name: String, isStored: Bool = false, at now: Instant) -> Change {
         let name = ExactText(name)
         guard name != instance else { return Change() }
         let old = peers[name]
@@ -203,8 +214,12 @@ struct PeerBridges: Sendable {
         if !peer.isOnline { peer.connected = [] }
         // Its next document requires a response, also if it equals the one from before its connection.
         peer.elsewhere = []
+        let offlineSince = old?.offlineSince
+        if peer.isOnline { peer.offlineSince = nil } else if old?.isOnline == true { peer.offlineSince = now }
         keep(peer, name)
-        return change(of: name, since: old)
+        var change = change(of: name, since: old)
+        if peer.isOnline, let since = offlineSince, now - since >= Self.sessionExpiry { change.missedSince = since }
+        return change
     }
 
     /// Compares a bridge with an earlier state of it.
