@@ -230,7 +230,7 @@ final class BridgeProcess {
             await bridge.stop()
             guard !isDead else { return removeState() }
             if world.now - begun > .seconds(5) { world.oracle.violated("a stop took \(world.now - begun)") }
-            if hadBroker, world.broker.isUp, !world.broker.isStalled, !world.isNetworkCut {
+            if hadBroker, world.isBrokerOpen, world.faults.brokerOutages(since: begun) <= 1 {
                 oracle.stopped()
                 world.oracle.stopped(self)
             }

@@ -23,18 +23,8 @@ final class Faults {
     /// Whether a fault lasts, or others follow.
     var isActive: Bool { active > 0 || !isQuiet }
 
-    /// The times without a broker that last as long, where one follows another.
-    func longBrokerOutages(from limit: Duration) -> [Range<Instant>] {
-        var merged: [Range<Instant>] = []
-        for outage in brokerOutages.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-            if let last = merged.last, outage.lowerBound <= last.upperBound {
-                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, outage.upperBound)
-            } else {
-                merged.append(outage)
-            }
-        }
-        return merged.filter { $0.upperBound - $0.lowerBound >= limit }
-    }
+    /// The number of times without a broker that have begun since an instant; a stop counts as one.
+    func brokerOutages(since instant: Instant) -> Int { brokerOutages.count { $0.lowerBound >= instant } }
 
     /// Whether the broker was not reachable in the last time, apart from the restart that begins now.
     func hadBrokerOutage(within limit: Duration) -> Bool {

@@ -10,7 +10,7 @@ import Time
 /// Knows what was sent and what the tags are, and compares it with what the bridges publish.
 @LoopActor
 final class Oracle {
-    private struct Command {
+    struct Command {
         let sentAt: Instant
         /// The tag that it is for; nil for a request to a bridge.
         let tag: AirTag?
@@ -21,16 +21,21 @@ final class Oracle {
         var responder: String?
     }
 
-    private let world: World
-    private var commands: [String: Command] = [:]
+    let world: World
+    var commands: [String: Command] = [:]
     /// The commands in the order in which they were sent, until they are settled.
-    private var order: [String] = []
+    var order: [String] = []
     /// When the connection of each client began or ended last.
     private var connectionChanges: [String: Instant] = [:]
     /// Since when a tag that advertises waits to be connected.
-    private var waitingSince: [String: Instant] = [:]
+    var waitingSince: [String: Instant] = [:]
     /// Since when each bridge has no connection to a broker that would accept it.
-    private var lonelySince: [Int: Instant] = [:]
+    var lonelySince: [Int: Instant] = [:]
+    /// Since when each bridge has no broker, and whether it had one at the last check.
+    var absentSince: [Int: Instant] = [:]
+    var wasPresent: [Int: Bool] = [:]
+    /// The times for which a bridge had no broker, if they were long.
+    var absences: [Range<Instant>] = []
     private(set) var checks = 0
     /// Whether a bridge has published something about itself since its facts have last been compared.
     private var changedTopics = true
@@ -189,6 +194,7 @@ final class Oracle {
     // MARK: What is true after a while
 
     private func check() {
+        noteAbsences()
         checkCommands()
         checkPromptness()
         checkConnections()
@@ -254,302 +260,5 @@ final class Oracle {
         guard changedTopics || isDue else { return }
         for host in world.hosts { check(host) }
         (hostsCheckedAt, changedTopics) = (world.now, false)
-    }
-
-    private func checkCommands() {
-        var settled = 0
-        for id in order.prefix(200) {
-            guard let command = commands[id] else { continue }
-            let age = world.now - command.sentAt
-            guard age > Self.longestCommand * 2 else { break }
-            defer { (commands[id], settled) = (nil, settled + 1) }
-            guard command.results == 0, let first = command.acknowledged.first else { continue }
-            // A result waits for the broker for a minute at most.
-            let isExcused =
-                command.acknowledged.contains { $0.process.isDead || $0.process.hasStoppedAlone }
-                || isResultLost(since: first.at)
-            if !isExcused { violated("command \(id) was acknowledged and has no result") }
-        }
-        order.removeFirst(settled)
-    }
-
-    /// Whether a result may be lost because the broker was away for too long.
-    private func isResultLost(since instant: Instant) -> Bool {
-        world.faults.longBrokerOutages(from: .seconds(60)).contains {
-            $0.lowerBound < instant + Self.longestCommand && $0.upperBound > instant
-        }
-    }
-
-    /// A command has its result soon if its tag is connected all the time, as is the broker.
-    private func checkPromptness() {
-        for id in order.prefix(200) {
-            guard let command = commands[id], command.results == 0, let tag = command.tag,
-                let (process, at) = command.acknowledged.first, process.isRunning,
-                world.now - at > Self.longestResponse, tag.linkedAt < at - .seconds(30),
-                let host = world.hosts.first(where: { $0.process === process }), host.isLinked(tag),
-                world.hasBroker(host.instance), !world.faults.hadBrokerOutage(within: Self.longestResponse),
-                !isResultLost(since: at)
-            else { continue }
-            violated("command \(id) of the connected tag \(tag.serial) has no result after \(world.now - at)")
-        }
-    }
-
-    private func checkConnections() {
-        for tag in world.tags {
-            let isReceived =
-                tag.link == nil && tag.isAdvertising
-                && world.hosts.contains {
-                    $0.lists(tag) && tag.isReceivable(by: $0.radio) && $0.radio.state == .poweredOn
-                        && $0.process?.isRunning == true
-                }
-            guard isReceived, !tag.needsPairing, !world.faults.isActive else {
-                waitingSince[tag.serial] = nil
-                continue
-            }
-            let since = waitingSince[tag.serial] ?? world.now
-            waitingSince[tag.serial] = since
-            // Without a fault, each tag needs a few seconds.
-            let isUndisturbed = world.faults.lastChange == nil
-            let limit = isUndisturbed ? .seconds(10 + Int64(world.options.tags) * 7 / 2) : Self.longestWait
-            guard world.now - since > limit, !world.people.isHeld(tag) else { continue }
-            violated("\(tag.serial) is received and has not been connected for \(world.now - since)")
-        }
-    }
-
-    /// Each bridge connects to a broker that accepts it.
-    private func checkSessions() {
-        for host in world.hosts {
-            guard world.isBrokerOpen, let process = host.process, process.isRunning,
-                !world.broker.isConnected("jacquard-\(host.instance)")
-            else {
-                lonelySince[host.number] = nil
-                continue
-            }
-            let since = lonelySince[host.number] ?? world.now
-            lonelySince[host.number] = since
-            if world.now - since > Self.longestSession {
-                violated("\(host.instance) has not been connected to the broker for \(world.now - since)")
-            }
-        }
-    }
-
-    private func fact(_ topic: String) -> JSONValue? {
-        world.broker.retained["jacquard/" + topic].flatMap { JSONValue(parsing: $0.payload) }
-    }
-
-    private func text(_ topic: String) -> String? {
-        world.broker.retained["jacquard/" + topic].map { String(decoding: $0.payload, as: UTF8.self) }
-    }
-
-    private func expect(_ topic: String, _ found: String?, _ wanted: String) {
-        if found != wanted { violated("\(topic) is \(found ?? "missing"), and the truth is \(wanted)") }
-    }
-
-    /// Whether a bridge runs and has a broker.
-    private func isServing(_ host: BridgeHost) -> Bool {
-        host.process?.isRunning == true && world.broker.isConnected("jacquard-\(host.instance)")
-    }
-
-    private func check(_ host: BridgeHost) {
-        let topic = "bridge/\(host.instance)/"
-        // After a crash during an outage of the broker, nothing corrects the state before the next start.
-        guard isServing(host) else { return }
-        expect(topic + "state", text(topic + "state"), "online")
-        let tags = world.tags.filter { host.isLinked($0) }
-        if host.radio.state == .poweredOn,
-            world.tags.allSatisfy({ world.now - $0.lastDisturbance >= Self.calm && !isTroubled($0) })
-        {
-            expect(
-                topic + "tags.connected", fact(topic + "tags")?["connected"]?.integer.map { "\($0)" }, "\(tags.count)")
-        }
-        let states = fact(topic + "adapter")?.elements?.compactMap { $0["state"]?.string } ?? []
-        switch host.radio.state {
-        case .poweredOn: expect(topic + "adapter", states.first, "powered_on")
-        case .poweredOff: expect(topic + "adapter", states.first, "powered_off")
-        case .unsupported: if !states.isEmpty { violated("\(topic)adapter is \(states), and there is none") }
-        default: break
-        }
-        checkHealth(host)
-    }
-
-    private func checkHealth(_ host: BridgeHost) {
-        let topic = "bridge/\(host.instance)/health"
-        let codes = fact(topic)?["problems"]?.elements?.compactMap { $0["code"]?.string } ?? ["missing"]
-        let wanted: String? =
-            switch host.radio.state {
-            case .resetting, .unsupported: "no_adapter"
-            case .poweredOff: "adapter_not_ready"
-            default: nil
-            }
-        if let wanted, !codes.contains(wanted) {
-            violated("\(topic) names \(codes), and the state of Bluetooth is \(host.radio.state)")
-        }
-        guard world.now - world.lastDisturbance > Self.healthDelay, wanted == nil else { return }
-        var lasting = ["events_dropped", "state_damaged"]
-        // The failure of a tag lasts until it is connected.
-        if !world.tags.allSatisfy({ host.isLinked($0) }) { lasting.append("tag_unusable") }
-        if world.tags.contains(where: { host.radio.isUsedByAnother($0.address, than: host) }) {
-            lasting.append("in_use")
-        }
-        if host.isDiskFull { lasting.append("state_not_saved") }
-        if world.tags.contains(where: \.needsPairing) { lasting += ["peer_removed_pairing_info", "tag_unusable"] }
-        if !codes.allSatisfy(lasting.contains) {
-            violated("\(topic) names \(codes) after \(world.now - world.lastDisturbance)")
-        }
-    }
-
-    /// Whether a bridge may wait for a request or a response that never comes.
-    private func isTroubled(_ tag: AirTag) -> Bool {
-        tag.troubledUntil > world.now || tag.needsPairing
-            || world.hosts.contains { host in
-                (host.radio.faultRate > 0 || host.radio.troubledUntil > world.now)
-                    && host.isLinked(tag)
-            }
-    }
-
-    /// Compares the facts of a tag with the truth.
-    ///
-    /// - Returns: whether they could be compared.
-    private func check(_ tag: AirTag) -> Bool {
-        let topic = "tag/\(tag.serial)/"
-        // A link that a killed process has left is none.
-        let owner = world.hosts.first { $0.isLinked(tag) }
-        guard !isTroubled(tag) else { return false }
-        guard let owner, isServing(owner) else {
-            expect(topic + "availability", text(topic + "availability"), "offline")
-            let state = fact(topic + "connection")?["state"]?.string
-            if state == "connected" { violated("\(topic)connection is connected without a link") }
-            if world.hosts.allSatisfy({ isServing($0) && $0.radio.state == .poweredOff }) {
-                expect(topic + "connection", state, "disconnected")
-            }
-            return true
-        }
-        expect(topic + "availability", text(topic + "availability"), "online")
-        expect(topic + "connection", fact(topic + "connection")?["state"]?.string, "connected")
-        expect(topic + "info.bridge", fact(topic + "info")?["bridge"]?.string, owner.instance)
-        let name = owner.configuredName(of: Int(tag.serial) ?? 0) ?? tag.firmware.name
-        if tag.nameLostAt < tag.linkedAt {
-            expect(topic + "info.name", fact(topic + "info")?["name"]?.string, name)
-        }
-        expect(topic + "battery/level", text(topic + "battery/level"), "\(tag.firmware.battery.level)")
-        let gear = tag.firmware.gear
-        expect(topic + "gear.attached", fact(topic + "gear")?["attached"]?.flag.map { "\($0)" }, "\(gear != nil)")
-        if let gear {
-            let product = fact(topic + "gear")?["product_id"]?.string
-            expect(topic + "gear.product_id", product, gear.gear.product.product.id.description)
-            let mode = gear.touchMode == .gesture ? "gesture" : "continuous"
-            expect(topic + "touch_mode", text(topic + "touch_mode"), mode)
-        }
-        return true
-    }
-}
-
-/// The gestures that one process of a bridge has received.
-@LoopActor
-final class ProcessOracle {
-    private let world: World
-    private let bridge: String
-    private var passed: [String: [Gesture]] = [:]
-    private var published: [String: Set<Int64>] = [:]
-    private var last: [String: Int64] = [:]
-    /// When the latest gesture of each tag was received.
-    private var latest: [String: Instant] = [:]
-    /// The tags with gestures since the last comparison.
-    private var unchecked: Set<String> = []
-
-    init(_ world: World, bridge: String) {
-        self.world = world
-        self.bridge = bridge
-    }
-
-    /// Tags that were forgotten: it is not known which of their gestures is the first one after that.
-    private var unnumbered: Set<String> = []
-
-    /// A request to forget a tag is sent.
-    func forgets(_ tag: String) {
-        unnumbered.insert(tag)
-    }
-
-    /// The gestures of each tag before each time that it was removed from the configuration.
-    private var former: [String: [[Gesture]]] = [:]
-
-    /// A tag was removed from the bridge, or is added again: its gestures are numbered from 1 again. A tag that was paired by
-    /// request stays while it is not listed.
-    func listChanged(_ tag: String) {
-        former[tag, default: []].append(passed[tag] ?? [])
-        (passed[tag], published[tag], last[tag], expired[tag]) = (nil, nil, nil, nil)
-    }
-
-    /// Whether a gesture may be one of before the tag was removed, which the broker receives late.
-    private func isFormer(_ number: Int64, _ type: String, of tag: String) -> Bool {
-        func isOne(of gestures: [Gesture]?) -> Bool {
-            guard let gestures, number >= 1, number <= gestures.count else { return false }
-            return gestures[Int(number) - 1].word == type
-        }
-        return !isOne(of: passed[tag]) && former[tag]?.contains(where: isOne) ?? false
-    }
-
-    /// The number of counted gestures without a publication, of each tag.
-    private var expired: [String: Int64] = [:]
-
-    func published(statistics message: MQTTMessage) {
-        guard let number = JSONValue(parsing: message.payload)?["expired"]?.integer else { return }
-        expired[World.serial(of: message.topic) ?? ""] = number
-    }
-
-    /// The radio passes a gesture on.
-    func passedOn(_ mark: GestureMark) {
-        passed[mark.tag, default: []].append(mark.gesture)
-        latest[mark.tag] = world.now
-        unchecked.insert(mark.tag)
-    }
-
-    func published(gesture message: MQTTMessage) {
-        guard let document = JSONValue(parsing: message.payload), let number = document["seq"]?.integer,
-            let type = document["event_type"]?.string
-        else { return world.fail("a gesture cannot be read") }
-        let tag = World.serial(of: message.topic) ?? ""
-        world.trace("\(bridge) gesture \(tag) \(type) \(number)")
-        if unnumbered.contains(tag) || isFormer(number, type, of: tag) { return }
-        let all = passed[tag] ?? []
-        guard number >= 1, number <= all.count else {
-            return world.fail("gesture \(number) of \(tag) was published, and \(all.count) were received")
-        }
-        let wanted = all[Int(number) - 1].word
-        if wanted != type { world.fail("gesture \(number) of \(tag) is \(type), and was \(wanted)") }
-        let isNew = published[tag, default: []].insert(number).inserted
-        if isNew, number < last[tag] ?? 0 { world.fail("gesture \(number) of \(tag) comes after \(last[tag] ?? 0)") }
-        last[tag] = max(last[tag] ?? 0, number)
-    }
-
-    /// All received gestures of connected tags are published or counted.
-    ///
-    /// - Parameter isConnected: whether the bridge is connected to a tag.
-    func check(isConnected: (AirTag) -> Bool) {
-        guard !unchecked.isEmpty else { return }
-        for tag in unchecked.sorted() where latest[tag].map({ world.now - $0 >= Oracle.calm }) ?? true {
-            // A bridge that has left a tag to another one publishes no statistics of it.
-            guard let air = world.tags.first(where: { $0.serial == tag }), isConnected(air),
-                world.now - air.lastDisturbance >= Oracle.calm
-            else { continue }
-            unchecked.remove(tag)
-            guard !unnumbered.contains(tag) else { continue }
-            let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0)
-            guard missing > 0 else { continue }
-            let counted = expired[tag] ?? 0
-            if missing > counted {
-                world.fail("\(missing) gestures of \(tag) are missing at \(bridge), and \(counted) are counted")
-            }
-        }
-    }
-
-    /// The process has stopped in order, with a broker: no gesture is lost but those that are counted. With several bridges the
-    /// counts of a tag are published by another one once it has gone there.
-    func stopped() {
-        guard world.options.bridges == 1 else { return }
-        for tag in passed.keys.sorted() where !unnumbered.contains(tag) {
-            let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0) - Int(expired[tag] ?? 0)
-            if missing > 0 { world.fail("\(missing) gestures of \(tag) are missing after a stop of \(bridge)") }
-        }
     }
 }

@@ -17,7 +17,9 @@ final class People {
 
     func begin() {
         for tag in world.tags {
-            plan(mean: world.options.gestureInterval) { [self] in
+            // Some tags are touched rarely, so that nothing corrects what the bridge knows of them.
+            let isRare = world.options.hasAllFaults && tag.number % 3 == 2
+            plan(mean: world.options.gestureInterval * (isRare ? 20 : 1)) { [self] in
                 gestures += 1
                 tag.make(Gesture.known[Int(world.random.next() % UInt64(Gesture.known.count))])
             }
