@@ -63,7 +63,9 @@ extension Oracle {
         var lasting = ["events_dropped", "state_damaged"]
         // The failure of a tag lasts until it is connected.
         if !world.tags.allSatisfy({ host.isLinked($0) }) { lasting.append("tag_unusable") }
-        if world.tags.contains(where: { host.radio.isUsedByAnother($0.address, than: host) }) {
+        // As with other failures, until the next attempt, for which the tag must be heard.
+        let isShared = world.options.sharesAdapter && lasting.contains("tag_unusable")
+        if isShared || world.tags.contains(where: { host.radio.isUsedByAnother($0.address, than: host) }) {
             lasting.append("in_use")
         }
         // A broker that ends twice with the same message in flight seems to refuse it.
