@@ -203,6 +203,57 @@ struct PeerBridgesTests {
         #expect(finals.map(\.id) == answered)
     }
 
+    /// Both bridges know the tag; the retained messages say that the other one is connected to it.
+    private func afterBrokerRestart() -> Scene {
+        let scene = Scene()
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"boot":"1"}"#)
+        scene.send("bridge/zoo/state", "online")
+        scene.handle(.brokerDisconnected)
+        scene.handle(.brokerConnected)
+        scene.receive("jacquard/bridge/zoo/info", Self.zooHasTag, isRetained: true)
+        scene.receive("jacquard/bridge/zoo/state", "online", isRetained: true)
+        return scene
+    }
+
+    private static let zooHasTag = #"{"tags":["003R"],"connected":["003R"],"boot":"1"}"#
+
+    @Test(
+        "takes back the commands that it has left to a bridge that died while the broker was away", arguments: [0, 60_000])
+    func leftToADeadBridge(milliseconds: Int) {
+        let scene = afterBrokerRestart()
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":\#(milliseconds),"id":"a"}"#)
+        #expect(scene.results.isEmpty)
+        scene.receive("jacquard/bridge/attic/state", "online")
+        scene.wait(.seconds(10))
+        let failure: CommandFailure.Code? = milliseconds == 0 ? .tagOffline : nil
+        #expect(scene.results.map(\.error?.code) == [failure?.rawValue])
+        if milliseconds > 0 {
+            scene.wait(.seconds(60))
+            #expect(scene.results.map(\.error?.code) == [nil, "expired"])
+        }
+    }
+
+    @Test(
+        "leaves commands to a bridge that proves that it lives: by its document, or by its will",
+        arguments: [("info", zooHasTag), ("state", "offline")])
+    func leftToALivingBridge(topic: String, payload: String) {
+        let scene = afterBrokerRestart()
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
+        scene.receive("jacquard/bridge/attic/state", "online")
+        scene.send("bridge/zoo/\(topic)", payload)
+        scene.wait(.seconds(70))
+        #expect(scene.results.isEmpty)
+    }
+
+    @Test("responds to commands that it has left to a bridge that has started since")
+    func leftToANewBridge() {
+        let scene = afterBrokerRestart()
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0,"id":"a"}"#)
+        scene.send("bridge/zoo/state", "online")
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":[],"boot":"2"}"#)
+        #expect(scene.results.map(\.error?.code) == ["tag_offline"])
+    }
+
     @Test("names the commands that it has refused while another bridge responds, while it is connected to their tag")
     func refusedHere() {
         let scene = shared("aaa")

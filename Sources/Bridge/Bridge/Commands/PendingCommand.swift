@@ -61,6 +61,20 @@ struct PendingCommand: Sendable {
     var isReflex: Bool { requesters.first?.isReflex ?? false }
 }
 
+/// A command that was left to another bridge, which may have died while the broker was away.
+struct LeftCommand: Sendable {
+    let request: any TagRequest
+    let tag: TagID
+    /// The other bridge.
+    let bridge: ExactText
+    /// The sender, and those that repeated the command.
+    let requesters: [Requester]
+    /// Until when it would have waited here for its tag.
+    let reachableUntil: Instant
+    /// Whether the other bridge has started since, and so has not received it.
+    var isUnknownElsewhere = false
+}
+
 /// The sender of a command: where its result is published, and what the result must contain.
 struct Requester: Equatable, Sendable {
     /// `T/<command>/result` or `G/response/<verb>`.

@@ -15,6 +15,8 @@ struct PendingCommands: Sendable {
     var isBrokerConnected = false
 
     private var pending: [PendingCommand] = []
+    /// The commands that were left to bridges without a proof that they live.
+    private var left: [LeftCommand] = []
     private var storedResults = StoredResults()
     /// The commands that other bridges may still have.
     var refused = RefusedCommands()
@@ -216,6 +218,27 @@ extension PendingCommands {
     /// Handles the start of another bridge, which has received none of the commands.
     mutating func bridgeStarted(_ bridge: ExactText) {
         markUnknown(to: bridge) { _ in true }
+        for index in left.indices where left[index].bridge == bridge { left[index].isUnknownElsewhere = true }
+    }
+
+    /// Handles a proof that another bridge lives: it responds to the commands that were left to it.
+    mutating func bridgeLives(_ bridge: ExactText) {
+        left.removeAll { $0.bridge == bridge && !$0.isUnknownElsewhere }
+    }
+
+    /// Maximum number of commands that are left to bridges without a proof that they live. Further ones are left for good.
+    static let mostLeft = 256
+
+    /// Stores a command that is left to a bridge without a proof that it lives.
+    mutating func leave(_ command: LeftCommand) {
+        if left.count < Self.mostLeft { left.append(command) }
+    }
+
+    /// Removes and returns the commands that were left, in order.
+    mutating func takeLeft() -> [LeftCommand] {
+        guard !left.isEmpty else { return [] }
+        defer { left = [] }
+        return left
     }
 
     /// Handles the return of another bridge that has received no command since an instant.

@@ -32,6 +32,7 @@ extension BridgeState {
             let change = peers.received(
                 info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
             if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
+            if change.isProof { pendingCommands.bridgeLives(ExactText(instance)) }
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + endOfTagInfo + ringChanged(at: now)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
@@ -46,6 +47,8 @@ extension BridgeState {
             let change = peers.received(
                 state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
             if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
+            // Its will: it was connected, and so has received the commands. `online` may be that of a new process.
+            if change.isProof, change.isGone { pendingCommands.bridgeLives(ExactText(instance)) }
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + ringChanged(at: now)
         case .beat(let instance): return beat(of: instance, message, at: now)
@@ -198,7 +201,10 @@ extension BridgeState {
         let isForConnection = !type(of: request).ignoresHold || request.goal == .connected
         if isForConnection, !requester.isReflex, isConnectedElsewhere(position) {
             pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
-            guard type(of: request).ignoresHold else { return [] }
+            guard type(of: request).ignoresHold else {
+                leave(request, to: position, [requester], until: now.instant + timeToLive)
+                return []
+            }
             // The other bridge responds. The request to connect holds for this one, too.
             request.accepted(by: &tags[position])
             return settle(position, at: now)
@@ -316,9 +322,48 @@ extension BridgeState {
                     pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
                 }
                 request.failed(on: &tags[position])
+                leave(request, to: position, command.requesters, until: command.reachableUntil)
             }
         }
         return actions
+    }
+
+    /// Keeps a command that is left to another bridge, unless that one certainly lives.
+    private mutating func leave(
+        _ request: any TagRequest, to position: Int, _ requesters: [Requester], until instant: Instant
+    ) {
+        let id = tags[position].entry.id
+        guard let bridge = peers.unprovenOwner(of: id.text) else { return }
+        pendingCommands.leave(
+            LeftCommand(request: request, tag: id, bridge: bridge, requesters: requesters, reachableUntil: instant))
+    }
+
+    /// Takes back the commands that were left to bridges that seem to have died.
+    mutating func takeBackCommands(at now: Timestamp) -> [BridgeAction] {
+        pendingCommands.takeLeft().flatMap { command -> [BridgeAction] in
+            guard let position = tags.position(of: command.tag) else { return [] }
+            guard !isConnectedElsewhere(position) else {
+                pendingCommands.leave(command)
+                return []
+            }
+            return command.requesters.flatMap { takeBack(command, from: $0, at: position, at: now) }
+        }
+    }
+
+    private mutating func takeBack(
+        _ command: LeftCommand, from requester: Requester, at position: Int, at now: Timestamp
+    ) -> [BridgeAction] {
+        let isResponder = peers.responds(forKnown: command.tag.text, as: requester.member)
+        let publishesResult = command.isUnknownElsewhere || isOwn(position) || isResponder
+        do throws(CommandFailure) {
+            if try pendingCommands.join(requester) { return [] }
+            return try begin(
+                command.request, of: position, requester, publishesResult: publishesResult,
+                within: max(.zero, command.reachableUntil - now.instant), at: now)
+        } catch {
+            let result = pendingCommands.fail(requester, error, at: now)
+            return publishesResult ? publish(result) : []
+        }
     }
 
     /// The commands that have failed here, and that another bridge may still have; nil if there are none.

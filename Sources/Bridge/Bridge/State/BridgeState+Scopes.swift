@@ -115,7 +115,7 @@ extension BridgeState {
 
     /// Handles the end of the retained messages.
     mutating func retainedMessagesEnded(at now: Timestamp) -> [BridgeAction] {
-        scopes.endCollection() ? rescopeAll(at: now) : []
+        (scopes.endCollection() ? rescopeAll(at: now) : []) + takeBackCommands(at: now)
     }
 
     /// Handles a message of another bridge.
@@ -137,7 +137,7 @@ extension BridgeState {
         // It may have published facts before it received that this bridge is connected to the tag.
         let crossed = Set(change.isGone ? change.tags : change.yielded)
         let connected = positions.filter { tags[$0].isConnected }.map { tags[$0].entry.id }.filter(crossed.contains)
-        return actions + corrected(scopes.correct(connected, at: now.instant))
+        return actions + corrected(scopes.correct(connected, at: now.instant)) + takeBackCommands(at: now)
     }
 
     /// Handles elapsed time.
@@ -145,6 +145,7 @@ extension BridgeState {
         var actions = scopes.endCollection(dueAt: now.instant) ? rescopeAll(at: now) : []
         if scopes.takeProofDue(at: now.instant) {
             actions += rescoped(peers.doubtUnconfirmed().compactMap(tags.position), at: now)
+            actions += takeBackCommands(at: now)
         }
         return actions + corrected(scopes.takeCorrectionsDue(at: now.instant))
     }

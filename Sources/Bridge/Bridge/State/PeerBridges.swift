@@ -26,6 +26,8 @@ struct PeerBridges: Sendable {
         var isConfirmed = true
         /// Whether it should have by now: it may have died while the broker was away.
         var isDoubted = false
+        /// Whether it has published anything since the broker was connected.
+        var isProven = false
         /// Whether its retained document may come again after a connection to the broker.
         var mayRepeatInfo = false
         /// The same of its state.
@@ -50,7 +52,15 @@ struct PeerBridges: Sendable {
             (tags, connected, elsewhere, members, refused, size) = ([], [], [], [], [], 0)
         }
 
+        /// Whether commands to its tags get their results from it.
+        var isResponding: Bool { isOnline && !isDoubted }
+
         mutating func confirm() { (isConfirmed, isDoubted) = (true, false) }
+
+        mutating func prove() {
+            confirm()
+            isProven = true
+        }
     }
 
     /// The effects of a message of another bridge.
@@ -65,6 +75,8 @@ struct PeerBridges: Sendable {
         var removed: [TagID] = []
         /// The commands that have failed there, if it is online.
         var refused: [RefusedCommand] = []
+        /// Whether it was published after the connection to the broker.
+        var isProof = false
         /// Whether its process is a new one, which has received no earlier commands.
         var isRestarted = false
         /// When it went offline, if it is back after the broker has deleted its session: it has not received the commands that
@@ -117,8 +129,9 @@ struct PeerBridges: Sendable {
         let name = ExactText(name)
         guard name != instance, info.count <= Self.longestInfo else { return Change() }
         let old = peers[name]
-        var peer = old ?? Peer()
-        if !isStored || !peer.mayRepeatInfo { peer.confirm() }
+        var peer = old ?? Peer(mayRepeatInfo: isStored, mayRepeatState: isStored)
+        let isProof = !isStored || !peer.mayRepeatInfo
+        if isProof { peer.prove() }
         peer.mayRepeatInfo = false
         peer.forgetTags()
         let document = JSONValue(parsing: info)
@@ -136,6 +149,7 @@ struct PeerBridges: Sendable {
         if let boot = document?["boot"]?.string, boot.utf8.count <= Self.longestBoot { peer.boot = ExactText(boot) }
         keep(peer, name)
         var change = change(of: name, since: old)
+        change.isProof = isProof
         change.isRestarted = peer.boot != nil && peer.boot != old?.boot
         return change
     }
@@ -158,6 +172,7 @@ struct PeerBridges: Sendable {
             peers[name]?.elsewhere = []
             // A proof that was due while the broker was away could not arrive.
             peers[name]?.confirm()
+            peers[name]?.isProven = false
             // It may have been back meanwhile.
             peers[name]?.offlineSince = nil
             peers[name]?.mayRepeatInfo = true
@@ -207,8 +222,9 @@ struct PeerBridges: Sendable {
         let name = ExactText(name)
         guard name != instance else { return Change() }
         let old = peers[name]
-        var peer = old ?? Peer()
-        if !isStored || !peer.mayRepeatState { peer.confirm() }
+        var peer = old ?? Peer(mayRepeatInfo: isStored, mayRepeatState: isStored)
+        let isProof = !isStored || !peer.mayRepeatState
+        if isProof { peer.prove() }
         peer.mayRepeatState = false
         peer.isOnline = state.elementsEqual("online".utf8)
         if !peer.isOnline { peer.connected = [] }
@@ -218,6 +234,7 @@ struct PeerBridges: Sendable {
         if peer.isOnline { peer.offlineSince = nil } else if old?.isOnline == true { peer.offlineSince = now }
         keep(peer, name)
         var change = change(of: name, since: old)
+        change.isProof = isProof
         if peer.isOnline, let since = offlineSince, now - since >= Self.sessionExpiry { change.missedSince = since }
         return change
     }
@@ -244,12 +261,20 @@ struct PeerBridges: Sendable {
         return peers.values.contains { $0.claims(tag) && $0.receives(member) }
     }
 
+    /// Returns the bridge that is connected to a tag according to retained messages only, and may have died; nil if there is
+    /// none, or if another one is certainly connected to the tag.
+    func unprovenOwner(of tag: String) -> ExactText? {
+        let tag = ExactText(tag)
+        let owners = peers.filter { $0.value.claims(tag) }
+        return owners.contains { $0.value.isProven } ? nil : owners.keys.min()
+    }
+
     /// Returns whether this bridge responds for a tag that it knows: no other bridge is connected to it, and none with
     /// a smaller name knows it.
     func responds(forKnown tag: String, as member: GroupMember? = nil) -> Bool {
         let tag = ExactText(tag)
         return !peers.contains { name, other in
-            other.isOnline && other.receives(member)
+            other.isResponding && other.receives(member)
                 && (other.claims(tag) || (name < instance && other.tags.contains(tag)))
         }
     }
