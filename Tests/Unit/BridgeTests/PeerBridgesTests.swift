@@ -218,7 +218,8 @@ struct PeerBridgesTests {
     private static let zooHasTag = #"{"tags":["003R"],"connected":["003R"],"boot":"1"}"#
 
     @Test(
-        "takes back the commands that it has left to a bridge that died while the broker was away", arguments: [0, 60_000])
+        "takes back the commands that it has left to a bridge that died while the broker was away",
+        arguments: [0, 60_000])
     func leftToADeadBridge(milliseconds: Int) {
         let scene = afterBrokerRestart()
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":\#(milliseconds),"id":"a"}"#)
@@ -243,6 +244,30 @@ struct PeerBridgesTests {
         scene.send("bridge/zoo/\(topic)", payload)
         scene.wait(.seconds(70))
         #expect(scene.results.isEmpty)
+    }
+
+    @Test(
+        "responds to a command that another bridge has not received, because the broker has lost its sessions",
+        arguments: [true, false], [29, 30])
+    func lostSessions(hasSession: Bool, seconds: Int) {
+        let scene = Scene()
+        scene.send("bridge/zoo/info", Self.zooHasTag)
+        scene.send("bridge/zoo/state", "online")
+        scene.handle(.brokerDisconnected)
+        scene.wait(.seconds(seconds))
+        scene.handle(.brokerDisconnected)
+        if !hasSession { scene.handle(.brokerHasNoSession) }
+        scene.handle(.brokerConnected)
+        scene.receive("jacquard/bridge/zoo/info", Self.zooHasTag, isRetained: true)
+        scene.receive("jacquard/bridge/zoo/state", "online", isRetained: true)
+        scene.receive("jacquard/bridge/attic/state", "online")
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
+        scene.wait(.seconds(10))
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"b"}"#)
+        scene.send("bridge/zoo/state", "online")
+        scene.send("bridge/zoo/info", Self.zooHasTag)
+        let finals = scene.results.filter { $0.error != nil }.map(\.id)
+        #expect(finals == (!hasSession && seconds == 29 ? ["a", "b"] : []))
     }
 
     @Test("responds to commands that it has left to a bridge that has started since")

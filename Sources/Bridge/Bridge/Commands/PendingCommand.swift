@@ -71,7 +71,7 @@ struct LeftCommand: Sendable {
     let requesters: [Requester]
     /// Until when it would have waited here for its tag.
     let reachableUntil: Instant
-    /// Whether the other bridge has started since, and so has not received it.
+    /// Whether the other bridge has not received it: it has started since, or had no session.
     var isUnknownElsewhere = false
 }
 

@@ -243,7 +243,13 @@ extension PendingCommands {
 
     /// Handles the return of another bridge that has received no command since an instant.
     mutating func bridgeMissed(_ bridge: ExactText, since instant: Instant) {
-        markUnknown(to: bridge) { $0.requesters.first.map { $0.receivedAt.instant >= instant } ?? false }
+        func isMissed(_ requesters: [Requester]) -> Bool {
+            requesters.first.map { $0.receivedAt.instant >= instant } ?? false
+        }
+        markUnknown(to: bridge) { isMissed($0.requesters) }
+        for index in left.indices where left[index].bridge == bridge && isMissed(left[index].requesters) {
+            left[index].isUnknownElsewhere = true
+        }
     }
 
     /// Each command keeps as many names as there may be bridges.

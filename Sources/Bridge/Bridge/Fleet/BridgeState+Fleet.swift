@@ -9,6 +9,7 @@ extension BridgeState {
 
     mutating func brokerDisconnected(at now: Timestamp) -> [BridgeAction] {
         watch?.brokerDisconnected(at: now.instant)
+        peers.brokerDisconnected(at: now.instant)
         return endLog(at: now)
     }
 

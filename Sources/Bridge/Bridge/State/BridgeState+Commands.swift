@@ -342,9 +342,13 @@ extension BridgeState {
     mutating func takeBackCommands(at now: Timestamp) -> [BridgeAction] {
         pendingCommands.takeLeft().flatMap { command -> [BridgeAction] in
             guard let position = tags.position(of: command.tag) else { return [] }
-            guard !isConnectedElsewhere(position) else {
-                pendingCommands.leave(command)
-                return []
+            if isConnectedElsewhere(position) {
+                guard command.isUnknownElsewhere else {
+                    pendingCommands.leave(command)
+                    return []
+                }
+                let failure = tags[position].offlineFailure(at: now)
+                return publish(command.requesters.flatMap { pendingCommands.fail($0, failure, at: now) })
             }
             return command.requesters.flatMap { takeBack(command, from: $0, at: position, at: now) }
         }

@@ -5,6 +5,11 @@ import Time
 // MARK: Events
 
 extension BridgeState {
+    mutating func sessionLost(at now: Timestamp) -> [BridgeAction] {
+        peers.sessionLost(at: now.instant)
+        return []
+    }
+
     mutating func brokerConnected(at now: Timestamp) -> [BridgeAction] {
         discovery?.life.brokerConnected(at: now.instant.sinceBoot)
         former.brokerConnected(at: now.instant)

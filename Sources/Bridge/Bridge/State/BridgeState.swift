@@ -185,6 +185,7 @@ extension BridgeState {
         case .adapters(let list): adaptersChanged(to: list, at: now)
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
         case .scanEnded: publish(scanEnded(because: "ended by Bluetooth", at: now))
+        case .brokerHasNoSession: sessionLost(at: now)
         case .brokerConnected: brokerChanged(isConnected: true, at: now) + brokerConnected(at: now)
         case .brokerDisconnected: brokerChanged(isConnected: false, at: now) + brokerDisconnected(at: now)
         case .brokerProtocol(let version, let node): brokerProtocol(version, node, at: now)

@@ -12,6 +12,8 @@ struct PeerBridges: Sendable {
         var isOnline = false
         /// When it went offline; nil while it is online, and if this bridge cannot know it.
         var offlineSince: Instant?
+        /// When the broker lost its sessions; nil after the bridge has connected again.
+        var sessionLostAt: Instant?
         /// Whether it publishes beats.
         var sendsBeats = false
         /// The tags that it knows.
@@ -79,14 +81,16 @@ struct PeerBridges: Sendable {
         var isProof = false
         /// Whether its process is a new one, which has received no earlier commands.
         var isRestarted = false
-        /// When it went offline, if it is back after the broker has deleted its session: it has not received the commands that
-        /// have arrived since.
+        /// When it went offline, or when the broker lost its sessions, if it is back without its session: it has not received the
+        /// commands that have arrived since.
         var missedSince: Instant?
         /// Whether it has gone offline.
         var isGone = false
     }
 
     private let instance: ExactText
+    /// When this bridge was disconnected from the broker; nil while it is connected, and before the first connection.
+    private var disconnectedAt: Instant?
     private var peers: [ExactText: Peer] = [:]
     /// Whether the broker has sent this bridge's own `online` last.
     private var isOwnStateOnline = false
@@ -164,8 +168,20 @@ struct PeerBridges: Sendable {
     /// Returns whether other bridges regard this one as connected to a tag.
     func ownClaims(_ tag: String) -> Bool { !claimedHere.isEmpty && claimedHere.contains(ExactText(tag)) }
 
+    /// Handles the end of the connection to the broker.
+    mutating func brokerDisconnected(at now: Instant) {
+        if disconnectedAt == nil { disconnectedAt = now }
+    }
+
+    /// Handles that the broker has no session of this bridge. If it had not expired, the sessions of other bridges are lost, too.
+    mutating func sessionLost(at now: Instant) {
+        guard let disconnectedAt, now - disconnectedAt < Self.sessionExpiry else { return }
+        for name in peers.keys { peers[name]?.sessionLostAt = now }
+    }
+
     /// The broker sends the stored messages again on a connection.
     mutating func brokerConnected() {
+        disconnectedAt = nil
         isOwnStateOnline = false
         claimedHere = []
         for name in peers.keys {
@@ -231,11 +247,14 @@ struct PeerBridges: Sendable {
         // Its next document requires a response, also if it equals the one from before its connection.
         peer.elsewhere = []
         let offlineSince = old?.offlineSince
+        let sessionLostAt = isProof && peer.isOnline ? peer.sessionLostAt : nil
+        if sessionLostAt != nil { peer.sessionLostAt = nil }
         if peer.isOnline { peer.offlineSince = nil } else if old?.isOnline == true { peer.offlineSince = now }
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
         if peer.isOnline, let since = offlineSince, now - since >= Self.sessionExpiry { change.missedSince = since }
+        if let sessionLostAt { change.missedSince = sessionLostAt }
         return change
     }
 

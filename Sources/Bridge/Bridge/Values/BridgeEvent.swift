@@ -68,6 +68,8 @@ public enum BridgeEvent: Equatable, Sendable {
 
     // MARK: The broker
 
+    /// The broker has no session of this bridge. Precedes ``brokerConnected``.
+    case brokerHasNoSession
     /// The broker is connected and the subscriptions are made.
     case brokerConnected
     /// The connection to the broker has ended, or an attempt to connect has failed.

@@ -116,6 +116,7 @@ extension BridgeService {
         // Before the facts, so that the health document has this connection.
         updateHealth()
         subscribe(to: bridge.subscriptions)
+        if !session.isSessionPresent { handle(.brokerHasNoSession) }
         handle(.brokerConnected)
         handle(.brokerProtocol(session.version == .v5 ? 5 : 4, node: session.node?.description))
         let hasReasons = session.version == .v5
