@@ -66,7 +66,7 @@ extension Oracle {
                     $0.lists(tag) && tag.isReceivable(by: $0.radio) && $0.radio.state == .poweredOn
                         && $0.process?.isRunning == true
                 }
-            guard isReceived, !tag.needsPairing, !world.faults.isActive else {
+            guard isReceived, !tag.needsPairing, !world.faults.isActive, !world.people.isHeld(tag) else {
                 waitingSince[tag.serial] = nil
                 continue
             }
@@ -75,7 +75,7 @@ extension Oracle {
             // Without a fault, each tag needs a few seconds.
             let isUndisturbed = world.faults.lastChange == nil
             let limit = isUndisturbed ? .seconds(10 + Int64(world.options.tags) * 7 / 2) : Self.longestWait
-            guard world.now - since > limit, !world.people.isHeld(tag) else { continue }
+            guard world.now - since > limit else { continue }
             violated("\(tag.serial) is received and has not been connected for \(world.now - since)")
         }
     }
