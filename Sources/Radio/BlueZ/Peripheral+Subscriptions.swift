@@ -213,7 +213,7 @@ extension Peripheral {
     /// Reads the MTU, which `StartNotify` does not return, unlike `AcquireNotify`. The property exists since BlueZ
     /// 5.62.
     private func requestMTU(_ subscription: Subscription, then next: @escaping @LoopActor (Peripheral) -> Void) {
-        guard !isMTUKnown else { return next(self) }
+        guard mtu == nil else { return next(self) }
         context.connection.call(
             subscription.path, BlueZNames.properties, "Get", [.string(BlueZNames.gattCharacteristic), .string("MTU")]
         ) { [weak self] result in

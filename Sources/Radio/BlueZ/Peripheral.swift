@@ -49,7 +49,7 @@ final class Peripheral {
     /// Whether there was a bond when the link came up, or a later bond was reported.
     var wasPaired = false
     /// The ATT MTU of this link; nil if it is unknown.
-    private var mtu: Int?
+    private(set) var mtu: Int?
     var security = LinkSecurity()
     /// Paths of the discovered characteristics.
     var characteristics: [BluetoothUUID: String] = [:]
@@ -109,9 +109,6 @@ final class Peripheral {
         self.mtu = mtu
         context.report(.mtuChanged(address, mtu))
     }
-
-    /// Whether the MTU of this link is known.
-    var isMTUKnown: Bool { mtu != nil }
 
     /// A device that requires encryption although BlueZ has a bond with it has lost its bond.
     func accessError(_ error: DBusError) -> BluetoothError {

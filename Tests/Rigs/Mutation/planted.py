@@ -11,13 +11,13 @@ The minute is processor time.
 import argparse
 import os
 import resource
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import schemata
+from workspace import copy_tree
 
 PROJECT = Path(__file__).resolve().parents[3]
 FIRST_SEED = 1
@@ -176,30 +176,6 @@ def planted_files() -> dict[str, str]:
     return texts
 
 
-def copy_tree() -> None:
-    """Brings the copy up to date. Unchanged files keep their time of change."""
-    texts = planted_files()
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=PROJECT, check=True,
-        capture_output=True).stdout.decode().split("\0")
-    wanted = {name for name in listed if name and (PROJECT / name).is_file()} | set(texts)
-    for name in wanted:
-        content = texts[name].encode() if name in texts else (PROJECT / name).read_bytes()
-        if name == "Package.swift":
-            # An error may leave a value unused.
-            content = content.replace(b"    .treatAllWarnings(as: .error),\n", b"")
-        path = TREE / name
-        if path.exists() and path.read_bytes() == content:
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        if name not in texts:
-            shutil.copymode(PROJECT / name, path)
-    for path in [path for path in TREE.rglob("*.swift") if ".build" not in path.parts]:
-        if str(path.relative_to(TREE)) not in wanted:
-            path.unlink()
-
-
 def build() -> Path:
     """Builds the copy. Returns the program."""
     command = '. deploy/release; swift build "${release_options[@]}" --product simulate >&2 && ' \
@@ -238,7 +214,7 @@ def main() -> int:
     parser.add_argument("--only", help="the numbers of errors, such as 3,7; 0: without an error", default="")
     parser.add_argument("--seconds", type=float, default=60, help="processor time for each error (default: 60)")
     options = parser.parse_args()
-    copy_tree()
+    copy_tree(PROJECT, TREE, planted_files())
     program = build()
     numbers = [int(n) for n in options.only.split(",")] if options.only else range(len(ERRORS) + 1)
     found = 0

@@ -24,6 +24,36 @@ def _is_compiled(name: str) -> bool:
     return name.startswith(("Package.", "Sources/")) and ".docc/" not in name or name.endswith(".swift")
 
 
+def copy_tree(project: Path, tree: Path, texts: dict[str, str]) -> set[str]:
+    """Brings a copy of the project up to date, with other texts of some files, and further files.
+
+    Unchanged files keep their time of change. Returns the names of the others.
+    """
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=project, check=True, capture_output=True,
+    ).stdout.decode().split("\0")
+    wanted = {name for name in listed if name and (project / name).is_file()}
+    changed = set()
+    for name in wanted | set(texts):
+        content = texts[name].encode() if name in texts else (project / name).read_bytes()
+        if name == "Package.swift":
+            # A change may leave a value unused.
+            content = content.replace(b"    .treatAllWarnings(as: .error),\n", b"")
+        path = tree / name
+        if not path.exists() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            changed.add(name)
+        path.chmod((project / name).stat().st_mode & 0o777 if name in wanted else 0o644)
+    for path in [p for p in tree.rglob("*") if not p.is_dir()]:
+        name = path.relative_to(tree)
+        if str(name) not in wanted and str(name) not in texts and name.parts[0] != ".build":
+            path.unlink()
+            changed.add(str(name))
+    return changed
+
+
 class Refused:
     """The mutants that the compiler has refused, kept for the next run."""
 
@@ -84,43 +114,12 @@ class Workspace:
 
     def copy(self, mutants: dict[str, list[Mutant]]) -> set[str]:
         """Brings the copy up to date, and returns the files that have changed. The others keep their time of change."""
-        changed = set()
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=self.project, check=True, capture_output=True,
-        ).stdout.decode().split("\0")
-        wanted = {name for name in listed if name and (self.project / name).is_file()}
-        generated = {f"{self._folder(module)}/{schemata.FILE}": schemata.support(module) for module in mutants}
         by_file = {m.file: module for module, all_of_it in mutants.items() for m in all_of_it}
-        for name in wanted:
-            content = (self.project / name).read_bytes()
-            if name in by_file:
-                own = [m for m in mutants[by_file[name]] if m.file == name]
-                content = schemata.rewrite(self.sources[name], own, by_file[name]).encode()
-            elif name == "Package.swift":
-                # A mutant may leave a value unused.
-                content = content.replace(b"    .treatAllWarnings(as: .error),\n", b"")
-            if self._write(name, content, (self.project / name).stat().st_mode):
-                changed.add(name)
-        for name, text in generated.items():
-            if self._write(name, text.encode(), 0o644):
-                changed.add(name)
-        for path in [p for p in self.tree.rglob("*") if not p.is_dir()]:
-            name = str(path.relative_to(self.tree))
-            if name not in wanted and name not in generated:
-                path.unlink()
-                changed.add(name)
-        return changed
-
-    def _write(self, name: str, content: bytes, mode: int) -> bool:
-        """Returns whether the file had another content, or none."""
-        path = self.tree / name
-        is_new = not path.exists() or path.read_bytes() != content
-        if is_new:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        path.chmod(mode & 0o777)
-        return is_new
+        texts = {f"{self._folder(module)}/{schemata.FILE}": schemata.support(module) for module in mutants}
+        for name, module in by_file.items():
+            own = [m for m in mutants[module] if m.file == name]
+            texts[name] = schemata.rewrite(self.sources[name], own, module)
+        return copy_tree(self.project, self.tree, texts)
 
     # Building
 

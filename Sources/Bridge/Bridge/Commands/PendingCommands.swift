@@ -218,7 +218,6 @@ extension PendingCommands {
     /// Handles the start of another bridge, which has received none of the commands.
     mutating func bridgeStarted(_ bridge: ExactText) {
         markUnknown(to: bridge) { _ in true }
-        for index in left.indices where left[index].bridge == bridge { left[index].isUnknownElsewhere = true }
     }
 
     /// Handles a proof that another bridge lives: it responds to the commands that were left to it.
@@ -243,18 +242,17 @@ extension PendingCommands {
 
     /// Handles the return of another bridge that has received no command since an instant.
     mutating func bridgeMissed(_ bridge: ExactText, since instant: Instant) {
-        func isMissed(_ requesters: [Requester]) -> Bool {
-            requesters.first.map { $0.receivedAt.instant >= instant } ?? false
-        }
-        markUnknown(to: bridge) { isMissed($0.requesters) }
-        for index in left.indices where left[index].bridge == bridge && isMissed(left[index].requesters) {
-            left[index].isUnknownElsewhere = true
-        }
+        markUnknown(to: bridge) { $0.receivedAt.instant >= instant }
     }
 
     /// Each command keeps as many names as there may be bridges.
-    private mutating func markUnknown(to bridge: ExactText, where isUnknown: (PendingCommand) -> Bool) {
-        for index in pending.indices where pending[index].tag != nil && isUnknown(pending[index]) {
+    private mutating func markUnknown(to bridge: ExactText, where isMissed: (Requester) -> Bool) {
+        for index in left.indices where left[index].bridge == bridge {
+            guard left[index].requesters.first.map(isMissed) ?? false else { continue }
+            left[index].isUnknownElsewhere = true
+        }
+        for index in pending.indices where pending[index].tag != nil {
+            guard pending[index].requesters.first.map(isMissed) ?? false else { continue }
             guard pending[index].unknownTo.count < PeerBridges.maxCount else { continue }
             pending[index].unknownTo.insert(bridge)
         }
