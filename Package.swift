@@ -120,7 +120,7 @@ let package = Package(
 
         module("Time"),
         module("EventLoop", "CSystemd", "Time"),
-        module("Logging", "CSystemd", "JSON", "Time"),
+        module("Logging", "CSystemd", "JSON", "Text", "Time"),
         module("JSON"),
         coldModule("Text", "JSON"),
         coldModule("CommandLine", "JSON", "Text"),
@@ -130,7 +130,7 @@ let package = Package(
         module("DBus", "CDBus", "EventLoop", "Logging", "Time"),
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
-        module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Time"),
+        module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Text", "Time"),
         coldModule("HomeAssistant", "JSON"),
         coldModule("GATTRecording", "JSON", "JacquardProtocol", "Text"),
         module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"),
@@ -139,7 +139,7 @@ let package = Package(
         module(
             "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "GATTRecording", "JSON", "JacquardProtocol",
             "Logging", "TagFirmware", "Terminal", "Text", "Time"),
-        coldModule("Configuration", "CYAML", "JSON", "JacquardProtocol", "Text"),
+        coldModule("Configuration", "Bridge", "CYAML", "HomeAssistant", "JSON", "JacquardProtocol", "Text"),
         coldModule("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
         coldModule(
             "BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "JacquardProtocol",
@@ -207,7 +207,7 @@ let package = Package(
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
         tests(
             "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
-        tests("Configuration", "JacquardProtocol", "Text", "Time"),
+        tests("Configuration", "Bridge", "HomeAssistant", "JacquardProtocol", "Text", "Time"),
         tests("Terminal", "CommandLine"),
         tests("BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "Logging", "MQTT", "Time"),
         tests(

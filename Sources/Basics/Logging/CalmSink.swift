@@ -1,4 +1,5 @@
 internal import Synchronization
+public import Text
 public import Time
 
 /// Limits repeated records to one per minute.

@@ -1,5 +1,6 @@
 internal import JSON
 internal import Synchronization
+public import Text
 public import Time
 
 /// A log record.
@@ -82,22 +83,7 @@ public protocol LogSink: AnyObject, Sendable {
     func write(_ record: LogRecord)
 }
 
-/// The severity of a record. Libraries use `trace` and `debug`, and `info` only for facts that they cannot report
-/// otherwise. The daemon uses `notice` and above.
-public enum LogLevel: String, Comparable, CaseIterable, Sendable {
-    /// Every step, including bytes.
-    case trace
-    /// Details for developers.
-    case debug
-    /// Normal operation.
-    case info
-    /// Normal, but of interest to an operator.
-    case notice
-    /// A problem that does not stop the operation.
-    case warning
-    /// A failure.
-    case error
-
+extension LogLevel {
     /// The priority of syslog and the journal, 3 (error) to 7 (debug and trace).
     public var syslogPriority: Int {
         switch self {
@@ -106,20 +92,6 @@ public enum LogLevel: String, Comparable, CaseIterable, Sendable {
         case .notice: 5
         case .warning: 4
         case .error: 3
-        }
-    }
-
-    /// From `trace` up to `error`.
-    public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
-
-    var rank: Int {
-        switch self {
-        case .trace: 0
-        case .debug: 1
-        case .info: 2
-        case .notice: 3
-        case .warning: 4
-        case .error: 5
         }
     }
 }

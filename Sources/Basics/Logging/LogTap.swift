@@ -1,4 +1,5 @@
 internal import Synchronization
+public import Text
 
 /// Adds the time to records and passes them on to another sink, and also to a listener while there is one, which may have a lower
 /// threshold.

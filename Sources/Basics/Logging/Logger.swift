@@ -1,3 +1,5 @@
+public import Text
+
 /// Writes the records of one part of the program to a sink. A value type: copies can have additional metadata.
 ///
 /// The message is fixed text and variables are metadata, so that records can be searched for and counted.

@@ -1,4 +1,5 @@
 internal import Glibc
+import Text
 
 /// The lines that could not be written, and the rest of a line of which only a part was.
 ///

@@ -2,6 +2,7 @@ internal import CSystemd
 internal import Glibc
 internal import JSON
 internal import Synchronization
+public import Text
 
 /// Writes records as lines to a descriptor, such as standard error.
 ///

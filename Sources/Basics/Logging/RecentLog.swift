@@ -1,4 +1,5 @@
 internal import Synchronization
+public import Text
 public import Time
 
 /// Passes records on to another sink, and keeps the newest ones for readers that come later.

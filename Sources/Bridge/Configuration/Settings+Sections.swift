@@ -1,3 +1,6 @@
+public import HomeAssistant
+public import Text
+
 extension Settings {
     /// The Bluetooth adapter and its time limits.
     public struct Bluetooth: Hashable, Sendable {
@@ -39,20 +42,12 @@ extension Settings {
 extension Settings {
     /// The announcements for Home Assistant.
     public struct HomeAssistant: Hashable, Sendable {
-        /// The form of the announcements.
-        public enum Form: String, CaseIterable, Sendable {
-            /// One message per tag; Home Assistant 2024.11 and later.
-            case device
-            /// One message per entity; all releases.
-            case single
-        }
-
         /// Whether tags are announced.
         public var discovery = true
         /// Home Assistant's discovery prefix.
         public var prefix = "homeassistant"
         /// The form of the announcements.
-        public var form = Form.device
+        public var form = HomeAssistantConfiguration.Form.device
         /// The topic of Home Assistant's birth message, which does not depend on ``prefix``.
         public var statusTopic = "homeassistant/status"
     }
@@ -84,12 +79,6 @@ extension Settings {
 extension Settings {
     /// Level and format of the log.
     public struct Log: Hashable, Sendable {
-        /// The least important level that is logged. The raw values are used in the file, by `--log-level` and by
-        /// `request/log_level`.
-        public enum Level: String, CaseIterable, Sendable {
-            case error, warning, notice, info, debug, trace
-        }
-
         /// The format of log messages.
         public enum Format: String, CaseIterable, Sendable {
             /// The journal if standard error is connected to it, otherwise text.
@@ -101,7 +90,7 @@ extension Settings {
         }
 
         /// The log level.
-        public var level = Level.info
+        public var level = LogLevel.info
         /// The format.
         public var format = Format.automatic
     }

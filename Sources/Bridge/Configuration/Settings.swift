@@ -1,9 +1,9 @@
+public import Bridge
 import Text
 
 /// The configuration: the file and the environment, checked and completed by defaults.
 ///
-/// Contains no type of another module; the modules that use it translate. Each section is declared beside its rows of the
-/// table of keys, from which reading, printing, reloading and the JSON schema follow.
+/// Each section is declared beside its rows of the table of keys, from which reading, printing, reloading and the JSON schema follow.
 public struct Settings: Hashable, Sendable {
     /// The bridge's name in topics: `[a-z0-9-]{1,32}`; by default derived from the host name.
     public var instance: String
@@ -22,7 +22,7 @@ public struct Settings: Hashable, Sendable {
     /// Groups of tags for commands.
     public var groups: [GroupSettings] = []
     /// Chords of gestures.
-    public var chords: [ChordSettings] = []
+    public var chords: [Chord] = []
     /// Commands that the bridge itself gives.
     public var reflexes: [ReflexSettings] = []
     /// Level and format of the log.
@@ -51,7 +51,7 @@ public struct Settings: Hashable, Sendable {
         ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
         let parts: [[ConfigurationKey<Settings>]] = [
             [instance], mqttKeys, bluetoothKeys, homeAssistantKeys,
-            [TagSettings.list, GroupSettings.list, GearSettings.list, ChordSettings.list, ReflexSettings.list],
+            [TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, ReflexSettings.list],
             logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys,
         ]
         return Array(parts.joined())

@@ -1,17 +1,8 @@
+public import Bridge
 public import JacquardProtocol
 
 /// One tag of the list `tags`.
 public struct TagSettings: Hashable, Sendable {
-    /// When the bridge connects the tag.
-    public enum ConnectPolicy: String, CaseIterable, Sendable {
-        /// Whenever it is in range.
-        case always
-        /// While a command needs it.
-        case onDemand = "on_demand"
-        /// Never; its topics keep their values.
-        case never
-    }
-
     /// The pairing serial as it is printed on the tag: four of `0-9 A-Z a-z -`. `0001` stays `0001`.
     public var serial: String
     /// The tag's name in topics: 1 to 64 of `0-9 A-Z a-z _ -`; by default the serial.
@@ -21,11 +12,12 @@ public struct TagSettings: Hashable, Sendable {
     /// The address, such as `F0:00:00:00:00:01`, upper case; nil: the tag is found by its serial.
     public var address: String?
     /// When to connect.
-    public var connect = ConnectPolicy.always
+    public var connect = TagEntry.ConnectPolicy.always
 
     /// Creates the settings of a tag.
     public init(
-        serial: String, id: TagID, name: String? = nil, address: String? = nil, connect: ConnectPolicy = .always
+        serial: String, id: TagID, name: String? = nil, address: String? = nil,
+        connect: TagEntry.ConnectPolicy = .always
     ) {
         self.serial = serial
         self.id = id

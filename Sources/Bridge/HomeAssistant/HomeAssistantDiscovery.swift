@@ -1,7 +1,7 @@
 /// How a bridge announces its tags to Home Assistant.
 public struct HomeAssistantConfiguration: Hashable, Sendable {
     /// The two forms of MQTT discovery.
-    public enum Form: Hashable, Sendable, CaseIterable {
+    public enum Form: String, Hashable, Sendable, CaseIterable {
         /// One message per device; Home Assistant 2024.11 and later.
         case device
         /// One message per entity and trigger; all releases.

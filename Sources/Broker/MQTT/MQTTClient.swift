@@ -1,5 +1,6 @@
 public import EventLoop
 public import Logging
+import Text
 public import Time
 
 /// A client that connects to a broker and reconnects automatically.

@@ -289,5 +289,5 @@ struct LogLevelCommand: ClientCommand {
         try ClientAction(LogLevelCommand(level: try arguments.operand(0, "LEVEL", .choice(of: levels))), arguments)
     }
 
-    private static let levels = LogThreshold.allCases.map(\.rawValue)
+    private static let levels = LogLevel.allCases.map(\.rawValue)
 }

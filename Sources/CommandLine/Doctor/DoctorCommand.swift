@@ -6,6 +6,7 @@ import DBus
 import EventLoop
 import Logging
 public import Terminal
+import Text
 
 /// The command of the doctor.
 public enum DoctorCommands {

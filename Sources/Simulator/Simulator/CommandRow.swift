@@ -35,7 +35,9 @@ struct CommandRow: Sendable {
 
     /// All commands, in the order of the help.
     static let all: [CommandRow] = [
-        CommandRow(onTags: "gesture", "NAME|cycle [COUNT [RATE]]", "\(GestureWord.allowed), or a number") {
+        CommandRow(
+            onTags: "gesture", "NAME|cycle [COUNT [RATE]]", "\(Gesture.words.joined(separator: ", ")), or a number"
+        ) {
             words throws(CommandError) in .play(try words.gesture())
         },
         CommandRow(onTags: "touch", "[V,V,...] [COUNT [RATE]]", "proximity and twelve lines, or a moving finger") {

@@ -66,8 +66,9 @@ extension CommandWords {
     mutating func gesture() throws(CommandError) -> Burst {
         let word = next() ?? ""
         if word == "cycle" { return try burst(.cycle) }
-        guard let gesture = GestureWord.gesture(word) else {
-            throw CommandError("'\(word)' is no gesture; gestures are \(GestureWord.allowed), cycle, or a number")
+        guard let gesture = Gesture(word: word) ?? UInt32(word).map(Gesture.init) else {
+            throw CommandError(
+                "'\(word)' is no gesture; gestures are \(Gesture.words.joined(separator: ", ")), cycle, or a number")
         }
         return try burst(.gesture(gesture))
     }
@@ -195,23 +196,4 @@ extension CommandWords {
         let name = error.contains(".") ? error : "org.bluez.Error." + error
         return .refuse(member: member, error: name, text: text.joined(separator: " "))
     }
-}
-
-/// The words for gestures, which are those of the bridge.
-enum GestureWord {
-    /// The gesture of a word or a number; nil for neither.
-    static func gesture(_ text: String) -> Gesture? {
-        words.first { $0.word == text }?.gesture ?? UInt32(text).map(Gesture.init)
-    }
-
-    /// The known gestures in turn.
-    static func turn(_ index: Int) -> Gesture { words[index % words.count].gesture }
-
-    /// The words, for people.
-    static var allowed: String { words.map(\.word).joined(separator: ", ") }
-
-    private static let words: [(word: String, gesture: Gesture)] = [
-        ("double_tap", .doubleTap), ("brush_in", .brushIn), ("brush_out", .brushOut), ("cover", .shortCover),
-        ("brush_up", .brushUp), ("brush_down", .brushDown),
-    ]
 }

@@ -93,7 +93,7 @@ public final class Simulation {
 
     private func playByItself() {
         player.arm(after: playInterval)
-        let gesture = GestureWord.turn(played)
+        let gesture = Gesture.known[played % Gesture.known.count]
         played += 1
         // A tag that is not connected, or has been set to continuous touch, sits this one out.
         for tag in tags { try? tag.execute(.play(Burst(.gesture(gesture)))) }

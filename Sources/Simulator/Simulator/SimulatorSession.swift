@@ -5,6 +5,7 @@ import Glibc
 import JacquardProtocol
 import Logging
 import TagFirmware
+import Text
 
 /// A run of the simulator on a bus, from the first line it prints to its end.
 @LoopActor

@@ -9,6 +9,7 @@ import Logging
 import MQTT
 import PasswordHash
 import Terminal
+import Text
 import Time
 
 /// `run`: serves the page until SIGTERM or SIGINT.

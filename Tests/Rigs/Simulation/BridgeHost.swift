@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 import MQTT
+import Text
 import Time
 
 /// A machine with a bridge: its radio, its disk and the process.

@@ -8,7 +8,7 @@ struct ImportTests {
     private static let allowed: [String: Set<String>] = [
         "Time": [],
         "EventLoop": ["CSystemd", "Glibc", "Synchronization", "Time"],
-        "Logging": ["CSystemd", "Glibc", "JSON", "Synchronization", "Time"],
+        "Logging": ["CSystemd", "Glibc", "JSON", "Synchronization", "Text", "Time"],
         "JSON": [],
         "Text": ["JSON"],
         "CommandLine": ["JSON", "Text"],
@@ -18,7 +18,7 @@ struct ImportTests {
         "DBus": ["CDBus", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
         "BlueZ": ["Bluetooth", "DBus", "EventLoop", "Glibc", "Logging", "Time"],
         "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
-        "MQTT": ["CMosquitto", "CResolver", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
+        "MQTT": ["CMosquitto", "CResolver", "EventLoop", "Glibc", "Logging", "Synchronization", "Text", "Time"],
         "HomeAssistant": ["JSON"],
         "GATTRecording": ["JSON", "JacquardProtocol", "Text"],
         "Bridge": ["GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"],
@@ -28,7 +28,7 @@ struct ImportTests {
             "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "GATTRecording", "Glibc", "JSON", "JacquardProtocol",
             "Logging", "TagFirmware", "Terminal", "Text", "Time",
         ],
-        "Configuration": ["CYAML", "Glibc", "JSON", "JacquardProtocol", "Text"],
+        "Configuration": ["Bridge", "CYAML", "Glibc", "HomeAssistant", "JSON", "JacquardProtocol", "Text"],
         "Terminal": [
             "CSystemd", "CommandLine", "EventLoop", "Glibc", "JSON", "Synchronization", "Text", "Time",
         ],

@@ -8,6 +8,7 @@ import Simulator
 import TagFirmware
 import TestSupport
 import Testing
+import Text
 
 @testable import BlueZ
 

@@ -7,6 +7,7 @@ import Logging
 import Simulator
 import TestSupport
 import Testing
+import Text
 import Time
 
 @testable import BlueZ

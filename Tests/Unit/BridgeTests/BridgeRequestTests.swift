@@ -1,5 +1,6 @@
 import JacquardProtocol
 import Testing
+import Text
 
 @testable import Bridge
 
@@ -74,8 +75,8 @@ struct BridgeRequestTests {
         #expect(scene.results.map(\.status) == ["accepted", "ok"])
     }
 
-    @Test("log_level accepts the names of the configuration", arguments: LogThreshold.allCases)
-    func logLevel(level: LogThreshold) {
+    @Test("log_level accepts the names of the configuration", arguments: LogLevel.allCases)
+    func logLevel(level: LogLevel) {
         for payload in [level.rawValue, #"{"level":"\#(level.rawValue)","id":"l"}"#] {
             let scene = Scene()
             scene.send("bridge/attic/request/log_level", payload)

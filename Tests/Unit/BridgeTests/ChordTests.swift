@@ -7,7 +7,7 @@ import Testing
 struct ChordTests {
     private static let other = TagEntry(id: "0001", serial: "0001")
 
-    private static func chord(isExclusive: Bool = false, tags: Set<TagID> = []) -> Chord {
+    private static func chord(isExclusive: Bool = false, tags: [TagID]? = nil) -> Chord {
         Chord(
             name: "tap_in", of: [.doubleTap, .brushIn], within: .milliseconds(800), isExclusive: isExclusive,
             tags: tags)

@@ -2,6 +2,7 @@ import Foundation
 import GATTRecording
 import JacquardProtocol
 import Testing
+import Text
 import Time
 
 @testable import Bridge

@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Testing
 import Time
 

@@ -1,5 +1,6 @@
 import JacquardProtocol
 import Testing
+import Text
 import Time
 
 @testable import Bridge
@@ -40,8 +41,8 @@ struct LogStreamTests {
         #expect(scene.state.deadline == nil)
     }
 
-    @Test("takes a level, a tag and a duration", arguments: LogThreshold.allCases)
-    func keys(level: LogThreshold) {
+    @Test("takes a level, a tag and a duration", arguments: LogLevel.allCases)
+    func keys(level: LogLevel) {
         let scene = Self.scene(#"{"level":"\#(level.rawValue)","tag":"003R","duration_s":3600,"id":"l"}"#)
         #expect(scene.takeActions() == [.followLog(level)])
         #expect(scene.state.logStream?.tag == .tag003R)

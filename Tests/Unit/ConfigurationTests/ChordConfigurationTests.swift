@@ -1,3 +1,4 @@
+import Bridge
 import JacquardProtocol
 import Testing
 
@@ -23,9 +24,9 @@ struct ChordConfigurationTests {
         ).get().chords
         #expect(
             chords == [
-                ChordSettings(name: "tap_in", gestures: [.doubleTap, .brushIn]),
-                ChordSettings(
-                    name: "all4", gestures: [.cover, .brushUp, .brushDown, .brushOut], within: .seconds(5),
+                Chord(name: "tap_in", of: [.doubleTap, .brushIn]),
+                Chord(
+                    name: "all4", of: [.shortCover, .brushUp, .brushDown, .brushOut], within: .seconds(5),
                     isExclusive: true, tags: ["0001", "sleeve"]),
             ])
     }
@@ -39,8 +40,8 @@ struct ChordConfigurationTests {
         ]
         #expect(
             try readConfiguration("", environment: variables).get().chords == [
-                ChordSettings(
-                    name: "tap_in", gestures: [.doubleTap, .brushIn], within: .milliseconds(100), isExclusive: true,
+                Chord(
+                    name: "tap_in", of: [.doubleTap, .brushIn], within: .milliseconds(100), isExclusive: true,
                     tags: ["0001"])
             ])
     }

@@ -1,5 +1,6 @@
 import JacquardProtocol
 import Testing
+import Text
 
 @testable import Configuration
 

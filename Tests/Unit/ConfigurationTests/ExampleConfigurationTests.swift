@@ -1,3 +1,4 @@
+import Bridge
 import JacquardProtocol
 import Testing
 
@@ -32,7 +33,7 @@ struct ExampleConfigurationTests {
                 capabilities: [.gesture, .touchDataStream, .haptic])
         ]
         expected.chords = [
-            ChordSettings(name: "double_tap_then_brush_in", gestures: [.doubleTap, .brushIn], tags: ["003R"])
+            Chord(name: "double_tap_then_brush_in", of: [.doubleTap, .brushIn], tags: ["003R"])
         ]
         expected.reflexes = [
             ReflexSettings(event: "double_tap", sources: ["003R"], tag: "sleeve", request: "led flash")

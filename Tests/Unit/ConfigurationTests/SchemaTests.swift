@@ -1,5 +1,9 @@
+import Bridge
 import Foundation
+import HomeAssistant
+import JacquardProtocol
 import Testing
+import Text
 
 @testable import Configuration
 
@@ -129,9 +133,9 @@ struct SchemaTests {
         let leaf = try #require(schema.leaves[path])
         for word in leaf["enum"] as? [Any] ?? [] { #expect(try agree(Self.yaml(path, "\(word)")), "\(path): \(word)") }
         let all: [any CaseIterable.Type] = [
-            Settings.Log.Level.self, Settings.Log.Format.self, Settings.MQTT.Version.self,
-            Settings.HomeAssistant.Form.self, TagSettings.ConnectPolicy.self,
-            GearSettings.Capability.self, ChordSettings.GestureWord.self,
+            LogLevel.self, Settings.Log.Format.self, Settings.MQTT.Version.self,
+            HomeAssistantConfiguration.Form.self, TagEntry.ConnectPolicy.self,
+            GearSettings.Capability.self, GestureName.self,
             ReflexSettings.GearChange.self, ReflexSettings.BrokerChange.self,
         ]
         // Only the code knows the names of chords.

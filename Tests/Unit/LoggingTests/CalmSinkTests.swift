@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import Text
 import Time
 
 @testable import Logging

@@ -5,6 +5,7 @@ import Logging
 import Synchronization
 import TestSupport
 import Testing
+import Text
 import Time
 
 @testable import MQTT

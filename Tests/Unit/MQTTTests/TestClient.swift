@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import Logging
 import TestSupport
+import Text
 
 @testable import MQTT
 

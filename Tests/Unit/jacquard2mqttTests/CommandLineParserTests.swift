@@ -2,6 +2,7 @@ import Configuration
 import JSON
 import Terminal
 import Testing
+import Text
 
 @testable import BridgeClient
 @testable import BrokerAccess

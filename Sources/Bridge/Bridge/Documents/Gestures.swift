@@ -6,30 +6,6 @@ extension Gesture {
     public var word: String { GestureName(self).rawValue }
 }
 
-/// The name of a gesture in payloads.
-enum GestureName: String, Hashable, Sendable, CaseIterable {
-    case doubleTap = "double_tap"
-    case brushIn = "brush_in"
-    case brushOut = "brush_out"
-    case cover
-    case brushUp = "brush_up"
-    case brushDown = "brush_down"
-    /// Any other number.
-    case unknown
-
-    init(_ gesture: Gesture) {
-        switch gesture {
-        case .doubleTap: self = .doubleTap
-        case .brushIn: self = .brushIn
-        case .brushOut: self = .brushOut
-        case .shortCover: self = .cover
-        case .brushUp: self = .brushUp
-        case .brushDown: self = .brushDown
-        default: self = .unknown
-        }
-    }
-}
-
 /// Number of gestures of each kind since the start.
 struct GestureCounts: Sendable {
     private var counts = [UInt64](repeating: 0, count: GestureName.allCases.count)

@@ -30,7 +30,7 @@ struct TagInfoDocument: Encodable {
         uuid = component?.uuid
         self.bridge = bridge
         paired = sighting.isPaired
-        gestures = Gesture.known.map { GestureName($0).rawValue }
+        gestures = Gesture.words
         self.chords = chords
     }
 

@@ -1,4 +1,5 @@
 import JSON
+import Time
 
 /// A block of the file of recorded events: a heading and lines, in 4 KiB.
 ///
@@ -96,15 +97,11 @@ public struct EventBlock: Hashable, Sendable {
         events.forEach { note($0) }
     }
 
-    /// FNV-1a of the sequence number and the lines.
-    ///
-    /// Source: Fowler, Noll and Vo, "The FNV Non-Cryptographic Hash Algorithm", 64 bits.
+    /// The hash of the sequence number, in little-endian order, and the lines.
     private var checksum: UInt64 {
-        var value: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: sequence >> UInt64(shift))) }
-        body.forEach(add)
-        return value
+        var hash = FNV1a(stride(from: UInt64(0), to: 64, by: 8).lazy.map { UInt8(truncatingIfNeeded: sequence >> $0) })
+        for byte in body { hash.add(byte) }
+        return hash.value
     }
 }
 

@@ -4,7 +4,7 @@ import Time
 /// Two to four gestures of one tag that are an event of their own if the tag reports them one after the other within a
 /// time (`chords` in the configuration).
 public struct Chord: Hashable, Sendable {
-    /// Its `event_type`. No gesture has this name.
+    /// Its `event_type`: 1 to 32 of `a-z 0-9 _`, beginning with a letter. No gesture has this name.
     public var name: String
     /// The gestures in order.
     public var gestures: [Gesture]
@@ -12,12 +12,13 @@ public struct Chord: Hashable, Sendable {
     public var within: Duration
     /// Whether its gestures are held back until the chord is complete or can no longer become so.
     public var isExclusive: Bool
-    /// The tags that it applies to; empty for all tags.
-    public var tags: Set<TagID>
+    /// The tags that it applies to; nil for all tags.
+    public var tags: [TagID]?
 
     /// Describes a chord.
     public init(
-        name: String, of gestures: [Gesture], within: Duration, isExclusive: Bool = false, tags: Set<TagID> = []
+        name: String, of gestures: [Gesture], within: Duration = .milliseconds(800), isExclusive: Bool = false,
+        tags: [TagID]? = nil
     ) {
         self.name = name
         self.gestures = gestures
@@ -27,7 +28,7 @@ public struct Chord: Hashable, Sendable {
     }
 
     /// Returns whether it applies to a tag.
-    func applies(to tag: TagID) -> Bool { tags.isEmpty || tags.contains(tag) }
+    func applies(to tag: TagID) -> Bool { tags?.contains(tag) ?? true }
 }
 
 extension [Chord] {

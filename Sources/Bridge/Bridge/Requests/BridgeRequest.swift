@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Text
 
 /// A validated request to the bridge. Each request has one type and one row in ``BridgeRequestTable``.
 ///
@@ -73,7 +74,7 @@ enum BridgeRequestEffect: Sendable {
     /// The examination for this request has ended; nil if it has failed.
     case examined(RequestResponse?, token: UInt64)
     /// Log records are published from now on, after the selected ones of earlier records; nil: no longer.
-    case log((level: LogThreshold, tag: TagID?, duration: Duration)?, past: RecalledLog? = nil)
+    case log((level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog? = nil)
     /// All facts are published again.
     case refreshed
     /// The recording of a tag's Bluetooth traffic begins.

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 
 /// `request/log`: publishes log records on `G/log` for a duration, which 0 ends, and first those of the last time. A new
 /// request replaces the last one.
@@ -7,7 +8,7 @@ struct LogRequest: BridgeRequest {
     static let name = "log"
     static let keys = ["level", "tag", "duration_s", "past_s"]
 
-    private let level: LogThreshold
+    private let level: LogLevel
     private let tag: TagID?
     private let seconds: Int
     private let pastSeconds: Int
@@ -17,7 +18,7 @@ struct LogRequest: BridgeRequest {
     /// At most ten minutes.
     private static let pasts = 0...600
     private static let standardSeconds = 300
-    private static let levels = LogThreshold.allCases.map { Word($0.rawValue, $0) }
+    private static let levels = LogLevel.allCases.map { Word($0.rawValue, $0) }
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments = try CommandArguments(emptyOrObject: payload, with: "level, tag, duration_s, past_s")
@@ -40,12 +41,12 @@ struct LogRequest: BridgeRequest {
         return .done(.log, [.log(selection, past: past)])
     }
 
-    private var selection: (level: LogThreshold, tag: TagID?, duration: Duration) { (level, tag, .seconds(seconds)) }
+    private var selection: (level: LogLevel, tag: TagID?, duration: Duration) { (level, tag, .seconds(seconds)) }
 }
 
 /// The data of the result of `request/log`.
 struct LogRequestDocument: Encodable {
-    @OrNull var level: LogThreshold?
+    @OrNull var level: LogLevel?
     /// From when on all records are published; nil if the publication has ended.
     @OrNull var since: String?
     /// The tag whose records are published; nil for all records.

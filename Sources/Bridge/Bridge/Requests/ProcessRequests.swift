@@ -1,3 +1,5 @@
+import Text
+
 /// `request/health`: measures the process and returns the document of `G/health`.
 struct HealthRequest: BridgeRequest {
     static let name = "health"
@@ -21,12 +23,12 @@ struct LogLevelRequest: BridgeRequest {
     static let name = "log_level"
     static let keys = ["level"]
 
-    private let level: LogThreshold
+    private let level: LogLevel
 
-    private static let words = LogThreshold.allCases.map { Word($0.rawValue, $0) }
+    private static let words = LogLevel.allCases.map { Word($0.rawValue, $0) }
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        let level: LogThreshold? =
+        let level: LogLevel? =
             switch payload {
             case .empty: nil
             case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)

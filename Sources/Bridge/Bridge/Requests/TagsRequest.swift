@@ -55,7 +55,7 @@ struct KnownTagDocument: Encodable {
         serial = tag.entry.serial
         name = tag.entry.name ?? tag.sighting.name
         address = tag.sighting.address
-        connect = tag.entry.connect.word
+        connect = tag.entry.connect.rawValue
         held = tag.link.intent.isHeld
         configured = isConfigured
         paired = tag.sighting.isPaired

@@ -171,9 +171,9 @@ extension DiscoveredBridge {
 extension Vocabulary {
     fileprivate init(_ configuration: BridgeConfiguration) {
         self.init(
-            gestures: Gesture.known.map { GestureName($0).rawValue },
+            gestures: Gesture.words,
             unknownGesture: GestureName.unknown.rawValue,
-            chords: configuration.chords.map { DiscoveredChord(name: $0.name, tags: Set($0.tags.map(\.text))) },
+            chords: configuration.chords.map { DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text))) },
             touchModes: TouchMode.allCases.map(\.word),
             effects: LEDEffect.effects.map(\.word),
             pairingStates: PairingProgress.State.allCases.map(\.rawValue))

@@ -1,6 +1,6 @@
 import JSON
 import JacquardProtocol
-import Text
+public import Text
 import Time
 
 /// A log record of the program.
@@ -22,7 +22,7 @@ public struct LogEntry: Equatable, Sendable {
     /// When it was written, in milliseconds since 1970-01-01T00:00:00Z.
     public let unixMilliseconds: Int64
     /// The severity.
-    public let level: LogThreshold
+    public let level: LogLevel
     /// The part of the program.
     public let label: String
     /// The fixed text.
@@ -32,7 +32,7 @@ public struct LogEntry: Equatable, Sendable {
 
     /// Creates a record.
     public init(
-        at unixMilliseconds: Int64, level: LogThreshold, label: String, message: String, fields: [Field] = []
+        at unixMilliseconds: Int64, level: LogLevel, label: String, message: String, fields: [Field] = []
     ) {
         self.unixMilliseconds = unixMilliseconds
         self.level = level
@@ -63,7 +63,7 @@ struct LogStream: Sendable {
     /// The longest value of a variable in bytes.
     static let longestValue = 256
 
-    let level: LogThreshold
+    let level: LogLevel
     /// The tag whose records are published; nil for all records.
     let tag: TagID?
     /// From when on all records are published, in milliseconds since 1970-01-01T00:00:00Z.
@@ -74,7 +74,7 @@ struct LogStream: Sendable {
     private var sent = 0
     private var omitted: UInt64 = 0
 
-    init(_ level: LogThreshold, tag: TagID?, since: Int64, until: Timestamp) {
+    init(_ level: LogLevel, tag: TagID?, since: Int64, until: Timestamp) {
         self.level = level
         self.tag = tag
         self.since = since
@@ -126,7 +126,7 @@ struct LogDocument: Encodable {
     let bridge: String
     let fields: [String: String]
     let label: String
-    let level: LogThreshold
+    let level: LogLevel
     let message: String
     /// The number of records that were omitted before this one.
     let omitted: UInt64
@@ -148,14 +148,14 @@ struct LogDocument: Encodable {
     }
 }
 
-extension LogThreshold: Encodable {}
+extension LogLevel: Encodable {}
 
 // MARK: The bridge
 
 extension BridgeState {
     /// Starts, replaces or ends the publication of log records.
     mutating func followLog(
-        _ selection: (level: LogThreshold, tag: TagID?, duration: Duration)?, past: RecalledLog?, at now: Timestamp
+        _ selection: (level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog?, at now: Timestamp
     ) -> [BridgeAction] {
         guard let selection else { return endLog(at: now) }
         logStream = LogStream(

@@ -1,3 +1,4 @@
+import JacquardProtocol
 public import Time
 
 /// The stages of one gesture, from the descriptor of the radio to the broker's acknowledgement: 40 bytes.

@@ -13,12 +13,7 @@ struct TraceContext: Sendable {
     ///   - boot: identifies the start.
     ///   - startedAt: when the bridge was started.
     init(instance: String, boot: String, startedAt: Timestamp) {
-        // FNV-1a. Source: draft-eastlake-fnv, section 2.
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in Array("\(instance)/\(boot)/\(startedAt.unixMilliseconds)".utf8) {
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-        }
-        start = hash
+        start = FNV1a("\(instance)/\(boot)/\(startedAt.unixMilliseconds)".utf8).value
     }
 
     /// Returns the trace id of a gesture: 32 hexadecimal digits.

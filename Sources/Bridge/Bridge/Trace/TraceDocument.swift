@@ -201,7 +201,7 @@ struct TracedTagDocument: Encodable {
 
     init(_ tag: TagMirror, at now: Timestamp) {
         id = tag.entry.id.text
-        connect = tag.entry.connect.word
+        connect = tag.entry.connect.rawValue
         held = tag.link.intent.isHeld
         connection = tag.connectionDocument(at: now)
         error = tag.link.failure.map(ConnectionErrorDocument.init)

@@ -1,4 +1,5 @@
 public import JacquardProtocol
+public import Text
 
 /// An action that ``BridgeState`` requests. The driver performs all actions in order and makes no decisions.
 ///
@@ -41,12 +42,12 @@ public enum BridgeAction: Equatable, Sendable {
     /// Report the Bluetooth traffic of this tag, and of no other, by ``BridgeEvent/traffic(_:_:)``; nil: of none.
     case recordTraffic(of: TagID?)
     /// Set the log level.
-    case setLogLevel(LogThreshold)
+    case setLogLevel(LogLevel)
     /// Report log records of this level and above (``BridgeEvent/logged(_:omitted:)``); nil: no longer.
-    case followLog(LogThreshold?)
+    case followLog(LogLevel?)
     /// Select the kept log records of this level and above from the last time; answered by
     /// ``RequestResponse/recalled(_:)``.
-    case recallLog(LogThreshold, Duration, token: UInt64)
+    case recallLog(LogLevel, Duration, token: UInt64)
     /// Add a known tag; its facts and discovery documents have been published.
     case addTag(TagEntry)
     /// Remove a known tag. Its discovery documents are removed immediately, its facts a second later.

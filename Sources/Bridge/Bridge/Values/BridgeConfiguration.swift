@@ -69,11 +69,11 @@ public struct BridgeConfiguration: Equatable, Sendable {
 /// A tag of this bridge.
 public struct TagEntry: Hashable, Sendable {
     /// When the bridge connects a tag.
-    public enum ConnectPolicy: Hashable, Sendable, CaseIterable {
+    public enum ConnectPolicy: String, Hashable, Sendable, CaseIterable {
         /// Always.
         case always
         /// While a command is pending.
-        case onDemand
+        case onDemand = "on_demand"
         /// Never: commands are rejected as not permitted.
         case never
     }

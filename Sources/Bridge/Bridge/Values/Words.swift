@@ -86,17 +86,6 @@ extension TagConnectionError.Code {
     }
 }
 
-extension TagEntry.ConnectPolicy {
-    /// The policy in the configuration.
-    var word: String {
-        switch self {
-        case .always: "always"
-        case .onDemand: "on_demand"
-        case .never: "never"
-        }
-    }
-}
-
 extension String {
     /// A name of the contract as text: `pair_found` becomes `pair found`.
     public var asWords: String { String(map { $0 == "_" ? " " : $0 }) }

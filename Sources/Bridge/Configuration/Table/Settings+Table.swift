@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Text
 
 extension Settings {
@@ -37,8 +38,7 @@ extension Settings {
 
     /// The words that the configuration itself defines, such as `always`, `lost` and `double_tap`. They are nobody's names.
     public static var vocabulary: Set<String> {
-        let gestures = ChordSettings.GestureWord.allCases.map(\.rawValue)
-        return Set(allKeyDescriptions.flatMap { $0.schema.enumeratedWords } + gestures)
+        return Set(allKeyDescriptions.flatMap { $0.schema.enumeratedWords } + Gesture.words)
     }
 
     /// The first key or section with a name, in the order of the documentation.

@@ -126,7 +126,7 @@ extension ValueType where Value == String {
 
     /// The name of a chord.
     static var chordName: ValueType {
-        let gestures = ChordSettings.GestureWord.allCases.map(\.rawValue).joined(separator: "|")
+        let gestures = Gesture.words.joined(separator: "|")
         let schema: SchemaNode = [
             "type": "string", "pattern": .string("^(?!(\(gestures)|unknown|unknown_gesture)$)[a-z][a-z0-9_]{0,31}$"),
         ]
@@ -252,11 +252,10 @@ extension ValueType {
     }
 
     /// A list of gestures.
-    static func gestures(_ count: ClosedRange<Int>) -> ValueType where Value == [ChordSettings.GestureWord] {
-        let words = ChordSettings.GestureWord.allCases.map(\.rawValue)
-        return list(
-            .choice, count, item: ["enum": .list(words.map { .string($0) })],
-            pattern: "(\(words.joined(separator: "|")))", text: \.rawValue)
+    static func gestures(_ count: ClosedRange<Int>) -> ValueType where Value == [Gesture] {
+        list(
+            .gesture, count, item: ["enum": .list(Gesture.words.map { .string($0) })],
+            pattern: "(\(Gesture.words.joined(separator: "|")))", text: { GestureName($0).rawValue })
     }
 
     /// A list of tags.

@@ -1,3 +1,5 @@
+import Time
+
 /// The order in which the nodes of a broker are tried.
 ///
 /// A node that fails is followed by the next one at once. A pause comes after a round, in which every node has failed
@@ -62,10 +64,9 @@ struct NodeRound {
 
     /// FNV-1a with the final mixing step of MurmurHash3, which makes the low bits depend on all of the key.
     ///
-    /// Source: the algorithms' published definitions. Unlike Swift's `Hasher`, the result is the same in each process.
+    /// Source: the algorithms' published definitions.
     static func hash(_ key: String) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        var hash = FNV1a(key.utf8).value
         hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
         hash = (hash ^ (hash >> 33)) &* 0xC4CE_B9FE_1A85_EC53
         return hash ^ (hash >> 33)

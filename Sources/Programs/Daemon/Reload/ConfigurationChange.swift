@@ -1,5 +1,6 @@
 import Configuration
 import JacquardProtocol
+import Text
 
 /// One difference between two configurations, as the action that applies it.
 enum ConfigurationChange: Hashable, Sendable {
@@ -18,7 +19,7 @@ enum ConfigurationChange: Hashable, Sendable {
     /// How often the metrics are written, to the same file.
     case metricsInterval
     /// What is logged.
-    case logLevel(Settings.Log.Level)
+    case logLevel(LogLevel)
     /// Something of `mqtt`: how the broker is reached.
     case broker
     /// The value of this key, which counts from the next start on.

@@ -1,12 +1,13 @@
 import Bridge
 import Configuration
+import Text
 
 /// The source of a running bridge's configuration, which is the same at every reload.
 struct ConfigurationSource: Sendable {
     /// The file of `--config`; nil: the default search path.
     let path: String?
     /// The level of `--log-level`, which overrides that of the file; nil if not given.
-    let logLevel: Settings.Log.Level?
+    let logLevel: LogLevel?
     /// The environment variables of the process.
     let environment: [String: String]
 

@@ -6,6 +6,7 @@ import EventLoop
 import Jacquard
 import JacquardProtocol
 import Logging
+import Text
 import Time
 
 /// Performs the actions of the bridge.
@@ -32,7 +33,7 @@ extension BridgeService {
         case .measure(let token): answer(token, .success(.measured(measurement)))
         case .trace(let query, let token): answer(token, .success(.gestures(outbox.gestures(query))))
         case .recordTraffic(of: let id): recordTraffic(of: id)
-        case .setLogLevel(let level): sink.level = LogLevel(rawValue: level.rawValue) ?? sink.level
+        case .setLogLevel(let level): sink.level = level
         case .followLog(let level): followLog(level)
         case .recallLog(let level, let duration, let token): recallLog(level, duration, token)
         case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
@@ -70,19 +71,19 @@ extension BridgeService {
         }
     }
 
-    private func followLog(_ level: LogThreshold?) {
-        sink.listen(at: level.flatMap { LogLevel(rawValue: $0.rawValue) }) { [weak self] in
+    private func followLog(_ level: LogLevel?) {
+        sink.listen(at: level) { [weak self] in
             EventLoop.shared.begin { self?.reportLog() }
         }
     }
 
     /// Selects the records when the response is handled, so that none is missing before the listener starts.
-    private func recallLog(_ level: LogThreshold, _ duration: Duration, _ token: UInt64) {
+    private func recallLog(_ level: LogLevel, _ duration: Duration, _ token: UInt64) {
         EventLoop.shared.atEndOfTurn { [weak self] in
             guard let self else { return }
             let now = Timestamp.now
             let (records, since) = recentLog.records(
-                at: LogLevel(rawValue: level.rawValue) ?? .info, since: now.instant - duration)
+                at: level, since: now.instant - duration)
             let entries = records.compactMap { LogEntry($0) }
             // Two clocks and whole milliseconds: the first record may seem to be older.
             let begin = now.unixMilliseconds - (now.instant - since).milliseconds

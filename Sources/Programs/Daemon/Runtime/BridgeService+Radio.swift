@@ -5,6 +5,7 @@ import EventLoop
 import Jacquard
 import JacquardProtocol
 import Logging
+import Text
 import Time
 
 /// Events of the radio.

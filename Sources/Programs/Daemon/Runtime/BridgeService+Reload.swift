@@ -6,6 +6,7 @@ import Jacquard
 import JacquardProtocol
 import Logging
 import MQTT
+import Text
 
 /// Applies a reloaded configuration to the running service.
 extension BridgeService {
@@ -40,7 +41,7 @@ extension BridgeService {
             handle(.tagChanged(tag.entry))
         case .tagAdded(let tag): add(tag)
         case .logLevel(let level):
-            sink.level = LogLevel(level)
+            sink.level = level
             reloadLog.notice("the log level has changed", [(.state, level.rawValue)])
         case .metricsFile(let file?):
             reloadLog.notice("metrics are written elsewhere", [(.path, file)])

@@ -18,7 +18,7 @@ struct RunCommand: CommandAction, Hashable {
     /// The folder of `--state`; nil: that of the service manager or of an installed bridge.
     let state: String?
     /// The level of `--log-level`; nil: that of the configuration.
-    let logLevel: Settings.Log.Level?
+    let logLevel: LogLevel?
 
     /// Runs the loop on the calling thread.
     ///
@@ -102,7 +102,7 @@ struct RunCommand: CommandAction, Hashable {
     }
 
     private static func sink(_ settings: Settings.Log, _ environment: [String: String]) -> any LogSink {
-        let level = LogLevel(settings.level)
+        let level = settings.level
         let now: @Sendable () -> String = { TimeText.utc(WallClock.unixMilliseconds) }
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         return switch settings.format {
@@ -134,9 +134,9 @@ extension RunCommand {
     private static let logLevelOption = OptionDescription(
         name: "--log-level",
         value: "LEVEL",
-        completion: .words(Settings.Log.Level.allCases.map(\.rawValue)),
+        completion: .words(LogLevel.allCases.map(\.rawValue)),
         details: [
             "The log level, instead of the one in the configuration:",
-            ScalarRule<Settings.Log.Level>.choice.allowed + ".",
+            ScalarRule<LogLevel>.choice.allowed + ".",
         ])
 }

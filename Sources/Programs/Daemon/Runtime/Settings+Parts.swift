@@ -29,7 +29,7 @@ extension Settings {
             gestureLifetime: limits.gesturesWhileBrokerAway,
             commandsPerTag: limits.commandsPerTag,
             groups: tagsOfGroups,
-            chords: chords.map(\.chord),
+            chords: chords,
             reflexes: reflexes.compactMap(\.reflex),
             isTracing: telemetry.trace,
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
@@ -65,34 +65,7 @@ extension Settings {
 extension Settings.HomeAssistant {
     /// For the announcements of the bridge.
     fileprivate var parts: HomeAssistantConfiguration {
-        let form: HomeAssistantConfiguration.Form =
-            switch self.form {
-            case .device: .device
-            case .single: .single
-            }
-        return HomeAssistantConfiguration(prefix: prefix, form: form, statusTopic: statusTopic)
-    }
-}
-
-extension ChordSettings {
-    /// For the mapping of tags to topics.
-    fileprivate var chord: Chord {
-        Chord(
-            name: name, of: gestures.map(\.gesture), within: within, isExclusive: isExclusive,
-            tags: Set(tags ?? []))
-    }
-}
-
-extension ChordSettings.GestureWord {
-    fileprivate var gesture: Gesture {
-        switch self {
-        case .doubleTap: .doubleTap
-        case .brushIn: .brushIn
-        case .brushOut: .brushOut
-        case .cover: .shortCover
-        case .brushUp: .brushUp
-        case .brushDown: .brushDown
-        }
+        HomeAssistantConfiguration(prefix: prefix, form: form, statusTopic: statusTopic)
     }
 }
 
@@ -140,15 +113,7 @@ extension GearSettings.Capability {
 extension TagSettings {
     /// For the mapping of tags to topics.
     var entry: TagEntry {
-        TagEntry(id: id, serial: serial, name: name, connect: policy)
-    }
-
-    fileprivate var policy: TagEntry.ConnectPolicy {
-        switch connect {
-        case .always: .always
-        case .onDemand: .onDemand
-        case .never: .never
-        }
+        TagEntry(id: id, serial: serial, name: name, connect: connect)
     }
 }
 
@@ -217,15 +182,8 @@ extension LogEntry {
     init?(_ record: LogRecord) {
         guard let time = record.time else { return nil }
         self.init(
-            at: time.unixMilliseconds, level: LogThreshold(rawValue: record.level.rawValue) ?? .info,
+            at: time.unixMilliseconds, level: record.level,
             label: record.label, message: record.message,
             fields: record.metadata.map { Field($0.key.name, $0.value) })
-    }
-}
-
-extension LogLevel {
-    /// The configuration's word for it is the logger's.
-    init(_ level: Settings.Log.Level) {
-        self = LogLevel(rawValue: level.rawValue) ?? .info
     }
 }

@@ -1,4 +1,5 @@
 import HTTPServer
+import Time
 
 /// The files of the page, which are compiled into the program.
 enum PageFiles {
@@ -11,9 +12,8 @@ enum PageFiles {
         init(_ type: String, _ content: [UInt8]) {
             self.type = type
             self.content = content
-            // FNV-1a, 64 bits. It only has to differ between versions of the program.
-            let hash = content.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-            tag = "\"\(String(hash, radix: 16))\""
+            // It only has to differ between versions of the program.
+            tag = "\"\(String(FNV1a(content).value, radix: 16))\""
         }
     }
 

@@ -1,5 +1,8 @@
+import Bridge
+import HomeAssistant
 import JacquardProtocol
 import Testing
+import Text
 
 @testable import Configuration
 @testable import Daemon

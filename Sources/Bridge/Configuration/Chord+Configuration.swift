@@ -1,41 +1,18 @@
-public import JacquardProtocol
+import Bridge
+import JacquardProtocol
 import Text
 
-/// One chord of the list `chords`.
-public struct ChordSettings: Hashable, Sendable {
-    /// A gesture, spelled as in `T/gesture`.
-    public enum GestureWord: String, CaseIterable, Sendable {
-        case doubleTap = "double_tap"
-        case brushIn = "brush_in"
-        case brushOut = "brush_out"
-        case cover
-        case brushUp = "brush_up"
-        case brushDown = "brush_down"
-    }
-
-    /// Its name in `T/gesture`: 1 to 32 of `a-z 0-9 _`, beginning with a letter.
-    public var name: String
-    /// Two to four gestures, in order.
-    public var gestures: [GestureWord]
-    /// The longest time from the first gesture to the last.
-    public var within: Duration = .milliseconds(800)
-    /// Whether its gestures are held back until it is complete or can no longer become so.
-    public var isExclusive = false
-    /// The tags that it applies to; nil for all tags.
-    public var tags: [TagID]?
-}
-
-extension ChordSettings {
+extension Chord {
     /// The row of `chords`.
     static var list: ConfigurationKey<Settings> {
         .list(
             "chords", \.chords, of: keys, limit: 16, .settings,
             "Chords: two to four gestures within a time, which are an event of their own.",
-            empty: ChordSettings(name: "", gestures: []), check: { items, _, findings in usable(items, &findings) })
+            empty: Chord(name: "", of: []), check: { items, _, findings in usable(items, &findings) })
     }
 
     /// The rows of an item.
-    private static var keys: [ConfigurationKey<ChordSettings>] {
+    private static var keys: [ConfigurationKey<Chord>] {
         [
             ConfigurationKey(
                 "name", \.name, .chordName, .settings,
@@ -43,7 +20,7 @@ extension ChordSettings {
             ).required(ScalarRule<String>.chordName.allowed),
             ConfigurationKey(
                 "of", \.gestures, .gestures(2...4), .settings, "The gestures in order, without others between them."
-            ).required("2 to 4 of \(ScalarRule<GestureWord>.choice.allowed)"),
+            ).required("2 to 4 of \(ScalarRule<Gesture>.gesture.allowed)"),
             ConfigurationKey(
                 "within_ms", \.within, .milliseconds(100...5000), .settings,
                 "The longest time from the first gesture to the last, in milliseconds."),
@@ -60,8 +37,8 @@ extension ChordSettings {
 
     /// Reports names that are not unique, and returns the chords that have a name and gestures.
     private static func usable(
-        _ items: [ReadItem<ChordSettings>], _ findings: inout ConfigurationFindings
-    ) -> [ChordSettings] {
+        _ items: [ReadItem<Chord>], _ findings: inout ConfigurationFindings
+    ) -> [Chord] {
         var names: [String: String] = [:]
         let usable = items.filter { $0.keys.valid.isSuperset(of: ["name", "of"]) }
         for item in usable {
@@ -73,6 +50,16 @@ extension ChordSettings {
                 path: DisplayText.path(item.keys.path, "name"), at: node.origin, allowed: "a name for each chord")
         }
         return usable.map(\.value)
+    }
+}
+
+extension ScalarRule where Value == Gesture {
+    /// The word of a gesture.
+    static var gesture: ScalarRule {
+        ScalarRule<String>.choice(of: Gesture.words).map { word throws(Rejection) in
+            guard let gesture = Gesture(word: word) else { throw Rejection("is not one of these") }
+            return gesture
+        }
     }
 }
 
@@ -89,7 +76,7 @@ extension ScalarRule where Value == String {
                 throw Rejection("does not begin with a letter")
             }
             // Gestures without a name are "unknown".
-            guard ChordSettings.GestureWord(rawValue: name) == nil, !["unknown", "unknown_gesture"].contains(name)
+            guard Gesture(word: name) == nil, !["unknown", "unknown_gesture"].contains(name)
             else {
                 throw Rejection("is the name of a gesture")
             }
