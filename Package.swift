@@ -50,7 +50,7 @@ let families = [
     "Programs": ["Daemon", "jacquard2mqtt", "jacquard2mqtt-web", "jacquard-simulator"],
     "Bridge": ["Bridge", "HomeAssistant", "Configuration"],
     "Tag": ["JacquardProtocol", "Jacquard", "GATTRecording", "ProtobufWire"],
-    "Radio": ["Bluetooth", "BlueZ", "DBus"],
+    "Radio": ["Bluetooth", "BlueZ", "DBus", "Radios"],
     "Broker": ["MQTT", "BrokerAccess"],
     "CommandLine": ["CommandLine", "Terminal", "BridgeClient", "Doctor"],
     "Web": ["Web", "HTTPServer", "PasswordHash"],
@@ -129,6 +129,7 @@ let package = Package(
         module("Bluetooth"),
         module("DBus", "CDBus", "EventLoop", "Logging", "Time"),
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging", "Time"),
+        module("Radios", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Text", "Time"),
         coldModule("HomeAssistant", "JSON"),
@@ -155,7 +156,7 @@ let package = Package(
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
             "DBus", "Doctor", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol",
-            "Logging", "MQTT", "Terminal", "Text", "Time"),
+            "Logging", "MQTT", "Radios", "Terminal", "Text", "Time"),
 
         module("PasswordHash", "CCrypt"),
         module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Text", "Time"),
@@ -193,6 +194,7 @@ let package = Package(
         tests("Bluetooth"),
         tests("DBus", "EventLoop", "Logging"),
         tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "FakeBlueZ", "Logging", "Simulator", "TagFirmware", "Time"),
+        tests("Radios", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),

@@ -118,6 +118,8 @@ public struct LogKey: Hashable, Sendable {
     public static let count = LogKey("count")
     /// The id of a process.
     public static let process = LogKey("pid")
+    /// The name of a radio, if there are several.
+    public static let radio = LogKey("radio")
     /// Why something was done.
     public static let reason = LogKey("reason")
     /// The number of suppressed records since the last one of the same condition.

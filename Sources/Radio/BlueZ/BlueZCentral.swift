@@ -58,6 +58,9 @@ public final class BlueZCentral: Central {
     /// The name of the adapter in use, such as `hci0`; nil while there is none.
     public var adapterID: String? { context.adapter.map(Self.name) }
 
+    /// The state of the adapter in use. It has changed before links that it ends are reported.
+    public var state: CentralState { context.state }
+
     /// The address of the adapter that this central, or one of an earlier process, has switched off to reset it. Set it
     /// before ``start()`` to the last value of ``onReset``: the adapter is then switched on.
     public var switchedOff: BluetoothAddress? {
@@ -107,6 +110,7 @@ public final class BlueZCentral: Central {
         case .disconnect(let address): links.disconnect(address)
         case .pair(let address): pairing.pair(links[address], address)
         case .forget(let address): links.forget(address)
+        case .beginPairing, .endPairing: break
         case .acceptPairing(from: let addresses): pairing.accepted = addresses
         case .discover(let service, let characteristics, of: let address):
             guard let peripheral = links.linked(address) else {

@@ -146,6 +146,9 @@ final class BlueZConnection {
         subscriptions = []
     }
 
+    /// Whether BlueZ can pass descriptors. Otherwise it answers a request for one with nothing at all.
+    var passesDescriptors: Bool { bus?.passesDescriptors ?? true }
+
     /// Whether there is a bus.
     var isOpen: Bool { bus != nil }
 

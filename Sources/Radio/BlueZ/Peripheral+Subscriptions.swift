@@ -56,7 +56,9 @@ extension Peripheral {
         case nil:
             for path in sessions.unanswered.take(address) { callCharacteristic(path, "StopNotify") { _ in } }
             sessions.acquires(self)
-            let isRoom = SpareDescriptors.areAvailable(beside: sessions.pendingAcquisitions)
+            let isRoom =
+                context.connection.passesDescriptors
+                && SpareDescriptors.areAvailable(beside: sessions.pendingAcquisitions)
             subscriptions.states[characteristic] = .beginning(requests: 1)
             let subscription = Subscription(characteristic: characteristic, path: path)
             whenSecure { [unowned self] in

@@ -93,7 +93,7 @@ final class Peripheral {
     /// Returns the writer of a characteristic.
     func writer(of path: String) -> CharacteristicWriter {
         for writer in writers where writer.path == path { return writer }
-        let writer = CharacteristicWriter(path)
+        let writer = CharacteristicWriter(path, passesDescriptors: context.connection.passesDescriptors)
         writers.append(writer)
         return writer
     }

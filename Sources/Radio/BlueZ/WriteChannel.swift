@@ -42,7 +42,7 @@ final class WriteChannel: Sendable {
 @LoopActor
 final class CharacteristicWriter {
     let path: String
-    var route = WriteRoute()
+    var route: WriteRoute
     /// The descriptor; nil while there is none.
     var channel: WriteChannel?
     /// Writes that wait for the answer to `AcquireWrite`.
@@ -50,8 +50,9 @@ final class CharacteristicWriter {
     /// The call `WriteValue` without arguments, to be copied; nil while there is a descriptor, and before the first call.
     private var template: DBusMessage?
 
-    init(_ path: String) {
+    init(_ path: String, passesDescriptors: Bool) {
         self.path = path
+        route = WriteRoute(passesDescriptors: passesDescriptors)
     }
 
     /// Writes to the descriptor from now on.

@@ -36,7 +36,12 @@ struct WriteRoute {
     /// Operation code and handle, which each write contains. Bluetooth Core Specification 5.3, volume 3, part F, 3.4.5.3.
     private static let headerLength = 3
 
-    private var state = State.unused
+    private var state: State
+
+    /// - Parameter passesDescriptors: whether BlueZ can pass a descriptor.
+    init(passesDescriptors: Bool = true) {
+        state = passesDescriptors ? .unused : .calls(wasAcquired: false)
+    }
 
     /// Returns what to do with a value.
     ///

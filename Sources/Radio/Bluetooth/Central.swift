@@ -33,6 +33,11 @@ public enum CentralRequest: Hashable, Sendable {
     case pair(BluetoothAddress)
     /// Forgets a device: disconnects it, and removes its bond and all cached data.
     case forget(BluetoothAddress)
+    /// A device is going to be paired: by the radio with this name, or by the one that receives it best (nil). Without effect on
+    /// a central with one radio.
+    case beginPairing(BluetoothAddress, radio: String?)
+    /// The pairing of a device has ended, with or without a bond.
+    case endPairing(BluetoothAddress)
     /// Accepts pairing requests from these devices only.
     case acceptPairing(from: Set<BluetoothAddress>)
     /// Discovers a service and its characteristics on a connected device. Requests for several services add up.

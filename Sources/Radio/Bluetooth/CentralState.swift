@@ -26,11 +26,15 @@ public struct Adapter: Hashable, Sendable {
     public let isDiscovering: Bool
     /// The number of devices connected through the adapter.
     public let connectedCount: Int
+    /// The name of the radio that uses the adapter; nil if there is only one radio.
+    public var radio: String?
 
     /// Creates an adapter.
     public init(
-        id: String, address: BluetoothAddress?, state: CentralState, isDiscovering: Bool, connectedCount: Int
+        id: String, address: BluetoothAddress?, state: CentralState, isDiscovering: Bool, connectedCount: Int,
+        radio: String? = nil
     ) {
+        self.radio = radio
         self.id = id
         self.address = address
         self.state = state

@@ -50,6 +50,9 @@ public final class DBusConnection {
     /// Upper bound on the bytes that wait for the bus to read them. A working bus stays far below it.
     static let mostWaitingBytes = 1 << 20
 
+    /// Whether descriptors can be passed over this connection. They cannot pass through a program such as `ssh`.
+    public var passesDescriptors: Bool { dbus_connection_can_send_type(pointer, CInt(UInt8(ascii: "h"))) != 0 }
+
     /// The unique name of this connection.
     var uniqueName: String { DBusMessage.text(dbus_bus_get_unique_name(pointer)) }
 

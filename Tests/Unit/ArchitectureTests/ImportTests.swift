@@ -17,6 +17,7 @@ struct ImportTests {
         "Bluetooth": [],
         "DBus": ["CDBus", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
         "BlueZ": ["Bluetooth", "DBus", "EventLoop", "Glibc", "Logging", "Time"],
+        "Radios": ["Bluetooth", "EventLoop", "Logging", "Time"],
         "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
         "MQTT": ["CMosquitto", "CResolver", "EventLoop", "Glibc", "Logging", "Synchronization", "Text", "Time"],
         "HomeAssistant": ["JSON"],
@@ -49,7 +50,7 @@ struct ImportTests {
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",
             "Doctor", "EventLoop", "GATTRecording", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol",
-            "Logging", "MQTT", "Synchronization", "Terminal", "Text", "Time",
+            "Logging", "MQTT", "Radios", "Synchronization", "Terminal", "Text", "Time",
         ],
         "jacquard2mqtt": ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
         "PasswordHash": ["CCrypt", "Glibc"],

@@ -1,0 +1,423 @@
+public import Bluetooth
+public import EventLoop
+public import Logging
+import Time
+
+/// A central of several radios, each of which is a central of its own. ``RadioChoice`` decides which one connects a device.
+///
+/// What uses it sees one central: a device has at most one link, and its requests go to the radio with that link.
+@LoopActor
+public final class RadioCentral: Central {
+    /// A radio with its name.
+    public struct Member {
+        /// The name in topics and logs.
+        public let name: String
+        /// The central.
+        public let unit: any RadioUnit
+
+        /// Names a central.
+        public init(name: String, unit: any RadioUnit) {
+            self.name = name
+            self.unit = unit
+        }
+    }
+
+    /// A change that only a central of several radios has.
+    public enum Change: Hashable, Sendable {
+        /// A device is about to be reported as connected, by this radio.
+        case linked(BluetoothAddress, radio: String, adapter: String?)
+        /// Only these radios receive the device, and none of them has a bond with it. Empty: that is over.
+        case noBond(BluetoothAddress, receivedBy: [String])
+        /// A radio that was usable is not any more.
+        case lost(radio: String, CentralState)
+        /// A radio can be used again.
+        case back(radio: String)
+    }
+
+    /// How one radio receives a device.
+    public struct Reception: Hashable, Sendable {
+        /// The name of the radio.
+        public var radio: String
+        /// The smoothed signal strength in dBm; nil if the radio has not received the device.
+        public var rssi: Int?
+        /// How long ago the radio received the device.
+        public var age: Duration?
+        /// Whether the radio has a bond that the device accepts, as far as known.
+        public var isBonded: Bool
+    }
+
+    /// The event handler.
+    public var onEvent: ((CentralEvent) -> Void)?
+    /// Called with changes that `onEvent` cannot express.
+    public var onChange: (@LoopActor (Change) -> Void)?
+    /// Called with each request before it is performed; nil unless the traffic is recorded.
+    public var onRequest: ((CentralRequest) -> Void)?
+
+    let members: [Member]
+    var choice: RadioChoice
+    let log: Logger
+    /// The radio with the link, by device. Looked up for every value.
+    private var owners: [BluetoothAddress: Int] = [:]
+    /// Whether any radio can be used.
+    public private(set) var state = CentralState.unknown
+    private var states: [CentralState]
+    private var adapters: [[Adapter]]
+    private var bonds: [Set<BluetoothAddress>]
+    private var publishedBonds: Set<BluetoothAddress> = []
+    private var scanning: [Bool]
+    private var isScanning = false
+    private var reportedAdapters: [Adapter] = []
+    private var forgetting: [BluetoothAddress: Forgetting] = [:]
+    private var isStopped = false
+    /// When ``timer`` is to fire.
+    private var due: Instant?
+    private lazy var timer = LoopTimer { [unowned self] in advance() }
+    private lazy var later = EndOfTurnSource { [weak self] in self?.advance() }
+
+    private struct Forgetting {
+        var pending: Set<Int>
+        var error: BluetoothError?
+    }
+
+    /// Creates a central. It does nothing before ``start()``.
+    ///
+    /// - Parameters:
+    ///   - members: the radios; at least one.
+    ///   - log: the logger.
+    public init(_ members: [Member], log: Logger) {
+        self.members = members
+        self.log = log
+        choice = RadioChoice(radios: members.count)
+        states = members.map { _ in .unknown }
+        adapters = members.map { _ in [] }
+        bonds = members.map { _ in [] }
+        scanning = members.map { _ in false }
+        for (index, member) in members.enumerated() {
+            member.unit.onEvent = { [weak self] in self?.handle($0, from: index) }
+        }
+    }
+
+    // MARK: The unit
+
+    /// nil: each radio has an adapter of its own.
+    public var adapterID: String? { nil }
+
+    /// The adapter that an earlier process has switched off; each radio compares it with its own.
+    public var switchedOff: BluetoothAddress? {
+        get { members.lazy.compactMap(\.unit.switchedOff).first }
+        set { for member in members { member.unit.switchedOff = newValue } }
+    }
+
+    /// Called before an adapter is switched off to reset it, and with nil when it is on again.
+    public var onReset: (@LoopActor (BluetoothAddress?) async -> Void)? {
+        get { members.first?.unit.onReset }
+        set { for member in members { member.unit.onReset = newValue } }
+    }
+
+    /// Starts all radios. A radio that hangs does not delay another one.
+    public func start() async {
+        for member in members { EventLoop.shared.begin { await member.unit.start() } }
+    }
+
+    /// Delivers the values that were received and not delivered yet.
+    public func deliverReceived() {
+        for member in members { member.unit.deliverReceived() }
+    }
+
+    /// Stops all radios at the same time.
+    public func stop(within limit: Duration) async {
+        isStopped = true
+        onEvent = nil
+        onChange = nil
+        timer.disarm()
+        await withCheckedContinuation { continuation in
+            var count = members.count
+            for member in members {
+                EventLoop.shared.begin {
+                    await member.unit.stop(within: limit)
+                    count -= 1
+                    if count == 0 { continuation.resume() }
+                }
+            }
+        }
+    }
+
+    // MARK: Facts
+
+    /// The names of the radios, in the order of the configuration.
+    public var names: [String] { members.map(\.name) }
+
+    /// The number of devices linked, of free links if known, and of bonds, by the name of the radio.
+    public func load(of radio: String) -> (state: CentralState, links: Int, free: Int?, bonds: Int)? {
+        members.firstIndex { $0.name == radio }.map {
+            (states[$0], choice.linkCount(of: $0), choice.freeLinks(of: $0), choice.bondCount(of: $0))
+        }
+    }
+
+    /// The radio that is connected with a device, or else receives it best, with its adapter; nil if there is none.
+    public func radio(of address: BluetoothAddress) -> (name: String, adapter: String?)? {
+        guard let index = choice.linkedRadio(of: address) ?? choice.bestReceiver(of: address, at: .now) else {
+            return nil
+        }
+        return (members[index].name, members[index].unit.adapterID)
+    }
+
+    /// How each radio receives a device; radios that have neither received it nor a bond are left out.
+    public func receptions(of address: BluetoothAddress) -> [Reception] {
+        let now = Instant.now
+        return choice.receptions(of: address).map { reception in
+            Reception(
+                radio: members[reception.radio].name, rssi: reception.rssi, age: reception.last.map { now - $0 },
+                isBonded: reception.isBonded)
+        }
+    }
+
+    /// A device needs a bond, even if no radio reports one: it may be with a radio that is away.
+    public func requireBond(with address: BluetoothAddress) {
+        choice.requireBond(with: address)
+    }
+
+    // MARK: Requests
+
+    /// Performs a request, or starts it.
+    public func perform(_ request: CentralRequest) {
+        guard !isStopped else { return }
+        onRequest?(request)
+        switch request {
+        case .write(_, to: _, of: let address, _):
+            guard let unit = unit(of: address) else { return reportLater(.writeFailed(address, .noLink)) }
+            unit.perform(request)
+        case .scan, .watch, .acceptPairing: for member in members { member.unit.perform(request) }
+        case .connect(let address):
+            choice.connect(address, at: .now)
+            later.request()
+        case .disconnect(let address):
+            choice.disconnect(address)
+            later.request()
+        case .pair(let address): pair(address, request)
+        case .beginPairing(let address, let name):
+            choice.beginPairing(address, with: name.flatMap { name in members.firstIndex { $0.name == name } })
+            later.request()
+        case .endPairing(let address):
+            choice.endPairing(address, bondedBy: nil)
+            later.request()
+        case .forget(let address): forget(address)
+        case .discover(_, characteristics: _, of: let address):
+            guard let unit = unit(of: address) else { return reportLater(.discoveryFailed(address, .noLink)) }
+            unit.perform(request)
+        case .subscribe(let characteristic, of: let address):
+            guard let unit = unit(of: address) else {
+                return reportLater(.subscribeFailed(address, characteristic, .noLink))
+            }
+            unit.perform(request)
+        }
+    }
+
+    private func unit(of address: BluetoothAddress) -> (any RadioUnit)? { owners[address].map { members[$0].unit } }
+
+    private func reportLater(_ event: CentralEvent) {
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(event) }
+    }
+
+    /// Pairs with the radio that has the link. If another one is to be paired, the link is dropped, and that one makes the next.
+    private func pair(_ address: BluetoothAddress, _ request: CentralRequest) {
+        guard let unit = unit(of: address) else { return reportLater(.pairFailed(address, .noLink)) }
+        if choice.leaveForPairing(address) { return later.request() }
+        unit.perform(request)
+    }
+
+    /// Forgets a device at each radio that can be used or has a bond with it.
+    private func forget(_ address: BluetoothAddress) {
+        let radios = members.indices.filter { states[$0] == .poweredOn || bonds[$0].contains(address) }
+        guard !radios.isEmpty else {
+            let error = BluetoothError(.poweredOff, text: "there is no radio to forget the device")
+            return reportLater(.forgotten(address, error))
+        }
+        forgetting[address] = Forgetting(pending: Set(radios))
+        for radio in radios { members[radio].unit.perform(.forget(address)) }
+    }
+
+    // MARK: Steps
+
+    /// Performs what the choice has decided.
+    private func advance() {
+        guard !isStopped else { return }
+        let now = Instant.now
+        perform(choice.steps(at: now))
+        due = choice.deadline(at: .now)
+        timer.arm(at: due)
+    }
+
+    /// Performs what the choice has decided because a device was received.
+    private func advance(_ address: BluetoothAddress) {
+        guard !isStopped else { return }
+        perform(choice.steps(for: address, at: .now))
+        due.lower(to: choice.deadline(of: address, at: .now))
+        timer.arm(at: due)
+    }
+
+    private func perform(_ steps: [RadioChoice.Step]) {
+        for step in steps {
+            switch step {
+            case .connect(let address, let radio):
+                log.debug("radio chosen", [(.address, address.description), (.radio, members[radio].name)])
+                members[radio].unit.perform(.connect(address))
+            case .release(let address, let radio): members[radio].unit.perform(.disconnect(address))
+            case .end(let address, let error): onEvent?(.disconnected(address, error))
+            case .noBond(let address, let radios):
+                onChange?(.noBond(address, receivedBy: radios.map { members[$0].name }))
+            }
+        }
+    }
+
+    // MARK: Events of a radio
+
+    private func handle(_ event: CentralEvent, from radio: Int) {
+        switch event {
+        case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
+            .characteristicsDiscovered(let address, _), .discoveryFailed(let address, _),
+            .mtuChanged(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _),
+            .pairFailed(let address, _):
+            guard owners[address] == radio else { return }
+            onEvent?(event)
+        case .connected(let address): connected(address, radio)
+        case .disconnected(let address, let error): disconnected(address, radio, error)
+        case .discovered(let address, let advertisement): discovered(address, advertisement, radio)
+        case .remembered(let address, let advertisement):
+            var advertisement = advertisement
+            advertisement.isPaired = publishedBonds.contains(address)
+            onEvent?(.remembered(address, advertisement))
+        case .paired(let address):
+            guard owners[address] == radio else { return }
+            choice.endPairing(address, bondedBy: radio)
+            onEvent?(event)
+        case .bonds(let addresses): bondsChanged(to: addresses, radio)
+        case .forgotten(let address, let error): forgotten(address, error, radio)
+        case .stateChanged(let state): stateChanged(to: state, radio)
+        case .scanning(let isScanning):
+            scanning[radio] = isScanning
+            reportScanning()
+        case .adaptersChanged(let list): adaptersChanged(to: list, radio)
+        }
+    }
+
+    private func connected(_ address: BluetoothAddress, _ radio: Int) {
+        guard choice.connected(address, by: radio, at: .now) else { return later.request() }
+        owners[address] = radio
+        let member = members[radio]
+        onChange?(.linked(address, radio: member.name, adapter: member.unit.adapterID))
+        onEvent?(.connected(address))
+        later.request()
+    }
+
+    private func disconnected(_ address: BluetoothAddress, _ radio: Int, _ error: BluetoothError?) {
+        if owners[address] == radio { owners[address] = nil }
+        let isLost = members[radio].unit.state != .poweredOn || error?.code == .poweredOff
+        let outcome = choice.disconnected(address, by: radio, error, isRadioLost: isLost, at: .now)
+        later.request()
+        guard case .ended(let error) = outcome else { return }
+        onEvent?(.disconnected(address, isLost && hasOther(than: radio) ? error.map { lost(radio, $0) } : error))
+    }
+
+    private func hasOther(than radio: Int) -> Bool {
+        states.indices.contains { $0 != radio && states[$0] == .poweredOn }
+    }
+
+    /// The error of a link whose radio was lost, while another one can make the next link.
+    private func lost(_ radio: Int, _ error: BluetoothError) -> BluetoothError {
+        BluetoothError(
+            .connectionFailed, name: "radio_lost", text: "the radio \(members[radio].name) was lost: \(error.text)")
+    }
+
+    private func discovered(_ address: BluetoothAddress, _ advertisement: Advertisement, _ radio: Int) {
+        let now = Instant.now
+        choice.received(
+            address, rssi: advertisement.rssi, by: radio, isConnected: advertisement.isConnected, at: now)
+        // The signal strength that is shown is that of the radio that would be used.
+        if advertisement.isConnected || choice.bestReceiver(of: address, at: now) == radio {
+            var advertisement = advertisement
+            advertisement.isPaired = advertisement.isPaired || publishedBonds.contains(address)
+            onEvent?(.discovered(address, advertisement))
+        }
+        if choice.isConcerned(by: address) { advance(address) }
+    }
+
+    private func bondsChanged(to addresses: Set<BluetoothAddress>, _ radio: Int) {
+        bonds[radio] = addresses
+        choice.setBonds(addresses, of: radio)
+        let all = bonds.reduce(into: Set()) { $0.formUnion($1) }
+        if all != publishedBonds {
+            publishedBonds = all
+            onEvent?(.bonds(all))
+        }
+        later.request()
+    }
+
+    private func forgotten(_ address: BluetoothAddress, _ error: BluetoothError?, _ radio: Int) {
+        guard var forgetting = forgetting[address], forgetting.pending.remove(radio) != nil else { return }
+        forgetting.error = forgetting.error ?? error
+        self.forgetting[address] = forgetting
+        guard forgetting.pending.isEmpty else { return }
+        self.forgetting[address] = nil
+        if forgetting.error == nil { choice.forget(address) }
+        onEvent?(.forgotten(address, forgetting.error))
+    }
+
+    // MARK: States
+
+    private func stateChanged(to new: CentralState, _ radio: Int) {
+        let wasUsable = states[radio] == .poweredOn
+        states[radio] = new
+        choice.setUsable(new == .poweredOn, radio)
+        if wasUsable, new != .poweredOn {
+            log.warning("radio lost", [(.radio, members[radio].name), (.state, "\(new)")])
+            onChange?(.lost(radio: members[radio].name, new))
+        } else if new == .poweredOn, !wasUsable {
+            log.notice("radio ready", [(.radio, members[radio].name)])
+            onChange?(.back(radio: members[radio].name))
+        }
+        reportAdapters()
+        // The best state of all: one radio is enough.
+        let combined = states.max { $0.rawValue < $1.rawValue } ?? .unknown
+        if combined != state {
+            state = combined
+            onEvent?(.stateChanged(combined))
+        }
+        reportScanning()
+        later.request()
+    }
+
+    private func reportScanning() {
+        let isNow = scanning.contains(true)
+        guard isNow != isScanning else { return }
+        isScanning = isNow
+        onEvent?(.scanning(isNow))
+    }
+
+    private func adaptersChanged(to list: [Adapter], _ radio: Int) {
+        adapters[radio] = list
+        reportAdapters()
+    }
+
+    /// One adapter for each radio: the one in use. Several radios of one host see the same list.
+    private func reportAdapters() {
+        let all = members.indices.map { index in
+            let (name, unit) = (members[index].name, members[index].unit)
+            var adapter =
+                adapters[index].first { $0.id == unit.adapterID }
+                ?? Adapter(
+                    id: unit.adapterID ?? name, address: nil, state: states[index], isDiscovering: false,
+                    connectedCount: 0)
+            adapter.radio = name
+            return adapter
+        }
+        guard all != reportedAdapters else { return }
+        reportedAdapters = all
+        onEvent?(.adaptersChanged(all))
+    }
+
+}
+
+extension BluetoothError {
+    fileprivate static let noLink = BluetoothError(.notFound, text: "not connected")
+}

@@ -1,0 +1,28 @@
+public import Bluetooth
+import EventLoop
+
+/// A central with one radio, which is started and stopped. On the loop, as its `Central`.
+///
+/// Anything that implements it can be a radio of ``RadioCentral``.
+public protocol RadioUnit: Central {
+    /// The name of the adapter in use, such as `hci0`; nil while there is none.
+    var adapterID: String? { get }
+    /// Whether the radio can be used. It changes before the ends of links that it causes are reported.
+    var state: CentralState { get }
+    /// Called with each request before it is performed; nil unless the traffic is recorded.
+    var onRequest: ((CentralRequest) -> Void)? { get set }
+    /// The adapter that an earlier process has switched off to reset it.
+    var switchedOff: BluetoothAddress? { get set }
+    /// Called before an adapter is switched off to reset it, and with nil when it is on again.
+    var onReset: (@LoopActor (BluetoothAddress?) async -> Void)? { get set }
+
+    /// Starts reporting events.
+    func start() async
+    /// Delivers the values that were received and not delivered yet.
+    func deliverReceived()
+    /// Disconnects all devices, at most for the given time. Nothing is reported afterwards.
+    func stop(within limit: Duration) async
+}
+
+// An extension, so that the methods keep the actor of the class.
+extension RadioCentral: @LoopActor RadioUnit {}

@@ -1,0 +1,224 @@
+import Bluetooth
+import EventLoop
+import Logging
+import TestSupport
+import Testing
+
+@testable import Radios
+
+/// A radio that records requests and reports what the test says.
+@LoopActor
+private final class StageUnit: @LoopActor RadioUnit {
+    var onEvent: ((CentralEvent) -> Void)?
+    var onRequest: ((CentralRequest) -> Void)?
+    var switchedOff: BluetoothAddress?
+    var onReset: (@LoopActor (BluetoothAddress?) async -> Void)?
+    var adapterID: String?
+    private(set) var state = CentralState.unknown
+    private(set) var requests: [CentralRequest] = []
+
+    init(_ adapter: String) {
+        adapterID = adapter
+    }
+
+    func perform(_ request: CentralRequest) { requests.append(request) }
+    func start() async {}
+    func deliverReceived() {}
+    func stop(within limit: Duration) async {}
+
+    func report(_ event: CentralEvent) { onEvent?(event) }
+
+    func enter(_ state: CentralState) {
+        self.state = state
+        report(.stateChanged(state))
+    }
+
+    /// Returns and forgets the requests.
+    func take() -> [CentralRequest] {
+        defer { requests = [] }
+        return requests
+    }
+}
+
+/// Two radios and what they report together.
+@LoopActor
+private final class Stage {
+    let hall = StageUnit("hci0")
+    let loft = StageUnit("hci1")
+    let central: RadioCentral
+    private(set) var events: [CentralEvent] = []
+    private(set) var changes: [RadioCentral.Change] = []
+    let tag = ChoiceBench.address(1)
+
+    init() {
+        central = RadioCentral(
+            [.init(name: "hall", unit: hall), .init(name: "loft", unit: loft)], log: Logger("test", to: MemorySink()))
+        central.onEvent = { [unowned self] in events.append($0) }
+        central.onChange = { [unowned self] in changes.append($0) }
+        for unit in [hall, loft] { unit.enter(.poweredOn) }
+        take()
+    }
+
+    @discardableResult
+    func take() -> [CentralEvent] {
+        defer { events = [] }
+        return events
+    }
+
+    func receive(_ rssi: Int, by unit: StageUnit) {
+        unit.report(.discovered(tag, Advertisement(name: "Jacquard", manufacturerData: [:], rssi: rssi)))
+    }
+
+    /// Waits until the end of the turn has passed.
+    func turn() async {
+        await withCheckedContinuation { continuation in
+            EventLoop.shared.atEndOfTurn { EventLoop.shared.atEndOfTurn { continuation.resume() } }
+        }
+    }
+
+    /// Makes a link by the loft.
+    func link() async {
+        central.perform(.connect(tag))
+        receive(-70, by: hall)
+        receive(-50, by: loft)
+        await turn()
+        loft.report(.connected(tag))
+    }
+}
+
+@Suite("Central of several radios")
+struct RadioCentralTests {
+    @Test("The radio that receives a tag best connects it; values and requests pass through that radio only")
+    func link() async throws {
+        try await onLoop {
+            let stage = Stage()
+            await stage.link()
+            #expect(stage.loft.requests.contains(.connect(stage.tag)))
+            #expect(!stage.hall.requests.contains(.connect(stage.tag)))
+            #expect(stage.take().last == .connected(stage.tag))
+            #expect(stage.changes.last == .linked(stage.tag, radio: "loft", adapter: "hci1"))
+            _ = (stage.hall.take(), stage.loft.take())
+            let uuid = try #require(BluetoothUUID("d2f2b8d0-d165-445c-b0e1-2d6b642ec57b"))
+            stage.central.perform(.write([1], to: uuid, of: stage.tag, .withResponse))
+            #expect(stage.loft.take() == [.write([1], to: uuid, of: stage.tag, .withResponse)])
+            stage.hall.report(.notified(stage.tag, uuid, [1]))
+            stage.loft.report(.notified(stage.tag, uuid, [2]))
+            #expect(stage.take() == [.notified(stage.tag, uuid, [2])])
+            #expect(stage.hall.take() == [])
+        }
+    }
+
+    @Test("A request without a link fails in a later turn")
+    func withoutLink() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let uuid = try #require(BluetoothUUID("d2f2b8d0-d165-445c-b0e1-2d6b642ec57b"))
+            stage.central.perform(.write([1], to: uuid, of: stage.tag, .withResponse))
+            #expect(stage.take() == [])
+            await stage.turn()
+            #expect(stage.take() == [.writeFailed(stage.tag, BluetoothError(.notFound, text: "not connected"))])
+        }
+    }
+
+    @Test("A failed attempt is not reported while another radio tries")
+    func nextRadio() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.central.perform(.connect(stage.tag))
+            stage.receive(-70, by: stage.hall)
+            stage.receive(-50, by: stage.loft)
+            await stage.turn()
+            stage.take()
+            let error = BluetoothError(.connectionFailed, text: "refused")
+            stage.loft.report(.disconnected(stage.tag, error))
+            await stage.turn()
+            #expect(stage.take() == [])
+            #expect(stage.hall.requests.last == .connect(stage.tag))
+            stage.hall.report(.disconnected(stage.tag, error))
+            await stage.turn()
+            #expect(stage.take() == [.disconnected(stage.tag, error)])
+        }
+    }
+
+    @Test("Bluetooth is usable while one radio is; a lost radio ends its links with radio_lost")
+    func lost() async throws {
+        try await onLoop {
+            let stage = Stage()
+            await stage.link()
+            stage.take()
+            let error = BluetoothError(.poweredOff, text: "the adapter has gone")
+            stage.loft.report(.disconnected(stage.tag, error))
+            stage.loft.enter(.unsupported)
+            let expected = BluetoothError(
+                .connectionFailed, name: "radio_lost", text: "the radio loft was lost: the adapter has gone")
+            #expect(stage.take().first == .disconnected(stage.tag, expected))
+            #expect(stage.central.state == .poweredOn)
+            #expect(stage.changes.last == .lost(radio: "loft", .unsupported))
+            stage.hall.enter(.poweredOff)
+            #expect(stage.take().contains(.stateChanged(.poweredOff)))
+            stage.loft.enter(.poweredOn)
+            #expect(stage.changes.last == .back(radio: "loft"))
+        }
+    }
+
+    @Test("The bonds of all radios are reported together, and a device is forgotten at each radio, with one result")
+    func forget() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.hall.report(.bonds([stage.tag]))
+            stage.loft.report(.bonds([stage.tag]))
+            #expect(stage.take() == [.bonds([stage.tag])])
+            stage.central.perform(.forget(stage.tag))
+            for unit in [stage.hall, stage.loft] { #expect(unit.requests.last == .forget(stage.tag)) }
+            stage.hall.report(.bonds([]))
+            stage.hall.report(.forgotten(stage.tag, nil))
+            #expect(stage.take() == [])
+            stage.loft.report(.bonds([]))
+            stage.loft.report(.forgotten(stage.tag, nil))
+            #expect(stage.take() == [.bonds([]), .forgotten(stage.tag, nil)])
+        }
+    }
+
+    @Test("A pairing with another radio drops the link, which is then made by that radio")
+    func pairing() async throws {
+        try await onLoop {
+            let stage = Stage()
+            await stage.link()
+            stage.take()
+            stage.central.perform(.beginPairing(stage.tag, radio: "hall"))
+            stage.central.perform(.pair(stage.tag))
+            await stage.turn()
+            #expect(stage.loft.requests.last == .disconnect(stage.tag))
+            stage.loft.report(.disconnected(stage.tag, nil))
+            let error = BluetoothError(.connectionFailed, text: "another radio is to be paired")
+            #expect(stage.take() == [.disconnected(stage.tag, error)])
+            stage.central.perform(.connect(stage.tag))
+            stage.receive(-40, by: stage.loft)
+            stage.receive(-80, by: stage.hall)
+            await stage.turn()
+            #expect(stage.hall.requests.last == .connect(stage.tag))
+            stage.hall.report(.connected(stage.tag))
+            stage.central.perform(.pair(stage.tag))
+            #expect(stage.hall.requests.last == .pair(stage.tag))
+        }
+    }
+
+    @Test("Each radio has one adapter in the list, even without any")
+    func adapters() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let adapters = ["hci0", "hci1"].map {
+                Adapter(id: $0, address: nil, state: .poweredOn, isDiscovering: false, connectedCount: 0)
+            }
+            stage.hall.report(.adaptersChanged(adapters))
+            stage.loft.adapterID = nil
+            stage.loft.report(.adaptersChanged([]))
+            guard case .adaptersChanged(let list)? = stage.take().last else {
+                Issue.record("no list")
+                return
+            }
+            #expect(list.map(\.radio) == ["hall", "loft"])
+            #expect(list.map(\.id) == ["hci0", "loft"])
+        }
+    }
+}

@@ -1,0 +1,535 @@
+import Bluetooth
+import Testing
+import Time
+
+@testable import Radios
+
+/// A choice with a clock, and readable steps.
+struct ChoiceBench {
+    var choice: RadioChoice
+    var now = Instant(sinceBoot: .seconds(3_600))
+
+    init(radios: Int = 2) {
+        choice = RadioChoice(radios: radios)
+        for radio in 0..<radios { choice.setUsable(true, radio) }
+    }
+
+    static func address(_ number: Int) -> BluetoothAddress {
+        let digits = String(number, radix: 16)
+        let padded = String(repeating: "0", count: 4 - digits.count) + digits
+        let text = "F0:00:00:00:\(padded.prefix(2)):\(padded.suffix(2))"
+        guard let address = BluetoothAddress(text) else { preconditionFailure("no address: \(text)") }
+        return address
+    }
+
+    let tag = Self.address(1)
+    let other = Self.address(2)
+
+    mutating func wait(_ duration: Duration) { now += duration }
+
+    mutating func receive(_ address: BluetoothAddress, _ rssi: Int?, by radio: Int, isConnected: Bool = false) {
+        choice.received(address, rssi: rssi, by: radio, isConnected: isConnected, at: now)
+    }
+
+    mutating func connect(_ address: BluetoothAddress) { choice.connect(address, at: now) }
+
+    mutating func steps() -> [RadioChoice.Step] { choice.steps(at: now) }
+
+    /// A radio reports a link, which is expected or not.
+    mutating func up(_ address: BluetoothAddress, by radio: Int, isExpected: Bool = true) {
+        let isRequested = choice.connected(address, by: radio, at: now)
+        #expect(isRequested == isExpected)
+    }
+
+    mutating func down(
+        _ address: BluetoothAddress, by radio: Int, _ code: BluetoothError.Code = .connectionFailed,
+        isRadioLost: Bool = false
+    ) -> RadioChoice.Outcome {
+        choice.disconnected(
+            address, by: radio, BluetoothError(code, text: "lost"), isRadioLost: isRadioLost, at: now)
+    }
+
+    /// Connects a tag with a radio, and begins again.
+    mutating func haveLinked(_ address: BluetoothAddress, by radio: Int) {
+        receive(address, -60, by: radio)
+        connect(address)
+        wait(.milliseconds(200))
+        #expect(steps() == [.connect(address, radio)])
+        up(address, by: radio)
+    }
+}
+
+@Suite("Choice of a radio")
+struct RadioChoiceTests {
+    private static let lost = BluetoothError(.connectionFailed, text: "lost")
+
+    // MARK: Bonds
+
+    @Test("A radio without a bond never connects a tag that has a bond with another one")
+    func bondFirst() {
+        var bench = ChoiceBench()
+        bench.choice.setBonds([bench.tag], of: 1)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -30, by: 0)
+        #expect(bench.steps() == [])
+        bench.wait(.seconds(1))
+        bench.receive(bench.tag, -90, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    @Test("A tag that only radios without a bond receive is reported after 5 s, and the report ends with the link")
+    func missingBond() {
+        var bench = ChoiceBench()
+        bench.choice.requireBond(with: bench.tag)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        #expect(bench.steps() == [])
+        bench.wait(.seconds(4))
+        bench.receive(bench.tag, -50, by: 0)
+        #expect(bench.steps() == [])
+        bench.wait(.seconds(1))
+        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [0])])
+        #expect(bench.steps() == [])
+        bench.choice.setBonds([bench.tag], of: 1)
+        bench.receive(bench.tag, -80, by: 1)
+        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: []), .connect(bench.tag, 1)])
+    }
+
+    @Test("The report of a missing bond ends with the request to connect")
+    func missingBondEnds() {
+        var bench = ChoiceBench()
+        bench.choice.requireBond(with: bench.tag)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        _ = bench.steps()
+        bench.wait(.seconds(5))
+        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [0])])
+        bench.choice.disconnect(bench.tag)
+        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: []), .end(bench.tag, nil)])
+    }
+
+    @Test("A tag without any bond is connected by the radio that receives it best")
+    func noBondAtAll() {
+        var bench = ChoiceBench()
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -70, by: 0)
+        bench.receive(bench.tag, -50, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    @Test("A refused bond removes the radio from the candidates while another one has a bond")
+    func refusedBond() {
+        var bench = ChoiceBench()
+        for radio in 0...1 { bench.choice.setBonds([bench.tag], of: radio) }
+        bench.haveLinked(bench.tag, by: 0)
+        let error = BluetoothError(.authenticationFailed, name: "removed", text: "lost")
+        let outcome = bench.choice.disconnected(bench.tag, by: 0, error, at: bench.now)
+        #expect(outcome == .ended(BluetoothError(.connectionFailed, name: "removed", text: "lost")))
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -30, by: 0)
+        bench.wait(.seconds(1))
+        #expect(bench.steps() == [])
+        bench.receive(bench.tag, -90, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    @Test("If every bond is refused, the tag is tried, and the error is reported as it is")
+    func allRefused() {
+        var bench = ChoiceBench()
+        bench.choice.setBonds([bench.tag], of: 0)
+        bench.haveLinked(bench.tag, by: 0)
+        let error = BluetoothError(.authenticationFailed, text: "lost")
+        #expect(bench.choice.disconnected(bench.tag, by: 0, error, at: bench.now) == .ended(error))
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -30, by: 0)
+        bench.wait(.milliseconds(200))
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+    }
+
+    @Test("A pairing uses the radio that receives the tag best, with or without a bond")
+    func pairing() {
+        var bench = ChoiceBench()
+        bench.choice.setBonds([bench.tag], of: 1)
+        bench.choice.beginPairing(bench.tag, with: nil)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -40, by: 0)
+        bench.receive(bench.tag, -80, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+    }
+
+    @Test("A pairing with a given radio uses no other one")
+    func pairingWithRadio() {
+        var bench = ChoiceBench()
+        bench.choice.setBonds([bench.tag], of: 0)
+        bench.choice.beginPairing(bench.tag, with: 1)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -40, by: 0)
+        bench.wait(.seconds(2))
+        #expect(bench.steps() == [])
+        bench.receive(bench.tag, -80, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+        bench.up(bench.tag, by: 1)
+        bench.choice.setBonds([bench.tag], of: 1)
+        bench.choice.endPairing(bench.tag, bondedBy: 1)
+        #expect(bench.choice.receptions(of: bench.tag).map(\.isBonded) == [true, true])
+    }
+
+    // MARK: Score
+
+    @Test("The signal strength is smoothed: one value of several counts 0.3")
+    func smoothed() {
+        var bench = ChoiceBench()
+        bench.receive(bench.tag, -60, by: 0)
+        bench.receive(bench.tag, -40, by: 0)
+        #expect(bench.choice.receptions(of: bench.tag).map(\.rssi) == [-54])
+        bench.wait(.seconds(11))
+        bench.receive(bench.tag, -80, by: 0)
+        #expect(bench.choice.receptions(of: bench.tag).map(\.rssi) == [-80])
+    }
+
+    @Test("The last radio has 6 dB more", arguments: [(-56, 0), (-53, 1)])
+    func lastRadio(rssi: Int, chosen: Int) {
+        var bench = ChoiceBench()
+        bench.haveLinked(bench.tag, by: 0)
+        #expect(bench.down(bench.tag, by: 0) == .ended(Self.lost))
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -60, by: 0)
+        bench.receive(bench.tag, rssi, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, chosen)])
+    }
+
+    @Test("Each link costs 2 dB")
+    func links() {
+        var bench = ChoiceBench()
+        bench.haveLinked(bench.other, by: 0)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -60, by: 0)
+        bench.receive(bench.tag, -61, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    @Test("A failure costs 10 dB, 5 dB after 30 s, and nothing after a minute")
+    func failures() {
+        var tag = TagByRadios()
+        let start = Instant(sinceBoot: .seconds(3_600))
+        tag.failed(by: 0, at: start)
+        #expect([0, 29, 30, 59, 60].map { tag.failurePenalty(of: 0, at: start + .seconds($0)) } == [10, 10, 5, 5, 0])
+        tag.failed(by: 0, at: start + .seconds(20))
+        #expect(tag.failurePenalty(of: 0, at: start + .seconds(30)) == 15)
+        #expect(tag.failurePenalty(of: 1, at: start) == 0)
+    }
+
+    @Test("No penalty makes a radio lose to one that is 20 dB weaker")
+    func boundedPenalty() {
+        var bench = ChoiceBench()
+        bench.haveLinked(bench.tag, by: 1)
+        #expect(bench.down(bench.tag, by: 1) == .ended(Self.lost))
+        for number in 10..<20 { bench.haveLinked(ChoiceBench.address(number), by: 0) }
+        for _ in 0..<5 {
+            bench.connect(bench.tag)
+            bench.receive(bench.tag, -50, by: 0)
+            bench.wait(.milliseconds(200))
+            #expect(bench.steps() == [.connect(bench.tag, 0)])
+            #expect(bench.down(bench.tag, by: 0) == .goesOn)
+            #expect(bench.steps() == [.end(bench.tag, Self.lost)])
+        }
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        bench.receive(bench.tag, -70, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+    }
+
+    @Test("A radio without a free link is not a candidate")
+    func capacity() {
+        var bench = ChoiceBench()
+        bench.choice.setCapacity(1, of: 0)
+        bench.haveLinked(bench.other, by: 0)
+        #expect(bench.choice.freeLinks(of: 0) == 0)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -30, by: 0)
+        bench.wait(.seconds(1))
+        #expect(bench.steps() == [])
+        bench.receive(bench.tag, -90, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    // MARK: The moment
+
+    @Test("After the first advertisement, the other radios have 200 ms")
+    func moment() {
+        var bench = ChoiceBench(radios: 3)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -70, by: 0)
+        #expect(bench.steps() == [])
+        #expect(bench.choice.deadline(at: bench.now) == bench.now + .milliseconds(200))
+        bench.wait(.milliseconds(150))
+        bench.receive(bench.tag, -50, by: 1)
+        #expect(bench.steps() == [])
+        bench.wait(.milliseconds(50))
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    @Test("A tag that all radios receive is connected at once")
+    func momentOfAll() {
+        var bench = ChoiceBench()
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -70, by: 0)
+        bench.receive(bench.tag, -50, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    @Test("A tag that only one radio has ever received is connected at once")
+    func oneReceiver() {
+        var bench = ChoiceBench()
+        bench.haveLinked(bench.tag, by: 1)
+        #expect(bench.down(bench.tag, by: 1) == .ended(Self.lost))
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -70, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    @Test("If the best radio fails, the next best one tries at once, and the last error ends the request")
+    func nextBest() {
+        var bench = ChoiceBench(radios: 3)
+        bench.connect(bench.tag)
+        for (radio, rssi) in [(0, -60), (1, -50), (2, -70)] { bench.receive(bench.tag, rssi, by: radio) }
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+        #expect(bench.down(bench.tag, by: 1) == .goesOn)
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        #expect(bench.down(bench.tag, by: 0) == .goesOn)
+        #expect(bench.steps() == [.connect(bench.tag, 2)])
+        #expect(bench.down(bench.tag, by: 2, .timeout) == .goesOn)
+        #expect(bench.steps() == [.end(bench.tag, BluetoothError(.timeout, text: "lost"))])
+    }
+
+    @Test("An attempt of more than 5 s is cancelled if another radio receives the tag; the next one begins at its end")
+    func slowAttempt() {
+        var bench = ChoiceBench()
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        bench.receive(bench.tag, -60, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        bench.wait(.seconds(4))
+        bench.receive(bench.tag, -60, by: 1)
+        #expect(bench.steps() == [])
+        bench.wait(.seconds(1))
+        #expect(bench.steps() == [.release(bench.tag, 0)])
+        bench.wait(.seconds(1))
+        #expect(bench.steps() == [])
+        #expect(bench.down(bench.tag, by: 0) == .goesOn)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+
+    @Test("A slow attempt of the only radio that receives the tag goes on")
+    func slowAlone() {
+        var bench = ChoiceBench()
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        bench.wait(.milliseconds(200))
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        bench.wait(.seconds(30))
+        #expect(bench.steps() == [])
+        bench.up(bench.tag, by: 0)
+    }
+
+    @Test("A radio connects one tag at a time; another radio takes the next tag after 2 s")
+    func busy() {
+        var bench = ChoiceBench()
+        for address in [bench.tag, bench.other] {
+            bench.connect(address)
+            bench.receive(address, -50, by: 0)
+            bench.receive(address, -60, by: 1)
+        }
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        bench.wait(.seconds(2))
+        #expect(bench.steps() == [])
+        bench.wait(.milliseconds(200))
+        #expect(bench.steps() == [.connect(bench.other, 1)])
+    }
+
+    @Test("The best radio connects the next tag when it is free again")
+    func freeAgain() {
+        var bench = ChoiceBench()
+        for address in [bench.tag, bench.other] {
+            bench.connect(address)
+            bench.receive(address, -50, by: 0)
+            bench.receive(address, -60, by: 1)
+        }
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        bench.up(bench.tag, by: 0)
+        #expect(bench.steps() == [.connect(bench.other, 0)])
+    }
+
+    // MARK: Links
+
+    @Test("A link stays, whatever other radios receive weakly")
+    func staysLinked() {
+        var bench = ChoiceBench()
+        bench.haveLinked(bench.tag, by: 0)
+        for _ in 0..<20 {
+            bench.wait(.seconds(1))
+            bench.receive(bench.tag, -76, by: 1)
+            #expect(bench.steps() == [])
+        }
+        #expect(bench.choice.linkedRadio(of: bench.tag) == 0)
+    }
+
+    @Test("A tag that another radio receives at full strength has no link: it is dropped and reported as lost")
+    func deadLink() {
+        var bench = ChoiceBench()
+        bench.haveLinked(bench.tag, by: 0)
+        bench.receive(bench.tag, -40, by: 1)
+        bench.wait(.seconds(3))
+        bench.receive(bench.tag, -40, by: 1)
+        #expect(bench.steps() == [])
+        bench.wait(.milliseconds(500))
+        bench.receive(bench.tag, -40, by: 1)
+        #expect(bench.steps() == [.release(bench.tag, 0)])
+        let error = BluetoothError(.connectionFailed, text: "the link is dead: another radio receives the tag")
+        #expect(bench.choice.disconnected(bench.tag, by: 0, nil, at: bench.now) == .ended(error))
+    }
+
+    @Test("A link of another program with another radio is no evidence that a link is dead")
+    func foreignLink() {
+        var bench = ChoiceBench()
+        bench.haveLinked(bench.tag, by: 0)
+        for _ in 0..<5 {
+            bench.wait(.seconds(3))
+            bench.receive(bench.tag, -40, by: 1, isConnected: true)
+        }
+        #expect(bench.steps() == [])
+    }
+
+    @Test("Receptions from before a link don't count after it")
+    func staleReceptions() {
+        var bench = ChoiceBench()
+        bench.receive(bench.tag, -70, by: 0)
+        bench.receive(bench.tag, -30, by: 1)
+        bench.connect(bench.tag)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+        bench.up(bench.tag, by: 1)
+        bench.wait(.seconds(1))
+        #expect(bench.down(bench.tag, by: 1) == .ended(Self.lost))
+        bench.connect(bench.tag)
+        #expect(bench.steps() == [])
+        bench.receive(bench.tag, -70, by: 0)
+        bench.wait(.milliseconds(200))
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+    }
+
+    @Test("A link that nothing has requested is dropped")
+    func unrequestedLink() {
+        var bench = ChoiceBench()
+        bench.haveLinked(bench.tag, by: 0)
+        bench.up(bench.tag, by: 1, isExpected: false)
+        #expect(bench.steps() == [.release(bench.tag, 1)])
+        #expect(bench.choice.linkedRadio(of: bench.tag) == 0)
+    }
+
+    @Test("A withdrawn request ends once, in each phase")
+    func withdrawn() {
+        var bench = ChoiceBench()
+        bench.connect(bench.tag)
+        bench.choice.disconnect(bench.tag)
+        #expect(bench.steps() == [.end(bench.tag, nil)])
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        bench.wait(.milliseconds(200))
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        bench.choice.disconnect(bench.tag)
+        bench.choice.disconnect(bench.tag)
+        #expect(bench.steps() == [.release(bench.tag, 0)])
+        #expect(bench.choice.disconnected(bench.tag, by: 0, nil, at: bench.now) == .ended(nil))
+        #expect(bench.choice.disconnected(bench.tag, by: 0, nil, at: bench.now) == .goesOn)
+        #expect(bench.steps() == [])
+    }
+
+    // MARK: Lost radios
+
+    @Test("The tags of a lost radio go to the others, and the loss is no failure of the tag")
+    func lostRadio() {
+        var bench = ChoiceBench()
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        bench.receive(bench.tag, -60, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        bench.choice.setUsable(false, 0)
+        #expect(bench.down(bench.tag, by: 0, isRadioLost: true) == .goesOn)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+        bench.choice.setUsable(true, 0)
+        #expect(bench.choice.tags[bench.tag]?.failures == [:])
+    }
+
+    @Test("A tag that waits while its only radio is lost is connected when the radio is back")
+    func radioReturns() {
+        var bench = ChoiceBench()
+        bench.choice.setBonds([bench.tag], of: 0)
+        bench.connect(bench.tag)
+        bench.choice.setUsable(false, 0)
+        bench.wait(.seconds(60))
+        #expect(bench.steps() == [])
+        bench.choice.setUsable(true, 0)
+        bench.receive(bench.tag, -50, by: 0)
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+    }
+
+    // MARK: Without an advertisement
+
+    @Test("A tag that no radio has received for 15 s is tried by its last radio, until one receives it")
+    func unheard() {
+        var bench = ChoiceBench()
+        for radio in 0...1 { bench.choice.setBonds([bench.tag], of: radio) }
+        bench.haveLinked(bench.tag, by: 1)
+        #expect(bench.down(bench.tag, by: 1) == .ended(Self.lost))
+        bench.connect(bench.tag)
+        bench.wait(.seconds(14))
+        #expect(bench.steps() == [])
+        bench.wait(.seconds(1))
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+        bench.wait(.seconds(60))
+        bench.receive(bench.tag, -50, by: 0)
+        #expect(bench.steps() == [.release(bench.tag, 1)])
+        #expect(bench.choice.disconnected(bench.tag, by: 1, nil, at: bench.now) == .goesOn)
+        bench.wait(.milliseconds(200))
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+    }
+
+    @Test("A radio that tries a tag without an advertisement is free for others")
+    func unheardIsFree() {
+        var bench = ChoiceBench(radios: 1)
+        bench.choice.setBonds([bench.tag], of: 0)
+        bench.connect(bench.tag)
+        bench.wait(.seconds(15))
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        bench.connect(bench.other)
+        bench.receive(bench.other, -50, by: 0)
+        #expect(bench.steps() == [.connect(bench.other, 0)])
+    }
+
+    // MARK: Bounds
+
+    @Test("Unknown tags don't take memory without bound")
+    func bounded() {
+        var bench = ChoiceBench()
+        bench.connect(bench.tag)
+        for number in 100..<(100 + 2 * RadioChoice.mostTags) {
+            bench.receive(ChoiceBench.address(number), -50, by: 0)
+            bench.wait(.milliseconds(1))
+        }
+        #expect(bench.choice.tags.count == RadioChoice.mostTags)
+        #expect(bench.choice.tags[bench.tag] != nil)
+    }
+
+    @Test("A forgotten tag has no bond and no last radio")
+    func forgotten() {
+        var bench = ChoiceBench()
+        bench.choice.setBonds([bench.tag], of: 0)
+        bench.choice.requireBond(with: bench.tag)
+        bench.choice.forget(bench.tag)
+        #expect(bench.choice.receptions(of: bench.tag) == [])
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 1)
+        bench.wait(.milliseconds(200))
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+    }
+}
