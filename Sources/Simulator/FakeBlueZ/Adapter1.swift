@@ -20,7 +20,7 @@ final class Adapter1: BusObject {
     /// Called when the adapter begins to wait for what is on the air.
     var onListen: (() -> Void)?
 
-    private let number: Int
+    let number: Int
     private let onStore: (AdapterStorage) -> Void
     private var isDiscoverable = false
     private var isPairable = true

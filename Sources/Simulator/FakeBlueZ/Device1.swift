@@ -31,7 +31,7 @@ final class Device1: BusObject {
     var connectCall: BusCall?
     var disconnectCalls: [BusCall] = []
     var pairing = PairingPhase.none
-    lazy var bearer = ATTBearer(roundTrip: options.roundTrip) { [unowned self] in peripheral.isReachable }
+    lazy var bearer = ATTBearer(roundTrip: options.roundTrip) { [unowned self] in isReachable }
     lazy var connectTimer = LoopTimer { [unowned self] in connectHasTimedOut() }
     lazy var stepTimer = LoopTimer { [unowned self] in servicesAreKnown() }
     lazy var disconnectTimer = LoopTimer { [unowned self] in dropLink() }
@@ -63,6 +63,10 @@ final class Device1: BusObject {
     var options: BlueZOptions { adapter.options }
     var isBonded: Bool { adapter.storage.bonds[peripheral.address] != nil }
     var isTrustedByUser: Bool { isTrusted }
+    var adapterNumber: Int { adapter.number }
+    /// Whether the adapter receives it.
+    var isAdvertising: Bool { peripheral.broadcast(at: adapter.number) != nil }
+    var isReachable: Bool { peripheral.isReachable(from: adapter.number) }
 
     func changed(_ properties: String...) {
         for property in properties { tree.changed(self, Self.interface, property) }

@@ -130,7 +130,7 @@ final class GattCharacteristic1: BusObject {
     }
 
     private func command(_ value: [UInt8]) {
-        guard flags.contains("write-without-response"), device.isPairedEnough, device.peripheral.isReachable else {
+        guard flags.contains("write-without-response"), device.isPairedEnough, device.isReachable else {
             return
         }
         device.peripheral.write(value, on: uuid)

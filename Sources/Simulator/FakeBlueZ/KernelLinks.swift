@@ -29,7 +29,7 @@ final class LinkScheduler {
 
     /// Looks which of the devices that are waited for advertise, in the order in which they were asked for.
     func listen() {
-        guard current == nil, let index = waiting.firstIndex(where: { $0.peripheral.broadcast != nil }) else { return }
+        guard current == nil, let index = waiting.firstIndex(where: \.isAdvertising) else { return }
         current = waiting.remove(at: index)
         timer.arm(after: setupTime)
     }
@@ -37,11 +37,7 @@ final class LinkScheduler {
     private func finish() {
         guard let device = current else { return }
         current = nil
-        if device.peripheral.broadcast == nil {
-            request(device)
-        } else {
-            device.linkIsUp()
-        }
+        if device.isAdvertising { device.linkIsUp() } else { request(device) }
         listen()
     }
 }

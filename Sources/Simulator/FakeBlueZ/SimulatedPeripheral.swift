@@ -11,6 +11,10 @@ public protocol SimulatedPeripheral: AnyObject {
     var broadcast: BroadcastData? { get }
     /// Whether packets of an existing link arrive.
     var isReachable: Bool { get }
+    /// What an adapter receives of it, by the adapter's number; nil if it is out of the adapter's range.
+    func broadcast(at adapter: Int) -> BroadcastData?
+    /// Whether packets of an existing link with an adapter arrive.
+    func isReachable(from adapter: Int) -> Bool
     /// Whether it wants to be paired before anything else.
     var wantsPairing: Bool { get }
     /// Whether it refuses every access over a link that is not encrypted.
@@ -30,13 +34,28 @@ public protocol SimulatedPeripheral: AnyObject {
     func hasRoom()
 }
 
+extension SimulatedPeripheral {
+    /// The same for each adapter.
+    public func broadcast(at adapter: Int) -> BroadcastData? { broadcast }
+
+    /// The same for each adapter.
+    public func isReachable(from adapter: Int) -> Bool { isReachable }
+}
+
 /// A host's end of a link, as a device needs it.
 @LoopActor
 public protocol PeripheralLink: AnyObject {
+    /// The number of the adapter.
+    var adapterNumber: Int { get }
     /// Notifies a value.
     func notify(_ value: [UInt8], on characteristic: String) -> NotifyOutcome
     /// Ends the link.
     func drop()
+}
+
+extension PeripheralLink {
+    /// The only adapter.
+    public var adapterNumber: Int { 0 }
 }
 
 /// What became of a notification.

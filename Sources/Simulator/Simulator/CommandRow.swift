@@ -54,6 +54,9 @@ struct CommandRow: Sendable {
             _ throws(CommandError) in .range(isIn: false)
         },
         CommandRow(onTags: "in-range") { _ throws(CommandError) in .range(isIn: true) },
+        CommandRow(onTags: "move", "X,Y", "to a place in metres, with --places") { words throws(CommandError) in
+            try words.move()
+        },
         CommandRow(onTags: "sleep", "", "no link and no advertisement until the button is pressed") {
             _ throws(CommandError) in .sleep
         },

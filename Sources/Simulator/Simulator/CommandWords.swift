@@ -93,6 +93,13 @@ extension CommandWords {
         return .battery(level: UInt8(level), isCharging: charging)
     }
 
+    /// Takes a place.
+    mutating func move() throws(CommandError) -> TagAction {
+        let word = next() ?? ""
+        guard let place = Place(word) else { throw CommandError("'\(word)' is no place; a place is X,Y in metres") }
+        return .move(x: place.x, y: place.y)
+    }
+
     /// Takes the gear to attach.
     mutating func gear() throws(CommandError) -> SimulatedGear {
         let word = next() ?? ""

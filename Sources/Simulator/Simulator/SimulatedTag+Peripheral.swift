@@ -34,6 +34,16 @@ extension SimulatedTag: SimulatedPeripheral {
     /// Whether packets of a link arrive.
     public var isReachable: Bool { isInRange }
 
+    /// What an adapter receives of it.
+    public func broadcast(at adapter: Int) -> BroadcastData? {
+        guard let strength = strength(at: adapter), var broadcast else { return nil }
+        broadcast.rssi += strength - options.rssi
+        return broadcast
+    }
+
+    /// Whether packets of a link with an adapter arrive.
+    public func isReachable(from adapter: Int) -> Bool { isInRange && strength(at: adapter) != nil }
+
     /// Whether it wants to be paired before anything else.
     public var wantsPairing: Bool { options.wantsPairing }
 

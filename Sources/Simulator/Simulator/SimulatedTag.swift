@@ -17,6 +17,10 @@ public final class SimulatedTag {
     public internal(set) var firmware: Firmware
     /// Whether the host's radio reaches it.
     public private(set) var isInRange = true
+    /// The places of the adapters; empty: each receives it alike.
+    var adapterPlaces: [Place] = []
+    /// Where it is.
+    private(set) var place = Place(x: 0, y: 0)
 
     let options: TagOptions
     let outbox: NotificationQueue
@@ -59,6 +63,7 @@ public final class SimulatedTag {
         switch action {
         case .play(let burst): try self.burst.begin(burst)
         case .range(let isIn): setInRange(isIn)
+        case .move(let x, let y): move(to: Place(x: x, y: y))
         default: try act { firmware, _ throws(FirmwareError) in try firmware.execute(action) }
         }
     }
@@ -67,12 +72,25 @@ public final class SimulatedTag {
     public func setInRange(_ isInRange: Bool) {
         guard isInRange != self.isInRange else { return }
         self.isInRange = isInRange
-        if isInRange {
-            supervision.disarm()
-        } else if link != nil {
-            supervision.arm(after: options.supervisionTimeout)
-        }
+        superviseLink()
         onAdvertise?(isInRange ? firmware.advertisement : nil)
+    }
+
+    /// Carries the tag to another place. A link breaks after a while out of its adapter's range.
+    func move(to place: Place) {
+        self.place = place
+        superviseLink()
+    }
+
+    private func superviseLink() {
+        guard let link, !isReachable(from: link.adapterNumber) else { return supervision.disarm() }
+        if !supervision.isArmed { supervision.arm(after: options.supervisionTimeout) }
+    }
+
+    /// The strength with which an adapter receives the tag; nil out of its range.
+    func strength(at adapter: Int) -> Int16? {
+        guard adapterPlaces.indices.contains(adapter) else { return options.rssi }
+        return adapterPlaces[adapter].strength(of: place)
     }
 
     func report(_ kind: SimulatorEvent.Kind) {
@@ -103,7 +121,7 @@ public final class SimulatedTag {
     }
 
     private func send(_ value: [UInt8], on channel: TagCharacteristic) {
-        guard let link, isInRange else { return }
+        guard let link, isReachable(from: link.adapterNumber) else { return }
         outbox.send(value, on: channel, over: link)
     }
 }

@@ -12,6 +12,8 @@ struct SimulatorOptions: Hashable, Sendable {
     /// The address of an existing bus; nil: a private one.
     var bus: String?
     var adapters = 1
+    /// The places of the adapters; empty: each receives every tag alike.
+    var places: [Place] = []
     var isJSON = false
     var speaksOnStandardIO = false
     var isQuick = false
@@ -50,6 +52,12 @@ extension SimulatorOptions {
         tagCount = try arguments.value(of: .tags, .integer(1...250))
         bus = arguments.options[OptionDescription.bus.name]
         adapters = try arguments.value(of: .adapters, .integer(0...8)) ?? 1
+        if let places = try arguments.value(of: .places, .placeList) {
+            guard arguments.options[OptionDescription.adapters.name] == nil else {
+                throw CommandLineError(message: "--places sets the number of adapters, too; leave --adapters out")
+            }
+            (self.places, adapters) = (places, places.count)
+        }
         profile = try arguments.value(of: .profile, .choice) ?? .stock
         scenario = arguments.options[OptionDescription.scenario.name]
         replay = arguments.options[OptionDescription.replay.name]
@@ -86,6 +94,18 @@ extension ScalarRule where Value == [PairingSerial] {
     }
 }
 
+extension ScalarRule where Value == [Place] {
+    /// Places of adapters, separated by colons.
+    fileprivate static var placeList: ScalarRule {
+        ScalarRule(allowed: "1 to 8 places in metres such as 0,0:8,3.5") { text throws(Rejection) in
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+            let places = parts.compactMap { Place($0) }
+            guard places.count == parts.count, places.count <= 8 else { throw Rejection("is no list of places") }
+            return places
+        }
+    }
+}
+
 extension ScalarRule where Value == Double {
     /// How much faster than recorded.
     fileprivate static var speed: ScalarRule {
@@ -99,8 +119,8 @@ extension ScalarRule where Value == Double {
 extension OptionDescription {
     /// All options, in the order of the help.
     static let ofSimulator: [OptionDescription] = [
-        tags, serials, bus, adapters, profile, scenario, replay, speed, mtu, noAcquire, lossy, writeWithoutResponseOnly,
-        pairing,
+        tags, serials, bus, adapters, places, profile, scenario, replay, speed, mtu, noAcquire, lossy,
+        writeWithoutResponseOnly, pairing,
         gesturesEvery, quick, jsonLines, stdio, serial,
     ]
 
@@ -114,6 +134,11 @@ extension OptionDescription {
     fileprivate static let adapters = OptionDescription(
         name: "--adapters", value: "N",
         details: ["The number of adapters, hci0 and following, at most 8 (default: 1)."])
+    fileprivate static let places = OptionDescription(
+        name: "--places", value: "X,Y:X,Y",
+        details: [
+            "The places of the adapters in metres, hci0 first. The strength of a", "tag follows from the distance.",
+        ])
     fileprivate static let profile = OptionDescription(
         name: "--profile", value: "PROFILE", completion: .words(TagProfile.allCases.map(\.rawValue)),
         details: [

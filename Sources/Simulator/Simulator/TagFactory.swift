@@ -27,7 +27,9 @@ enum TagFactory {
             firmware.announcesBattery = options.profile != .silentBattery && options.profile != .deviating
             if options.profile == .deviating { firmware.faults = .deviating }
             firmware.replay = replay
-            return SimulatedTag(firmware, address: address(index + 1), options: tagOptions)
+            let tag = SimulatedTag(firmware, address: address(index + 1), options: tagOptions)
+            tag.adapterPlaces = options.places
+            return tag
         }
     }
 

@@ -12,6 +12,8 @@ public enum TagAction: Hashable, Sendable {
     case detach
     /// Carries the tag out of range, or back.
     case range(isIn: Bool)
+    /// Carries the tag to a place, in metres.
+    case move(x: Double, y: Double)
     /// Puts the tag to sleep until its button is pressed.
     case sleep
     /// Presses the button, which wakes the tag.
@@ -39,7 +41,7 @@ extension Firmware {
         case .fault(nil, _): faults = FirmwareFaults()
         case .fault(let fault, let isOnce): (faults.answer, faults.isOnce) = (fault, isOnce)
         case .refusesWrites: faults.refusesWriteWithResponse = true
-        case .play, .range: break
+        case .play, .range, .move: break
         }
         return []
     }
