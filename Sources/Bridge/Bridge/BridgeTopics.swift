@@ -37,11 +37,15 @@ public struct BridgeTopics: Equatable, Sendable {
     let pairing: String
     /// `G/found`, retained: the tags found by the latest requested scan.
     let found: String
+    /// Whether tags have the topic `radios`.
+    private let hasRadios: Bool
 
     /// - Parameters:
     ///   - base: the prefix of all topics.
     ///   - instance: the bridge's name in topics.
-    public init(base: String, instance: String) {
+    ///   - hasRadios: whether the bridge has several radios.
+    public init(base: String, instance: String, hasRadios: Bool = false) {
+        self.hasRadios = hasRadios
         self.base = base
         self.instance = instance
         bridge = "\(base)/bridge/\(instance)"
@@ -134,7 +138,7 @@ public struct BridgeTopics: Equatable, Sendable {
 
     /// Returns the topics of a tag.
     public func tag(_ id: TagID) -> TagTopics {
-        TagTopics(prefix: "\(base)/tag/\(id.text)/")
+        TagTopics(prefix: "\(base)/tag/\(id.text)/", hasRadios: hasRadios)
     }
 }
 
@@ -193,6 +197,9 @@ public struct TagTopics: Equatable, Sendable {
     let touchMode: String
     let led: String
     let rssi: String
+    /// Published only with several radios.
+    let radios: String
+    private let hasRadios: Bool
     let gesture: String
     let stats: String
     let touch: String
@@ -200,10 +207,13 @@ public struct TagTopics: Equatable, Sendable {
     /// The tag's retained topics.
     public var retained: [String] {
         [availability, connection, battery, batteryLevel, batteryForecast, gear, info, touchMode, led, rssi, stats]
+            + (hasRadios ? [radios] : [])
     }
 
-    fileprivate init(prefix: String) {
+    fileprivate init(prefix: String, hasRadios: Bool) {
         self.prefix = prefix
+        self.hasRadios = hasRadios
+        radios = prefix + "radios"
         availability = prefix + "availability"
         connection = prefix + "connection"
         battery = prefix + "battery"

@@ -16,6 +16,8 @@ extension Settings {
 
         /// The adapter.
         public var adapter = Adapter.automatic
+        /// Several radios in place of the adapter; nil: one.
+        public var radios: [RadioSettings]?
         /// The time limit of one attempt to connect a tag.
         public var connectTimeout: Duration = .seconds(60)
         /// Whether the bridge may power-cycle a silent adapter.
@@ -25,10 +27,18 @@ extension Settings {
     /// The rows of `bluetooth`.
     static var bluetoothKeys: [ConfigurationKey<Settings>] {
         [
-            .section("bluetooth", "The Bluetooth adapter and its time limits."),
+            .section(
+                "bluetooth", "The Bluetooth adapter and its time limits.",
+                relations: [.exclusive("adapter", "radios")]),
             ConfigurationKey(
                 "bluetooth.adapter", \.bluetooth.adapter, .adapter, .nextStart,
                 "auto (the first one that is powered), a name such as hci0, or an address."),
+            ConfigurationKey(
+                "bluetooth.radios", \.bluetooth.radios, .radios, .nextStart,
+                """
+                Several radios in place of adapter: adapters of this host such as hci0, and BlueZ of other computers, by \
+                ssh or by the address of a bus. The one that receives a tag best connects it.
+                """),
             ConfigurationKey(
                 "bluetooth.connect_timeout_s", \.bluetooth.connectTimeout, .wholeSeconds(1...3600), .nextStart,
                 "The time limit of one attempt to connect a tag, in seconds."),
@@ -111,6 +121,8 @@ extension Settings {
     public struct Defaults: Hashable, Sendable {
         /// How long the LED stays on after a plain `on`.
         public var ledOn: Duration = .seconds(10)
+        /// How long a tag stays available after its link was lost.
+        public var offlineAfter: Duration = .zero
     }
 
     /// The rows of `defaults`.
@@ -120,6 +132,15 @@ extension Settings {
             ConfigurationKey(
                 "defaults.led_on_s", \.defaults.ledOn, .seconds(milliseconds: 100...3_600_000), .settings,
                 "How long the LED stays on after a plain \"on\", in seconds."),
+            ConfigurationKey(
+                "defaults.offline_after_s", \.defaults.offlineAfter, .seconds(milliseconds: 0...60_000), .settings,
+                """
+                How long a tag stays online in its topic availability after a link was lost that can be made again, in \
+                seconds. Default: 0, and 5 with bluetooth.radios.
+                """
+            ).defaulting(hasUsualDefault: true) {
+                $0.defaults.offlineAfter = $0.bluetooth.radios == nil ? .zero : .seconds(5)
+            },
         ]
     }
 

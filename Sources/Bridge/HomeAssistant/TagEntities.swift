@@ -12,13 +12,17 @@ public struct Vocabulary: Sendable {
     public let effects: [String]
     /// The states of `G/pairing`.
     public let pairingStates: [String]
+    /// Whether the bridge has several radios, and so tags have the sensor Radio.
+    public let hasRadios: Bool
 
     /// Lists the words.
     public init(
         gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
         effects: [String],
-        pairingStates: [String]
+        pairingStates: [String],
+        hasRadios: Bool = false
     ) {
+        self.hasRadios = hasRadios
         self.gestures = gestures
         self.unknownGesture = unknownGesture
         self.chords = chords
@@ -58,6 +62,7 @@ extension Entity {
         let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: "Unknown gesture"])
         let touchModes = Choices(
             words.touchModes, titles: ["gesture": "Gestures", "continuous": "Touch data (gestures pause)"])
+        let room = words.hasRadios ? ", 'radio': value_json.radio | default(none)" : ""
         return [
             Entity(
                 "connection", "Connection",
@@ -67,7 +72,7 @@ extension Entity {
                         "connection",
                         "{{ {'error': value_json.error.text if value_json.error else none, "
                             + "'hint': value_json.error.hint if value_json.error else none, "
-                            + "'retry': value_json.retry_at} | tojson }}"
+                            + "'retry': value_json.retry_at\(room)} | tojson }}"
                     )),
                 category: .diagnostic, needs: .bridge),
             // Keeps its last value while the tag is away, like gear and firmware.
@@ -145,6 +150,14 @@ extension Entity {
                     "firmware", "Firmware", .sensor("info", "{{ value_json.firmware }}"), category: .diagnostic,
                     icon: "mdi:chip", needs: .bridge),
             ]
+            // Where the tag is, roughly.
+            + (words.hasRadios
+                ? [
+                    Entity(
+                        "radio", "Radio", .sensor("connection", "{{ value_json.radio | default(none) }}"),
+                        category: .diagnostic,
+                        icon: "mdi:radio-tower", needs: .bridge)
+                ] : [])
     }
 
     /// The words of `T/haptic/set`, with the buttons' names and whether they are enabled by default.

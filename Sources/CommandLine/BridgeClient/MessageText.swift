@@ -39,6 +39,7 @@ enum MessageText {
         case "touch": touch(document)
         case "touch_mode": touchMode(document)
         case "info": info(document)
+        case "radios": radios(document)
         case "availability": document == "online" ? "can be reached by commands" : "cannot be reached by commands"
         case "battery/level", "stats": nil
         default: "\(kind): \(document.word ?? document.text)"
@@ -146,9 +147,18 @@ extension MessageText {
 
     private static func adapters(_ document: JSONValue) -> String {
         let adapters = (document.elements ?? []).map { adapter in
-            "\(adapter["id"]?.word ?? "adapter") is \((adapter["state"]?.word ?? "unknown").asWords)"
+            "\((adapter["radio"] ?? adapter["id"])?.word ?? "adapter") is \((adapter["state"]?.word ?? "unknown").asWords)"
         }
         return adapters.isEmpty ? "there is no Bluetooth adapter" : adapters.joined(separator: ", ")
+    }
+
+    private static func radios(_ document: JSONValue) -> String {
+        let radios = (document.elements ?? []).map { radio in
+            let strength = radio["rssi"]?.word.map { " at \($0) dBm" } ?? ""
+            let bond = radio["bonded"]?.flag == true ? "" : " without a bond"
+            return "\(radio["radio"]?.word ?? "radio")\(strength)\(bond)"
+        }
+        return radios.isEmpty ? "no radio has received it" : "received by \(radios.joined(separator: ", "))"
     }
 
     private static func event(_ document: JSONValue) -> String {

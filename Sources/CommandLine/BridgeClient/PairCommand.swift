@@ -14,6 +14,8 @@ struct PairCommand: ClientCommand {
     let serial: String
     /// The time limit of the bridge.
     let timeout: Duration
+    /// The radio that pairs, if the bridge has several; nil: the one that receives the tag best.
+    var radio: String?
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
@@ -54,8 +56,12 @@ struct PairCommand: ClientCommand {
     }
 
     private func request(_ topics: BridgeTopics) -> ClientRequest {
-        ClientRequest(
-            verb: "pair", ["serial": .string(serial), "timeout_s": .integer(timeout.components.seconds)], topics,
+        var keys: [String: JSONValue] = [
+            "serial": .string(serial), "timeout_s": .integer(timeout.components.seconds),
+        ]
+        if let radio { keys["radio"] = .string(radio) }
+        return ClientRequest(
+            verb: "pair", keys, topics,
             patience: timeout + .seconds(15), waitsFor: "the tag \(serial)")
     }
 
@@ -71,7 +77,7 @@ struct PairCommand: ClientCommand {
             "Asks the bridge to find the tag with this serial, to pair it and to keep",
             "it connected. Prints instructions and the remaining time on standard error.",
         ],
-        options: [.config, .json, timeoutOption],
+        options: [.config, .json, timeoutOption, radioOption],
         operands: [.required("SERIAL")],
         values: [
             "SERIAL is printed on the tag: the last four characters before the last",
@@ -83,11 +89,19 @@ struct PairCommand: ClientCommand {
     ) { arguments throws(CommandLineError) in
         let serial = try arguments.operand(0, "SERIAL", .serial.trimmed)
         let timeout = try arguments.value(of: timeoutOption, .wholeSeconds(1...300))
-        return try ClientAction(PairCommand(serial: serial, timeout: timeout ?? .seconds(60)), arguments)
+        let radio = arguments.options[radioOption.name]
+        return try ClientAction(
+            PairCommand(serial: serial, timeout: timeout ?? .seconds(60), radio: radio), arguments)
     }
 
     private static let timeoutOption = OptionDescription(
         name: "--timeout", value: "SECONDS", details: ["The time limit for pairing, at most 300 (default: 60)."])
+    private static let radioOption = OptionDescription(
+        name: "--radio", value: "NAME",
+        details: [
+            "Pair with this radio of several, so that the tag has a bond",
+            "there, too (default: the one that receives the tag best).",
+        ])
 }
 
 extension ClientFailure {

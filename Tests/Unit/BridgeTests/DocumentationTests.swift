@@ -147,13 +147,24 @@ struct DocumentationTests {
         return scene
     }
 
+    /// A tag that a radio of several receives.
+    private func lifeWithRadios() -> Scene {
+        let scene = Scene()
+        var configuration = Scene.configuration()
+        configuration.radios = ["hall", "loft"]
+        scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: scene.now)
+        let reception = RadioReception(radio: "hall", rssi: -61, age: .zero, isBonded: true)
+        scene.handle(.radio(.tag003R, .received([reception])))
+        return scene
+    }
+
     @Test("shows messages as the bridge publishes them")
     func published() throws {
         let published = Set(
-            [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup()]
+            [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup(), lifeWithRadios()]
                 .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 37)
+        #expect(examples.count == 38)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }

@@ -98,8 +98,12 @@ struct ExampleConfigurationTests {
         let text = try ExampleConfiguration.uncommented()
             // Keys that cannot stand beside another one have the form of a key in a comment.
             .split(separator: "\n").map { line in
-                ["  # password_file", "  # hosts", "  # srv", "    # gear", "    # battery_below", "    # broker"]
-                    .contains { line.hasPrefix("\($0): ") }
+                let keys = ["password_file", "radios", "hosts", "srv", "  gear", "  battery_below", "  broker"]
+                let isSet = keys.contains { key in
+                    let name = key.drop { $0 == " " }
+                    return line.hasPrefix("\(key.prefix { $0 == " " })  # \(name): ")
+                }
+                return isSet
                     ? line.prefix { $0 == " " } + line.drop { $0 == " " }.dropFirst(2) : line
             }
             .joined(separator: "\n")

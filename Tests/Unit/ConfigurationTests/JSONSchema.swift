@@ -77,6 +77,8 @@ struct JSONSchema {
             isMet = (rule as? [String: [String]] ?? [:]).allSatisfy {
                 object[$0.key] == nil || Self.has(object, $0.value)
             }
+        case "anyOf":
+            isMet = (rule as? [[String: Any]] ?? []).contains { problems(value, $0, at: "").isEmpty }
         case "not": isMet = !problems(value, rule as? [String: Any] ?? [:], at: "").isEmpty
         case "allOf": return (rule as? [[String: Any]] ?? []).flatMap { problems(value, $0, at: "") }
         case "properties", "items", "additionalProperties", "description", "default", "title", "definitions", "$schema",

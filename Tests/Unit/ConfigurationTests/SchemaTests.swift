@@ -210,6 +210,16 @@ struct SchemaTests {
                 taken: ["auto", "hci0", "hci999", "F0:00:00:00:00:01", "f0:0a:00:00:00:01"],
                 refused: ["hci", "hci1234", "F0:00:00:00:00", "F0:00:00:00:00:0G", "Auto", "''", "[]"]
             ),
+            "bluetooth.radios": (
+                taken: [
+                    "[hci0]", "[auto]", "[hci0, {adapter: hci1, name: hall}]", "[{ssh: pi@hall.lan, port: 22}]",
+                    "[{bus: 'unix:path=/run/other', name: lab}]",
+                ],
+                refused: [
+                    "hci0", "[]", "{}", "[usb0]", "[{name: a}]", "[{ssh: -x}]", "[{ssh: a, bus: b}]",
+                    "[{esphome: a}]", "[{ssh: a, name: 'a b'}]", "[{ssh: a, port: 0}]",
+                ]
+            ),
             "home_assistant.prefix": topic, "home_assistant.status_topic": topic,
             "tags.N.serial": (
                 taken: ["003R", "'0001'", "A-b-", "0-07-9324FLHBK0003R-1903", "3R-003R-1", "a-bcde-f"],

@@ -30,6 +30,8 @@ struct AdapterDocument: Encodable {
     let state: String
     let discovering: Bool
     let connected: Int
+    /// Omitted if the bridge has one radio.
+    var radio: String?
 
     init(_ adapter: AdapterFacts) {
         id = adapter.id
@@ -37,6 +39,7 @@ struct AdapterDocument: Encodable {
         state = adapter.state.rawValue
         discovering = adapter.isDiscovering
         connected = adapter.connectedCount
+        radio = adapter.radio
     }
 }
 

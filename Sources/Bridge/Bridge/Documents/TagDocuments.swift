@@ -50,6 +50,8 @@ struct ConnectionDocument: Encodable {
     let attempt: Int
     let since: String
     @OrNull var adapter: String?
+    /// Omitted if the bridge has one radio.
+    var radio: String?
     @OrNull var rssi: Int?
     @OrNull var lastSeen: String?
     @OrNull var error: ConnectionErrorDocument?
@@ -70,6 +72,7 @@ struct ConnectionDocument: Encodable {
         attempt = connection.attempt
         self.since = since.text
         adapter = sighting.adapter
+        radio = sighting.radio
         rssi = sighting.rssi
         self.lastSeen = lastSeen?.text
         error = connection.error.map(ConnectionErrorDocument.init)
@@ -78,7 +81,7 @@ struct ConnectionDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case state, step, of, attempt, since, adapter, rssi, error
+        case state, step, of, attempt, since, adapter, radio, rssi, error
         case retryAt = "retry_at"
         case lastSeen = "last_seen"
         case retryInMilliseconds = "retry_in_ms"

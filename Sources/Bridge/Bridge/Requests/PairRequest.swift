@@ -2,14 +2,15 @@ import JSON
 import JacquardProtocol
 import Text
 
-/// `request/pair`: the serial, or an object with `serial` and `timeout_s`. Bonds with a tag and adds it to the known
+/// `request/pair`: the serial, or an object with `serial`, `timeout_s` and `radio`. Bonds with a tag and adds it to the known
 /// tags.
 struct PairRequest: BridgeRequest {
     static let name = "pair"
-    static let keys = ["serial", "timeout_s"]
+    static let keys = ["serial", "timeout_s", "radio"]
 
     private let entry: TagEntry
     private let seconds: Int
+    private let radio: String?
 
     /// At most five minutes: the user holds the tag's button meanwhile.
     private static let timeouts = 1...300
@@ -25,6 +26,7 @@ struct PairRequest: BridgeRequest {
         let id = try arguments.pairingSerial() ?? bridge.pairing.requestSerial.flatMap { TagID($0) }
         guard let serial = id else { throw bridge.missingSerial }
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
+        radio = try arguments.radio(of: bridge.configuration.radios)
         entry = try Self.entry(serial, in: bridge)
     }
 
@@ -62,7 +64,8 @@ struct PairRequest: BridgeRequest {
     }
 
     func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        let action = BridgeAction.pair(serial: entry.serial, timeout: .seconds(seconds), token: token)
+        let action = BridgeAction.pair(
+            serial: entry.serial, timeout: .seconds(seconds), radio: radio, token: token)
         return .underWay([.pairing(.began(entry)), .action(action)])
     }
 

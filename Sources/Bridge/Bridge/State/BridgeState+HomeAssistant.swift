@@ -28,6 +28,8 @@ extension BridgeState {
         let (oldChords, oldReflexes, oldGroups) = (configuration.chords, configuration.reflexes, configuration.groups)
         configuration = new
         pendingCommands.commandsPerTag = new.commandsPerTag
+        tagContext.offlineAfter = new.offlineAfter
+        for index in tags.indices { tags[index].link.offlineAfter = new.offlineAfter }
         if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
         let watch = watchChanged(isBrokerConnected: isBrokerConnected, at: now)
         let regrouped = oldGroups == new.groups ? [] : groupsChanged()
@@ -176,7 +178,8 @@ extension Vocabulary {
             chords: configuration.chords.map { DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text))) },
             touchModes: TouchMode.allCases.map(\.word),
             effects: LEDEffect.effects.map(\.word),
-            pairingStates: PairingProgress.State.allCases.map(\.rawValue))
+            pairingStates: PairingProgress.State.allCases.map(\.rawValue),
+            hasRadios: !configuration.radios.isEmpty)
     }
 }
 

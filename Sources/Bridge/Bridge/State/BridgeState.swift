@@ -85,9 +85,11 @@ public struct BridgeState: ~Copyable {
         self.boot = boot
         self.startedAt = startedAt
         traceClock = TraceClock(startedAt)
-        topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
+        topics = BridgeTopics(
+            base: configuration.baseTopic, instance: configuration.instance, hasRadios: !configuration.radios.isEmpty)
         let context = TagMirror.Context(
-            topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.chords)
+            topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.chords,
+            hasRadios: !configuration.radios.isEmpty, offlineAfter: configuration.offlineAfter)
         tagContext = context
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in
@@ -181,6 +183,7 @@ extension BridgeState {
         case .advertisement(let tag): advertised(tag, at: now)
         case .duplicateSerial(let serial, let addresses): duplicateSerial(serial, at: addresses, at: now)
         case .pairing(let serial, let stage): publish(pairingChanged(.reached(stage, serial: serial), at: now))
+        case .radio(let id, let event): radioReported(event, about: id, at: now)
         case .bluetooth(let state): bluetoothChanged(to: state, at: now)
         case .adapters(let list): adaptersChanged(to: list, at: now)
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })

@@ -47,6 +47,10 @@ struct LinkState: Sendable {
     private var isOutOfService = false
     /// The last value of `T/availability`.
     private var publishedAvailability = false
+    /// How long the tag stays available after a link was lost that can be made again; zero: not at all.
+    var offlineAfter = Duration.zero
+    /// Until when the tag stays available without a link.
+    private var graceEnd: Instant?
     /// Connection progress is published at most ten times a second.
     private var progress = Throttle(every: .milliseconds(100))
 
@@ -73,7 +77,7 @@ struct LinkState: Sendable {
 
     /// Whether commands can reach the tag: it is connected, or connects when a command arrives.
     var isAvailable: Bool {
-        !isOutOfService && (isConnected || connectsOnDemand)
+        !isOutOfService && (isConnected || connectsOnDemand || graceEnd != nil)
     }
 
     /// Whether the tag is expected to connect when a command arrives. The bridge does not scan for such a tag until then.
@@ -85,6 +89,7 @@ struct LinkState: Sendable {
     var deadline: Instant? {
         var deadline = progress.due
         deadline.lower(to: intent.deadline)
+        deadline.lower(to: graceEnd)
         return deadline
     }
 }
@@ -99,6 +104,7 @@ extension LinkState {
         let isProgress = new.state.word == connection.state.word
         if isConnected, new.state != .connected, fallsAsleep(at: now.instant) { new.error = nil }
         if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
+        updateGrace(new.state, at: now.instant)
         connection = new
         switch new.state {
         case .preparingToConnect: requestedAt = requestedAt ?? now.instant
@@ -114,6 +120,25 @@ extension LinkState {
         defer { wasEverConnected = true }
         isUnreached = false
         return .state(isReconnect: wasEverConnected)
+    }
+
+    /// Keeps the tag available for a while after its link was lost, unless it is to stay disconnected.
+    private mutating func updateGrace(_ new: TagConnection.State, at now: Instant) {
+        switch new {
+        case .connected, .disconnected: graceEnd = nil
+        case .preparingToConnect, .connecting, .initializing, .configuring:
+            if isConnected, offlineAfter > .zero { graceEnd = now + offlineAfter }
+        }
+    }
+
+    /// Handles elapsed time.
+    ///
+    /// - Returns: whether the tag is no longer available, because it has had no link for too long.
+    mutating func endGrace(at now: Instant) -> Bool {
+        guard let end = graceEnd, end <= now else { return false }
+        graceEnd = nil
+        defer { publishedAvailability = isAvailable }
+        return publishedAvailability && !isAvailable
     }
 
     /// Handles any sign of life.

@@ -7,6 +7,8 @@ struct Problem: Hashable, Sendable {
         case notPermitted = "not_permitted"
         case noAdapter = "no_adapter"
         case adapterNotReady = "adapter_not_ready"
+        case radioLost = "radio_lost"
+        case noBondHere = "no_bond_here"
         case badFirmware = "bad_firmware"
         case tagUnusable = "tag_unusable"
         case inUse = "in_use"
@@ -98,9 +100,13 @@ extension Problem {
     static func problems(of adapters: [AdapterFacts]?) -> [Problem] {
         guard let adapters else { return [] }
         // Report the cause only, not its consequences.
-        guard !adapters.contains(where: { $0.state == .unauthorized }) else { return [notPermitted] }
+        let isRefused = adapters.contains { $0.state == .unauthorized && $0.radio == nil }
+        guard !isRefused else { return [notPermitted] }
         var problems = adapters.filter { $0.state != .poweredOn }.map { adapter in
-            Problem(
+            if let radio = adapter.radio {
+                return Problem(.radioLost, about: radio, "Radio \(radio) cannot be used: it is \(adapter.state.text)")
+            }
+            return Problem(
                 .adapterNotReady, about: adapter.id, "Bluetooth adapter \(adapter.id) is \(adapter.state.text)")
         }
         if !adapters.contains(where: { $0.state == .poweredOn }) {
@@ -118,6 +124,7 @@ extension TagMirror {
             let text = "Tag \(entry.id) has firmware \(version), which is known to be bad"
             problems.append(Problem(.badFirmware, about: entry.id.text, text))
         }
+        if let missingBond { problems.append(missingBond) }
         if let failure = link.failure, let code = Problem.Code(failure.code), !link.intent.isHeld {
             problems.append(
                 Problem(code, about: entry.id.text, "Tag \(entry.id): \(failure.text). \(failure.code.hint)"))

@@ -34,12 +34,12 @@ struct StackFacts: Sendable {
     ///   first list has neither.
     mutating func adaptersChanged(to list: [AdapterFacts]) -> (lost: [(id: String, state: String)], back: [String]) {
         let old = adapters
-        adapters = list.sorted { $0.id < $1.id }
+        adapters = list.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
         guard let old else { return ([], []) }
-        let wereReady = Set(old.filter { $0.state == .poweredOn }.map(\.id))
-        let areReady = Set(list.filter { $0.state == .poweredOn }.map(\.id))
-        let lost = wereReady.subtracting(areReady).sorted().map { id in
-            (id, list.first { $0.id == id }?.state.text ?? "gone")
+        let wereReady = Set(old.filter { $0.state == .poweredOn }.map(\.name))
+        let areReady = Set(list.filter { $0.state == .poweredOn }.map(\.name))
+        let lost = wereReady.subtracting(areReady).sorted().map { name in
+            (name, list.first { $0.name == name }?.state.text ?? "gone")
         }
         return (lost, areReady.subtracting(wereReady).sorted())
     }

@@ -90,6 +90,11 @@ struct TagFindings {
 
     /// Whether the tag has a bond with this host.
     var bond: Finding {
+        if let radios = tag.radios?.withoutBond, let first = radios.first {
+            return Finding(
+                .bond, .failed, "no bond with \(radios.joined(separator: ", ")), and no other radio receives the tag",
+                remedies: ["jacquard2mqtt pair \(tag.entry.serial) --radio \(first)"])
+        }
         let remedies = ["jacquard2mqtt pair \(tag.entry.serial), and hold the tag's button for three seconds"]
         if let failure = tag.link.failure, failure.code == .peerRemovedPairingInfo {
             return Finding(.bond, .failed, "the tag has removed its bond with this host", remedies: remedies)

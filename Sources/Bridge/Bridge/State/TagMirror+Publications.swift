@@ -6,7 +6,7 @@ extension TagMirror {
     /// Returns all facts, so that every retained topic has a value.
     func allFacts(at now: Timestamp) -> [Publication] {
         [availabilityFact, connectionFact(at: now)] + batteryFacts
-            + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)]
+            + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)] + radiosFact
     }
 
     /// The topics of facts whose value is unknown.

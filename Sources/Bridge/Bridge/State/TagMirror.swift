@@ -13,6 +13,8 @@ struct TagMirror: Sendable {
     private(set) var chords: [String]
 
     var link: LinkState
+    /// The radios that receive the tag; nil if the bridge has one radio.
+    var radios: TagRadios?
     /// The latest facts from the Bluetooth stack.
     private(set) var sighting: TagSighting { didSet { isRecordSet = true } }
     /// The device information of the tag, once received.
@@ -74,6 +76,8 @@ struct TagMirror: Sendable {
         statsPayload = context.statsPayload
         link = LinkState(
             entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
+        link.offlineAfter = context.offlineAfter
+        radios = context.hasRadios ? TagRadios() : nil
         stored = record
         battery = record?.battery.map {
             let at = Timestamp(instant: now.instant, unixMilliseconds: $0.unixMilliseconds)
@@ -93,6 +97,10 @@ struct TagMirror: Sendable {
         let statsPayload: StatsPayload
         /// The chords of the configuration.
         var chords: [Chord] = []
+        /// Whether the bridge has several radios.
+        var hasRadios = false
+        /// How long a tag stays available after its link was lost.
+        var offlineAfter = Duration.zero
     }
 
     /// Whether gear is attached; nil until the tag reports it.
@@ -127,6 +135,7 @@ struct TagMirror: Sendable {
         deadline.lower(to: batteryThrottle.due)
         deadline.lower(to: tagLED.offAt)
         deadline.lower(to: gearLED.offAt)
+        deadline.lower(to: radios?.due)
         return deadline
     }
 
@@ -279,9 +288,10 @@ extension TagMirror {
         let isFirstOfMinute = !link.connection.state.isLinked && lastSeen?.instant.minute != now.instant.minute
         lastSeen = now
         link.received()
-        let adapter = sighting.adapter
+        let (adapter, radio) = (sighting.adapter, sighting.radio)
         sighting.address = new.address ?? sighting.address
         sighting.adapter = new.adapter ?? sighting.adapter
+        sighting.radio = new.radio ?? sighting.radio
         sighting.name = new.name ?? sighting.name
         sighting.isPaired = new.isPaired ?? sighting.isPaired
         var publications = [infoFact]
@@ -290,7 +300,8 @@ extension TagMirror {
             measuredSignal = Timestamped(value: rssi, at: now)
             publications += signalThrottle.admits(rssi, at: now.instant) ? [rssiFact] : []
         }
-        publications += adapter == sighting.adapter && !isFirstOfMinute ? [] : [connectionFact(at: now)]
+        let isSameRadio = adapter == sighting.adapter && radio == sighting.radio
+        publications += isSameRadio && !isFirstOfMinute ? [] : [connectionFact(at: now)]
         return publications
     }
 
@@ -334,6 +345,8 @@ extension TagMirror {
     mutating func deadlineReached(at now: Timestamp) -> [Publication] {
         var publications: [Publication] = []
         if link.deadlineReached(at: now) { publications.append(connectionFact(at: now)) }
+        if link.endGrace(at: now.instant) { publications.append(availabilityFact) }
+        if radios?.isDue(at: now.instant) == true { publications += radiosFact }
         if statsThrottle.isDue(at: now.instant) { publications.append(statsFact(at: now)) }
         if batteryThrottle.isDue(at: now.instant) { storeBattery() }
         if let offAt = gearLED.offAt, offAt <= now.instant { gearLED.turnOff() }

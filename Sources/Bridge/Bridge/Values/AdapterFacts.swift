@@ -29,6 +29,8 @@ public struct AdapterFacts: Equatable, Sendable {
     public var isDiscovering: Bool
     /// Number of devices connected through it.
     public var connectedCount: Int
+    /// The name of the radio that uses it; nil if the bridge has one radio.
+    public var radio: String?
 
     /// Creates the state of an adapter.
     public init(
@@ -36,12 +38,17 @@ public struct AdapterFacts: Equatable, Sendable {
         address: String?,
         state: State,
         isDiscovering: Bool = false,
-        connectedCount: Int = 0
+        connectedCount: Int = 0,
+        radio: String? = nil
     ) {
+        self.radio = radio
         self.id = id
         self.address = address
         self.state = state
         self.isDiscovering = isDiscovering
         self.connectedCount = connectedCount
     }
+
+    /// Its name among all adapters of the bridge.
+    var name: String { radio ?? id }
 }

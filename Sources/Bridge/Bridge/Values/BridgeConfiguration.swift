@@ -29,6 +29,10 @@ public struct BridgeConfiguration: Equatable, Sendable {
     public var homeAssistant: HomeAssistantConfiguration?
     /// Whether to publish beats and watch other bridges (`fleet.watch`).
     public var watchesFleet: Bool
+    /// The names of several radios (`bluetooth.radios`); empty if there is one radio.
+    public var radios: [String]
+    /// How long a tag stays available after its link was lost (`defaults.offline_after_s`).
+    public var offlineAfter: Duration
     /// Home Assistant's discovery prefix. Set even if discovery is off, because results are never published below it.
     public var discoveryPrefix: String
 
@@ -47,8 +51,12 @@ public struct BridgeConfiguration: Equatable, Sendable {
         isTracing: Bool = false,
         homeAssistant: HomeAssistantConfiguration? = nil,
         discoveryPrefix: String = "homeassistant",
-        watchesFleet: Bool = false
+        watchesFleet: Bool = false,
+        radios: [String] = [],
+        offlineAfter: Duration = .zero
     ) {
+        self.radios = radios
+        self.offlineAfter = offlineAfter
         self.baseTopic = baseTopic
         self.instance = instance
         self.version = version

@@ -55,6 +55,9 @@ public enum BridgeEvent: Equatable, Sendable {
     /// An event of the Bluetooth traffic with a tag, requested by ``BridgeAction/recordTraffic(of:)``.
     indirect case traffic(TagID, TrafficRecord.Event)
 
+    /// An event of several radios about a tag; ignored for an unknown tag.
+    indirect case radio(TagID, RadioEvent)
+
     // MARK: Bluetooth
 
     /// The state of Bluetooth. Report the first state and every change, after the Bluetooth stack has processed it.

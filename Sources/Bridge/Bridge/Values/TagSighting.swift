@@ -4,6 +4,8 @@ public struct TagSighting: Hashable, Sendable {
     public var address: String?
     /// The adapter that receives it, such as `hci0`.
     public var adapter: String?
+    /// The radio that receives it or is connected with it; nil if the bridge has one radio.
+    public var radio: String?
     /// Signal strength in dBm.
     public var rssi: Int?
     /// The tag's own name.
@@ -17,8 +19,10 @@ public struct TagSighting: Hashable, Sendable {
         adapter: String? = nil,
         rssi: Int? = nil,
         name: String? = nil,
-        isPaired: Bool? = nil
+        isPaired: Bool? = nil,
+        radio: String? = nil
     ) {
+        self.radio = radio
         self.address = address
         self.adapter = adapter
         self.rssi = rssi

@@ -1,14 +1,17 @@
-import BlueZ
+public import BlueZ
 package import Bluetooth
 package import Configuration
 package import EventLoop
 package import Logging
 package import MQTT
+public import Radios
 
 /// A central that a bridge starts and stops. On the loop, as its `Central`.
 package protocol BridgeCentral: Central {
     /// The name of the adapter in use, such as `hci0`; nil while there is none.
     var adapterID: String? { get }
+    /// The radios, if there are several.
+    var radios: RadioCentral? { get }
     /// Called with each request before it is performed; nil unless the traffic is recorded.
     var onRequest: ((CentralRequest) -> Void)? { get set }
     /// The adapter that an earlier process has switched off to reset it.
@@ -24,7 +27,36 @@ package protocol BridgeCentral: Central {
     func stop(within limit: Duration) async
 }
 
+extension BridgeCentral {
+    /// A central with one radio.
+    package var radios: RadioCentral? { nil }
+}
+
 extension BlueZCentral: @LoopActor BridgeCentral {}
+extension BlueZCentral: @LoopActor RadioUnit {}
+
+extension RadioCentral: @LoopActor BridgeCentral {
+    /// This central.
+    package var radios: RadioCentral? { self }
+
+    /// Creates the radios of a configuration, each with a central of its own.
+    ///
+    /// - Parameters:
+    ///   - radios: the radios.
+    ///   - bus: the address of the bus for adapters of this host.
+    ///   - resetAdapter: whether an adapter that receives nothing may be switched off and on.
+    ///   - log: the logger.
+    convenience init(_ radios: [RadioSettings], bus: String, resetAdapter: Bool, log: Logger) {
+        let members = radios.map { radio in
+            Member(
+                name: radio.name,
+                unit: BlueZCentral(
+                    busAddress: radio.busAddress(here: bus), adapter: .init(radio.adapter.text),
+                    resetAdapter: resetAdapter, log: log.with(.radio, radio.name)))
+        }
+        self.init(members, log: log)
+    }
+}
 
 /// What a bridge uses of its machine: the radio, the network and the process. A simulation replaces it.
 @LoopActor
@@ -64,7 +96,11 @@ package struct BridgeMachine {
     static func real(bus: String) -> BridgeMachine {
         BridgeMachine(
             makeCentral: { configuration, log in
-                BlueZCentral(
+                if let radios = configuration.bluetooth.radios {
+                    return RadioCentral(
+                        radios, bus: bus, resetAdapter: configuration.bluetooth.resetAdapter, log: log)
+                }
+                return BlueZCentral(
                     busAddress: bus, adapter: .init(configuration.bluetooth.adapter.text),
                     resetAdapter: configuration.bluetooth.resetAdapter, log: log)
             }, configure: { _ in }, residentKilobytes: { ProcessMeasurement.residentKilobytes },

@@ -27,7 +27,7 @@ extension BridgeService {
         case .stopScan(let token):
             manager.stopScanning()
             answer(token, .success(.done))
-        case .pair(let serial, let timeout, let token): pair(serial, timeout, token)
+        case .pair(let serial, let timeout, let radio, let token): pair(serial, timeout, radio, token)
         case .forget(let id, let token): forget(id, token)
         case .examine(let token): examine(token)
         case .measure(let token): answer(token, .success(.measured(measurement)))
@@ -106,13 +106,13 @@ extension BridgeService {
         }
     }
 
-    private func pair(_ serial: String, _ timeout: Duration, _ token: UInt64) {
+    private func pair(_ serial: String, _ timeout: Duration, _ radio: String?, _ token: UInt64) {
         guard let identity = registry.identity(serial: serial), pairings[identity] == nil else {
             return answer(token, .failure(.refused(name: "in_progress", text: "the tag is being paired already")))
         }
         pairings[identity] = (token, nil)
         if registry.id(identity) == nil { candidates.expect(identity) }
-        manager.pair(identity, within: timeout)
+        manager.pair(identity, within: timeout, radio: radio)
     }
 
     /// Adds a tag, with the events that it reported while it was paired.

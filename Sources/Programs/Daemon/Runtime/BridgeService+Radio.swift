@@ -5,6 +5,7 @@ import EventLoop
 import Jacquard
 import JacquardProtocol
 import Logging
+import Radios
 import Text
 import Time
 
@@ -87,11 +88,13 @@ extension BridgeService {
 
     /// Handles a received tag, which may be a known one.
     func sighted(_ tag: AdvertisedTag, isPaired: Bool) {
+        let radio = central.radios?.radio(of: tag.identifier)
         let sighting = TagSighting(
-            address: tag.identifier.description, adapter: central.adapterID, rssi: tag.rssi, name: tag.displayName,
-            isPaired: isPaired)
+            address: tag.identifier.description, adapter: radio?.adapter ?? central.adapterID, rssi: tag.rssi,
+            name: tag.displayName, isPaired: isPaired, radio: radio?.name)
         for id in registry.received(tag, where: { manager.isTag($0, tag) }) {
             handle(.sighting(id, sighting))
+            reportReceptions(of: id, at: tag.identifier)
         }
     }
 

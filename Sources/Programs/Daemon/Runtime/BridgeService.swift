@@ -108,6 +108,7 @@ final class BridgeService {
         manager = JacquardManager(
             central: central, timing: configuration.timing, catalogue: configuration.catalogue,
             random: machine.random, log: log.labelled("jacquard"))
+        manager.choosesRadio = central.radios != nil
         client = Self.client(configuration, will: bridge.will, machine, log)
         for tag in configuration.knownTags {
             registry.add(tag.entry.id, serial: tag.entry.serial, address: tag.address)
@@ -142,6 +143,7 @@ final class BridgeService {
     /// Starts the service. Does not wait for the bus: one that hangs would delay the end of the process.
     func start() {
         manager.onEvent = { [unowned self] in radioReported($0) }
+        followRadios()
         follow(client)
         store.onChange = { [unowned self] in updateHealth() }
         metrics.onChange = { [unowned self] in updateHealth() }

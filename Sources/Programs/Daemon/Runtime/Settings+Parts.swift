@@ -34,7 +34,9 @@ extension Settings {
             isTracing: telemetry.trace,
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
             discoveryPrefix: homeAssistant.prefix,
-            watchesFleet: fleet.watch)
+            watchesFleet: fleet.watch,
+            radios: bluetooth.radios.map { $0.map(\.name) } ?? [],
+            offlineAfter: defaults.offlineAfter)
     }
 
     /// For the connections.
@@ -158,7 +160,8 @@ extension AdapterFacts {
             address: adapter.address?.description,
             state: State(adapter.state),
             isDiscovering: adapter.isDiscovering,
-            connectedCount: adapter.connectedCount)
+            connectedCount: adapter.connectedCount,
+            radio: adapter.radio)
     }
 }
 

@@ -63,6 +63,9 @@ extension JacquardManager {
         tags[identity]?.address
     }
 
+    /// Returns the tag that is or was connected at an address.
+    public func identity(at address: BluetoothAddress) -> TagIdentity? { drivers[address]?.identity }
+
     /// Sends a command to a tag. Each command ends with one `TagEvent.commandEnded`.
     ///
     /// - Parameters:
@@ -135,6 +138,7 @@ extension JacquardManager {
         drivers[address] = driver
         driver.isPaired = sightings.bonded.contains(address)
         pairable.insert(address)
+        chooseRadio(for: driver.identity, at: address)
         central.perform(.acceptPairing(from: pairable))
     }
 

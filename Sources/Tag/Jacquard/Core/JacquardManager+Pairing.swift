@@ -9,6 +9,8 @@ struct Pairing {
     let timer: LoopTimer
     /// Whether a connection had been requested before the pairing.
     let wasConnecting: Bool
+    /// The radio that pairs; nil: the one that receives the tag best.
+    var radio: String?
 }
 
 extension JacquardManager {
@@ -20,7 +22,8 @@ extension JacquardManager {
     /// - Parameters:
     ///   - identity: the tag. The user holds its button for three seconds.
     ///   - limit: time until the tag must be connected.
-    public func pair(_ identity: TagIdentity, within limit: Duration) {
+    ///   - radio: the name of the radio that pairs, if the central has several; nil: the one that receives the tag best.
+    public func pair(_ identity: TagIdentity, within limit: Duration, radio: String? = nil) {
         guard pairings[identity] == nil else { return }
         let timer = LoopTimer { [weak self] in
             guard let self, let attempt = pairings[identity]?.attempt else { return }
@@ -28,7 +31,9 @@ extension JacquardManager {
         }
         timer.arm(after: limit)
         let driver = tags[identity]
-        pairings[identity] = Pairing(timer: timer, wasConnecting: driver.map { !$0.facts.isStopped } ?? false)
+        pairings[identity] = Pairing(
+            timer: timer, wasConnecting: driver.map { !$0.facts.isStopped } ?? false, radio: radio)
+        if let address = driver?.address ?? known[identity] { chooseRadio(for: identity, at: address) }
         driver?.isPairing = true
         onEvent?(.pairing(identity, .searching))
         connect(identity, retrying: .always, bonding: true)
@@ -37,6 +42,12 @@ extension JacquardManager {
             if let step = pairings[identity]?.attempt.linked(at: address) { perform(step, identity) }
             central.perform(.pair(address))
         }
+    }
+
+    /// Passes the radio of a pairing in progress to a central with several radios.
+    func chooseRadio(for identity: TagIdentity, at address: BluetoothAddress) {
+        guard choosesRadio, let pairing = pairings[identity] else { return }
+        central.perform(.beginPairing(address, radio: pairing.radio))
     }
 
     /// Passes an event of a tag to the tag's pairing, if there is one.
@@ -73,6 +84,7 @@ extension JacquardManager {
     /// Ends the pairing of a tag, if there is one.
     func endPairing(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
+        if choosesRadio, let address = tags[identity]?.address { central.perform(.endPairing(address)) }
         if error != nil {
             if !pairing.wasConnecting { disconnect(identity) }
             tags[identity]?.waiveBond()

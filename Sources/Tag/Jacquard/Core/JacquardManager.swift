@@ -53,6 +53,8 @@ public final class JacquardManager {
             for driver in tags.values { driver.drive { session, _ in session.adopt(catalogue) } }
         }
     }
+    /// Whether the central has several radios, and is to know of pairings.
+    public var choosesRadio = false
     let log: Logger
     /// Whether Bluetooth can be used.
     var state = CentralState.unknown

@@ -1,0 +1,79 @@
+import JacquardProtocol
+import Time
+
+/// How one radio receives a tag, if the bridge has several radios.
+public struct RadioReception: Hashable, Sendable {
+    /// The name of the radio.
+    public var radio: String
+    /// The smoothed signal strength in dBm; nil if the radio has not received the tag.
+    public var rssi: Int?
+    /// How long ago the radio received the tag; nil if it has not.
+    public var age: Duration?
+    /// Whether the radio has a bond that the tag accepts, as far as known.
+    public var isBonded: Bool
+
+    /// Creates a reception.
+    public init(radio: String, rssi: Int?, age: Duration?, isBonded: Bool) {
+        self.radio = radio
+        self.rssi = rssi
+        self.age = age
+        self.isBonded = isBonded
+    }
+}
+
+/// The radios that receive a tag: the state of `T/radios`.
+struct TagRadios: Sendable {
+    /// How one radio has received the tag.
+    struct Row: Equatable, Sendable {
+        let radio: String
+        let rssi: Int?
+        let last: Timestamp?
+        let isBonded: Bool
+    }
+
+    /// In the order of the configuration.
+    private(set) var rows: [Row] = []
+    /// The radios that receive the tag although none has a bond that it needs; empty: no problem.
+    var withoutBond: [String] = []
+    private var throttle = Throttle(every: .seconds(10))
+
+    /// When ``isDue(at:)`` may be true.
+    var due: Instant? { throttle.due }
+
+    /// Handles receptions.
+    ///
+    /// - Returns: whether to publish them now.
+    mutating func received(_ receptions: [RadioReception], at now: Timestamp) -> Bool {
+        let new = receptions.map { reception in
+            Row(
+                radio: reception.radio, rssi: reception.rssi, last: reception.age.map { now + (.zero - $0) },
+                isBonded: reception.isBonded)
+        }
+        guard new != rows else { return false }
+        rows = new
+        return throttle.admits(at: now.instant)
+    }
+
+    /// Returns whether receptions are to be published that were held back.
+    mutating func isDue(at now: Instant) -> Bool { throttle.isDue(at: now) }
+}
+
+/// One element of `T/radios`.
+struct RadioDocument: Encodable {
+    let radio: String
+    @OrNull var rssi: Int?
+    @OrNull var lastReceived: String?
+    let bonded: Bool
+
+    init(_ row: TagRadios.Row) {
+        radio = row.radio
+        rssi = row.rssi
+        lastReceived = row.last?.text
+        bonded = row.isBonded
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case radio, rssi, bonded
+        case lastReceived = "last_received"
+    }
+}

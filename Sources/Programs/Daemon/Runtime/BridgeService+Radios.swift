@@ -1,0 +1,49 @@
+import Bluetooth
+import Bridge
+import EventLoop
+import Jacquard
+import JacquardProtocol
+import Logging
+import Radios
+
+/// Several radios.
+extension BridgeService {
+    /// Receives the changes of the radios, if there are several.
+    func followRadios() {
+        guard let radios = central.radios else { return }
+        radios.onChange = { [unowned self] in radiosReported($0) }
+        for tag in store.tags.values where tag.paired {
+            if let address = tag.address.flatMap({ BluetoothAddress($0) }) { radios.requireBond(with: address) }
+        }
+    }
+
+    private func radiosReported(_ change: RadioCentral.Change) {
+        switch change {
+        case .linked(let address, let radio, let adapter):
+            guard let id = id(at: address) else { return }
+            handle(.sighting(id, TagSighting(address: address.description, adapter: adapter, radio: radio)))
+            reportReceptions(of: id, at: address)
+        case .noBond(let address, let radios):
+            guard let id = id(at: address) else { return }
+            if !radios.isEmpty {
+                log(of: id.text).warning(
+                    "received by radios without a bond only", [(.radio, radios.joined(separator: ", "))])
+            }
+            handle(.radio(id, .noBond(receivedBy: radios)))
+        case .lost, .back: break
+        }
+    }
+
+    private func id(at address: BluetoothAddress) -> TagID? {
+        manager.identity(at: address).flatMap { registry.id($0) }
+    }
+
+    /// Reports which radios receive a tag.
+    func reportReceptions(of id: TagID, at address: BluetoothAddress) {
+        guard let radios = central.radios else { return }
+        let receptions = radios.receptions(of: address).map {
+            RadioReception(radio: $0.radio, rssi: $0.rssi, age: $0.age, isBonded: $0.isBonded)
+        }
+        handle(.radio(id, .received(receptions)))
+    }
+}

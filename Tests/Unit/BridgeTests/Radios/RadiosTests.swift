@@ -1,0 +1,147 @@
+import JacquardProtocol
+import Testing
+import Time
+
+@testable import Bridge
+
+@Suite("Several radios")
+struct RadiosTests {
+    private func scene(offlineAfter: Duration = .zero, radios: [String] = ["hall", "loft"]) -> Scene {
+        let scene = Scene()
+        var configuration = Scene.configuration()
+        configuration.radios = radios
+        configuration.offlineAfter = offlineAfter
+        scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Scene.beginning)
+        return scene
+    }
+
+    private static let hall =
+        #"{"bonded":true,"last_received":"2026-11-20T10:15:00.114Z","radio":"hall","rssi":-61}"#
+    private let reception = RadioReception(radio: "hall", rssi: -61, age: .seconds(2), isBonded: true)
+
+    private static func availability(_ lines: [String]) -> [String] { lines.filter { $0.contains("/availability ") } }
+
+    @Test("With one radio nothing is published about radios")
+    func single() {
+        let scene = Scene.connected()
+        #expect(scene.handle(.radio(.tag003R, .received([reception]))) == [])
+        #expect(scene.handle(.radio(.tag003R, .noBond(receivedBy: ["hall"]))) == [])
+        #expect(!scene.state.topics.tag(.tag003R).retained.contains { $0.hasSuffix("/radios") })
+        #expect(!scene.publications.contains { $0.line.contains("radio") })
+    }
+
+    @Test("The radios of a tag are published at once, and then at most every ten seconds")
+    func receptions() {
+        let scene = scene()
+        #expect(
+            scene.handle(.radio(.tag003R, .received([reception]))) == ["jacquard/tag/003R/radios [\(Self.hall)]"])
+        let other = RadioReception(radio: "loft", rssi: nil, age: nil, isBonded: true)
+        #expect(scene.handle(.radio(.tag003R, .received([reception, other]))) == [])
+        #expect(
+            scene.wait(.seconds(10)).filter { $0.contains("/radios ") } == [
+                "jacquard/tag/003R/radios [\(Self.hall),"
+                    + #"{"bonded":true,"last_received":null,"radio":"loft","rssi":null}]"#
+            ])
+    }
+
+    @Test("The topic is retained, and withdrawn with its tag")
+    func retained() {
+        let scene = scene()
+        #expect(scene.state.topics.tag(.tag003R).retained.last == "jacquard/tag/003R/radios")
+    }
+
+    @Test("The connection names the radio")
+    func connection() {
+        let scene = scene()
+        let lines = scene.handle(.sighting(.tag003R, TagSighting(adapter: "hci0", radio: "hall")))
+        #expect(lines.contains { $0.hasPrefix("jacquard/tag/003R/connection ") && $0.contains(#""radio":"hall""#) })
+        let moved = scene.handle(.sighting(.tag003R, TagSighting(adapter: "hci0", radio: "loft")))
+        #expect(moved.contains { $0.hasPrefix("jacquard/tag/003R/connection ") && $0.contains(#""radio":"loft""#) })
+    }
+
+    @Test("Each adapter names its radio, and a lost radio is a problem; the last one is a failure")
+    func adapters() {
+        let scene = scene()
+        let hall = AdapterFacts(id: "hci0", address: nil, state: .poweredOn, radio: "hall")
+        var loft = AdapterFacts(id: "hci0", address: nil, state: .poweredOn, radio: "loft")
+        let lines = scene.handle(.adapters([hall, loft]))
+        #expect(lines[0].contains(#""radio":"hall""#) && lines[0].contains(#""radio":"loft""#))
+        loft.state = .resetting
+        let lost = scene.handle(.adapters([hall, loft]))
+        #expect(lost.contains { $0.contains(#""type":"adapter_lost""#) && $0.contains(#""adapter":"loft""#) })
+        #expect(lost.contains { $0.contains("radio_lost") && $0.contains("Radio loft cannot be used: it is resetting") })
+        loft.state = .unauthorized
+        #expect(!scene.handle(.adapters([hall, loft])).contains { $0.contains("not_permitted") })
+    }
+
+    @Test("A tag that only radios without a bond receive is a problem, with its remedy in why, until that is over")
+    func missingBond() {
+        let scene = scene()
+        let lines = scene.handle(.radio(.tag003R, .noBond(receivedBy: ["hall"])))
+        #expect(lines.contains { $0.contains("no_bond_here") && $0.contains("pair 003R --radio hall") })
+        let tag = scene.state.tags[0]
+        let finding = TagFindings(tag, nil, isConnectedElsewhere: false, now: scene.now).bond
+        #expect(finding.verdict == .failed)
+        let end = scene.handle(.radio(.tag003R, .noBond(receivedBy: [])))
+        #expect(end.contains { $0.contains(#""problems":[]"#) })
+    }
+
+    @Test("A pairing can name a radio, and only one that the bridge has")
+    func pairing() {
+        let scene = scene()
+        scene.handle(.bluetooth(.poweredOn))
+        scene.send("bridge/attic/request/pair", #"{"serial":"003R","radio":"loft"}"#)
+        #expect(
+            scene.actions.contains {
+                if case .pair(serial: "003R", timeout: _, radio: "loft", token: _) = $0 { true } else { false }
+            })
+        let refused = scene.send("bridge/attic/request/pair", #"{"serial":"003R","radio":"attic"}"#)
+        #expect(refused.contains { $0.contains("hall, loft") && $0.contains("invalid_argument") })
+    }
+
+    // MARK: Short gaps
+
+    @Test("A tag stays available for a while after its link was lost, and its connection is shown as it is")
+    func grace() {
+        let scene = scene(offlineAfter: .seconds(5))
+        scene.connect()
+        let lines = scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        #expect(lines.contains { $0.contains("/connection ") && $0.contains("preparing_to_connect") })
+        #expect(!lines.contains("jacquard/tag/003R/availability offline"))
+        #expect(Self.availability(scene.wait(.milliseconds(4_999))) == [])
+        #expect(Self.availability(scene.wait(.milliseconds(1))) == ["jacquard/tag/003R/availability offline"])
+    }
+
+    @Test("A link within that time leaves the tag available")
+    func returned() {
+        let scene = scene(offlineAfter: .seconds(5))
+        scene.connect()
+        scene.disconnect()
+        scene.wait(.seconds(2))
+        scene.connect()
+        #expect(!Self.availability(scene.wait(.seconds(60))).contains { $0.hasSuffix("offline") })
+    }
+
+    @Test("A tag that stays disconnected is not available at once")
+    func disconnected() {
+        let scene = scene(offlineAfter: .seconds(5))
+        scene.connect()
+        let lines = scene.report(.connection(TagConnection(state: .disconnected, attempt: 1)))
+        #expect(Self.availability(lines) == ["jacquard/tag/003R/availability offline"])
+    }
+
+    @Test("Without that time a lost link is shown at once")
+    func noGrace() {
+        let scene = Scene.connected()
+        let lines = scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        #expect(Self.availability(lines) == ["jacquard/tag/003R/availability offline"])
+    }
+
+    @Test("The end of the bridge ends that time")
+    func stopped() {
+        let scene = scene(offlineAfter: .seconds(5))
+        scene.connect()
+        scene.disconnect()
+        #expect(Self.availability(scene.handle(.stopping)) == ["jacquard/tag/003R/availability offline"])
+    }
+}

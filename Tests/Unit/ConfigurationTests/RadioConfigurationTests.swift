@@ -1,0 +1,81 @@
+import Testing
+
+@testable import Configuration
+
+@Suite("Configuration of radios")
+struct RadioConfigurationTests {
+    private func radios(_ list: String) throws -> [RadioSettings]? {
+        try readConfiguration("bluetooth:\n  radios: \(list)").get().bluetooth.radios
+    }
+
+    @Test("An adapter of this host is written as its name, its address or auto")
+    func adapters() throws {
+        #expect(
+            try radios("[hci0, F0:00:00:00:00:01]") == [
+                RadioSettings(name: "hci0", adapter: .name("hci0")),
+                RadioSettings(name: "F0-00-00-00-00-01", adapter: .address("F0:00:00:00:00:01")),
+            ])
+        #expect(try radios("[auto]") == [RadioSettings(name: "auto")])
+        #expect(try radios("[{adapter: hci1, name: hall}]") == [RadioSettings(name: "hall", adapter: .name("hci1"))])
+    }
+
+    @Test("Another computer has a user, a host, a port and files; its name is the host")
+    func ssh() throws {
+        var expected = RadioSettings.SSH(target: "pi@hall.lan")
+        #expect(try radios("[{ssh: pi@hall.lan}]") == [RadioSettings(name: "hall.lan", place: .ssh(expected))])
+        expected.port = 2222
+        expected.identityFile = "/k"
+        expected.knownHostsFile = "/h"
+        let keys = "name: hall, adapter: hci1, port: 2222, identity_file: /k, known_hosts_file: /h"
+        #expect(
+            try radios("[{ssh: pi@hall.lan, \(keys)}]") == [
+                RadioSettings(name: "hall", place: .ssh(expected), adapter: .name("hci1"))
+            ])
+    }
+
+    @Test("A bus has an address")
+    func bus() throws {
+        #expect(
+            try radios("[{bus: \"unix:path=/run/other\", name: lab}]") == [
+                RadioSettings(name: "lab", place: .bus("unix:path=/run/other"))
+            ])
+    }
+
+    @Test("A tag stays available for 5 s with several radios, and not without, unless the configuration says so")
+    func offlineAfter() throws {
+        #expect(try readConfiguration("").get().defaults.offlineAfter == .zero)
+        #expect(try readConfiguration("bluetooth: {radios: [hci0]}").get().defaults.offlineAfter == .seconds(5))
+        let both = "bluetooth: {radios: [hci0]}\ndefaults: {offline_after_s: 0.5}"
+        #expect(try readConfiguration(both).get().defaults.offlineAfter == .milliseconds(500))
+    }
+
+    @Test(
+        "What is wrong is named with its line, and with what is allowed",
+        arguments: [
+            ("bluetooth:\n  adapter: hci0\n  radios: [hci1]", "3:", "set together with bluetooth.adapter"),
+            ("bluetooth:\n  radios: hci0", "2:", "no list of radios"),
+            ("bluetooth:\n  radios: []", "2:", "a list of 0"),
+            ("bluetooth:\n  radios:\n    - hci0\n    - hci0", "4:", "the name of two radios"),
+            ("bluetooth:\n  radios:\n    - hci0\n    - auto", "4:", "can be the same adapter"),
+            ("bluetooth:\n  radios:\n    - esphome: 192.0.2.7:6053", "3:", "ESPHome are not supported yet"),
+            ("bluetooth:\n  radios:\n    - ssh: -oProxyCommand=x", "3:", "bluetooth.radios.0.ssh"),
+            ("bluetooth:\n  radios:\n    - ssh: pi@-x", "3:", "is no user and host"),
+            ("bluetooth:\n  radios:\n    - ssh: a@b@c", "3:", "is no user and host"),
+            ("bluetooth:\n  radios:\n    - {ssh: a, bus: b}", "3:", "ssh and bus together"),
+            ("bluetooth:\n  radios:\n    - {name: a}", "3:", "a radio without a place"),
+            ("bluetooth:\n  radios:\n    - {ssh: a, adaptor: hci0}", "3:", "did you mean adapter?"),
+            ("bluetooth:\n  radios:\n    - {ssh: a, port: 0}", "3:", "port"),
+            ("bluetooth:\n  radios:\n    - {ssh: a, name: a b}", "3:", "name"),
+            ("bluetooth:\n  radios:\n    - usb0", "3:", "is not an adapter"),
+        ])
+    func errors(yaml: String, line: String, text: String) {
+        let lines = errorLines(yaml)
+        #expect(lines.contains { $0.contains(":\(line)") && $0.contains(text) }, "\(lines)")
+    }
+
+    @Test("At most 16 radios are allowed")
+    func limit() {
+        let list = (0..<17).map { "hci\($0)" }.joined(separator: ", ")
+        #expect(errorLines("bluetooth: {radios: [\(list)]}").contains { $0.contains("a list of 17") })
+    }
+}
