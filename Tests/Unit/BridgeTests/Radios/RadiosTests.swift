@@ -69,7 +69,7 @@ struct RadiosTests {
         loft.state = .resetting
         let lost = scene.handle(.adapters([hall, loft]))
         #expect(lost.contains { $0.contains(#""type":"adapter_lost""#) && $0.contains(#""adapter":"loft""#) })
-        #expect(lost.contains { $0.contains("radio_lost") && $0.contains("Radio loft cannot be used: it is resetting") })
+        #expect(lost.contains { $0.contains("radio_lost") && $0.contains("Radio loft cannot be used") })
         loft.state = .unauthorized
         #expect(!scene.handle(.adapters([hall, loft])).contains { $0.contains("not_permitted") })
     }
